@@ -1,0 +1,104 @@
+"""Rows of cells as Markdown: pipe tables, or records where a table would be too wide to read.
+
+A long table is cut into stretches that each repeat the header, so that a row found on its own still says what
+its cells mean.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+STRETCH_CHARS = 1_200
+"""About what one passage of an embedding model with 256 tokens holds."""
+
+WIDE_ROW_CHARS = 700
+"""A row longer than this, with its header, is written as 'Name: value' lines."""
+
+CELL_CHARS = 20_000
+"""No cell carries more: beyond this it is data, not text."""
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Part of a table with its header.
+
+    Attributes:
+        text: Markdown.
+        first, last: 0-based indexes of the body rows it holds.
+    """
+
+    text: str
+    first: int
+    last: int
+
+
+def cell(text: str) -> str:
+    """One cell's text on one line, with pipes escaped."""
+    return re.sub(r"\s+", " ", text[:CELL_CHARS]).strip().replace("\\|", "|").replace("|", "\\|")
+
+
+def pipe_table(header: Row, rows: Sequence[Row]) -> str:
+    """A Markdown pipe table; short rows are filled up, columns empty throughout are dropped."""
+    width = max((len(row) for row in (header, *rows)), default=0)
+    filled = [[cell(text) for text in row] + [""] * (width - len(row)) for row in (header, *rows)]
+    kept = [i for i in range(width) if any(row[i] for row in filled)]
+    if not kept:
+        return ""
+    lines = ["| " + " | ".join(row[i] for i in kept) + " |" for row in filled]
+    lines.insert(1, "|" + " --- |" * len(kept))
+    return "\n".join(lines)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A Markdown table whose header is the first row; nothing for no rows, plain text for one column or row."""
+    kept = [row for row in rows if any(text.strip() for text in row)]
+    if not kept:
+        return ""
+    if len(kept) == 1:
+        return " · ".join(text for text in map(_flat, kept[0]) if text)
+    if all(sum(bool(text.strip()) for text in row) <= 1 for row in kept):
+        return "\n\n".join(_flat(next(text for text in row if text.strip())) for row in kept)
+    return "\n\n".join(stretch.text for stretch in stretches(kept[0], kept[1:]))
+
+
+def record(header: Row, row: Row) -> str:
+    """One row as 'Name: value' lines, empty cells left out."""
+    names = [_flat(name) for name in header] + [""] * (len(row) - len(header))
+    pairs = zip(names, (_flat(text) for text in row), strict=False)
+    return "\n".join(f"- {name}: {text}" if name else f"- {text}" for name, text in pairs if text)
+
+
+def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) -> Iterator[Stretch]:
+    """Cut a table into stretches of about `size` characters, each with the header.
+
+    Rows that would be unreadably wide are written as records instead, one list per row.
+    """
+    head_chars = sum(len(_flat(text)) + 3 for text in header)
+    wide = rows and (head_chars + _average_chars(rows)) > WIDE_ROW_CHARS
+    first, chars = 0, 0
+    for i, row in enumerate(rows):
+        length = sum(min(len(text), CELL_CHARS) + 3 for text in row) + (head_chars if wide else 0)
+        if i > first and chars + length > size:
+            yield _stretch(header, rows, first, i - 1, wide=bool(wide))
+            first, chars = i, 0
+        chars += length
+    if rows:
+        yield _stretch(header, rows, first, len(rows) - 1, wide=bool(wide))
+    elif any(text.strip() for text in header):
+        yield Stretch(" · ".join(text for text in map(_flat, header) if text), 0, 0)
+
+
+def _stretch(header: Row, rows: Sequence[Row], first: int, last: int, *, wide: bool) -> Stretch:
+    body = rows[first : last + 1]
+    text = "\n\n".join(record(header, row) for row in body) if wide else pipe_table(header, body)
+    return Stretch(text, first, last)
+
+
+def _average_chars(rows: Sequence[Row]) -> int:
+    return sum(len(text) + 3 for row in rows for text in row) // len(rows)
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text[:CELL_CHARS]).strip()

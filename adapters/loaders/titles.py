@@ -1,0 +1,114 @@
+"""What a document says about itself: its title, its date, its link. Formats find the candidates, this chooses."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+TITLE_CHARS = 200
+_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
+_FENCE = re.compile(r"^\s{0,3}(```|~~~)")
+_NOT_A_TITLE = re.compile(
+    r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
+        |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
+        |.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|md|txt|eps|svg)|\W*)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
+    """The first candidate that is a title rather than a program's leftovers.
+
+    After the stated ones come the first heading of `markdown` and then the file's name without its ending.
+    """
+    for candidate in (*stated, first_heading(markdown)):
+        text = re.sub(r"\s+", " ", candidate or "").strip()
+        if text and not _NOT_A_TITLE.fullmatch(text):
+            return text if len(text) <= TITLE_CHARS else text[: TITLE_CHARS - 1] + "…"
+    return stem(name)
+
+
+def stem(name: str) -> str:
+    """A file's name without folders and ending."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    return last.rpartition(".")[0] or last or "Untitled"
+
+
+def first_heading(texts: Iterable[str]) -> str | None:
+    """The text of the first top-level heading of some Markdown, or of the first of any level, fences skipped."""
+    first, fenced = None, False
+    for line in (line for text in texts for line in text.splitlines()):
+        if _FENCE.match(line):
+            fenced = not fenced
+        if not fenced and (match := _HEADING.match(line)):
+            if len(match[1]) == 1:
+                return plain(match[2])
+            first = first or plain(match[2])
+    return first
+
+
+def plain(markdown: str) -> str:
+    """A line of Markdown without its marks: links become their text, emphasis and code lose their signs."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    text = re.sub(r"(\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w))", "", text)
+    return re.sub(r"\\([\\`*_{}\[\]()#+\-.!|])", r"\1", text).strip()
+
+
+def safe_link(url: str | None) -> str | None:
+    """The link, when it is a plain http(s) address that a person may be sent to, else None."""
+    text = (url or "").strip()
+    if not text or len(text) > 2_000 or re.search(r"[\s<>\"|\\^`{}\x00-\x1f]", text):
+        return None
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        return None
+    return text
+
+
+def iso_date(text: str | datetime | None) -> str | None:
+    """An ISO date or date and time out of what documents write: ISO itself, a PDF's D:2024…, a mail's Date."""
+    if not text:
+        return None
+    if isinstance(text, datetime):
+        return _plausible(text)
+    for attempt in (_from_iso, _from_pdf, _from_mail):
+        if found := attempt(text.strip()):
+            return found
+    return None
+
+
+def _from_iso(text: str) -> str | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return _plausible(moment, date_only=len(text) <= 10)
+
+
+def _from_pdf(text: str) -> str | None:
+    match = re.match(r"(?:D:)?(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?(\d{2})?", text)
+    if not match:
+        return None
+    numbers = [int(group or 0) for group in match.groups()]
+    try:
+        return _plausible(datetime(*numbers, tzinfo=UTC), date_only=match[4] is None)  # type: ignore[arg-type]
+    except ValueError:
+        return None
+
+
+def _from_mail(text: str) -> str | None:
+    try:
+        return _plausible(parsedate_to_datetime(text))
+    except (ValueError, TypeError):
+        return None
+
+
+def _plausible(moment: datetime, *, date_only: bool = False) -> str | None:
+    if not 1980 < moment.year < 2100:  # 1970, 1601 and 1980-01-01 are what programs write for "unknown"
+        return None
+    return moment.date().isoformat() if date_only else moment.replace(microsecond=0).isoformat()

@@ -1,0 +1,1 @@
+"""What Footnote knows of conversations, knowledge, evidence and answers. Imports no vendor."""

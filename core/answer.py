@@ -1,0 +1,112 @@
+"""What comes back: an answer, its citations and its verdict, or another of the six outcomes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """Every addressed message ends in exactly one of these."""
+
+    ANSWERED = "answered"
+    CLARIFIED = "clarified"
+    ABSTAINED = "abstained"
+    PARKED = "parked"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One numbered source of one answer. ``n`` counts from 1 within the answer; ``evidence`` is the thread's stable id.
+
+    ``score`` is the evidence's grade scaled to [0, 1]; ``quote`` is verbatim from the passage.
+    """
+
+    n: int
+    evidence: int
+    passage: str
+    knowledge_base: str
+    document: str  # the source: a path or a link, unique within its base
+    title: str
+    locator: str
+    quote: str
+    score: float
+    url: str | None = None
+    dated: str = ""
+
+
+class Support(StrEnum):
+    """What the cited evidence says of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One factual sentence of a draft and the evidence ids it cites."""
+
+    text: str
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """A claim judged; ``correction`` is the sentence as the evidence would have it, when it contradicts."""
+
+    claim: Claim
+    support: Support
+    confidence: float = 1.0
+    correction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All claims of an answer judged. ``grounding`` is the supported share in [0, 1]; 1 when there is no claim."""
+
+    claims: tuple[ClaimVerdict, ...] = ()
+
+    @property
+    def grounding(self) -> float:
+        """The share of claims that their evidence supports."""
+        if not self.claims:
+            return 1.0
+        return sum(c.support is Support.SUPPORTED for c in self.claims) / len(self.claims)
+
+    @property
+    def unsupported(self) -> tuple[ClaimVerdict, ...]:
+        """The claims that did not hold."""
+        return tuple(c for c in self.claims if c.support is not Support.SUPPORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an inquiry has cost so far. ``cost`` is in the configured currency, 0 where no price is set."""
+
+    searches: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The end of an inquiry, as it is shown. ``text`` is Markdown with ``[n]`` markers that match ``citations``."""
+
+    outcome: Outcome
+    text: str
+    citations: tuple[Citation, ...] = ()
+    verdict: Verdict | None = None
+    notices: tuple[str, ...] = ()  # said once below the answer: "the writing model is away, so I quote"
+    nearest: tuple[Citation, ...] = ()  # when nothing answers: the closest sources, not offered as evidence
+    written_by: str = ""  # the reasoner's name
+    spent: Spent = Spent()
+    timings: tuple[tuple[str, float], ...] = ()  # seconds by stage

@@ -1,0 +1,88 @@
+"""The error tree. Vendor exceptions are translated into these at the adapter that meets them.
+
+    FootnoteError
+    ├── ConfigurationError       a setting is missing or wrong
+    │   └── IndexMismatch        the index was written with another model or dimension
+    ├── Unavailable              something outside does not answer
+    │   ├── StoreUnavailable     Redis or Milvus
+    │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
+    │   │   └── ModelMisbehaved  it answered, but with nothing usable
+    │   └── PlatformUnavailable  Slack or Discord
+    ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
+    ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
+    ├── Denied                   this person may not do this
+    ├── DocumentRejected         a file that cannot become knowledge, with its reason
+    ├── FetchRefused             a link that must not or could not be fetched, with its reason
+    ├── LeaseLost                another worker has taken this thread over
+    └── Busy                     a bound is reached; try again later
+
+Every message is one line that a person can read; ``remedy`` says what to do about it.
+"""
+
+
+class FootnoteError(Exception):
+    """Anything that Footnote itself reports, in one line, with a remedy where there is one."""
+
+    def __init__(self, message: str, *, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} {self.remedy}" if self.remedy else message
+
+
+class ConfigurationError(FootnoteError):
+    """A setting is missing or wrong."""
+
+
+class IndexMismatch(ConfigurationError):
+    """The index was written with another embedding model or dimension."""
+
+
+class Unavailable(FootnoteError):
+    """Something outside does not answer."""
+
+
+class StoreUnavailable(Unavailable):
+    """Redis or Milvus does not answer."""
+
+
+class ModelUnavailable(Unavailable):
+    """The model endpoint refused, timed out, was rate limited, or its breaker is open."""
+
+
+class ModelMisbehaved(ModelUnavailable):
+    """The model answered, but with nothing usable."""
+
+
+class PlatformUnavailable(Unavailable):
+    """Slack or Discord does not answer, or refuses our credentials."""
+
+
+class BudgetExhausted(FootnoteError):
+    """A cap on searches, tokens, seconds or money is reached."""
+
+
+class NotFound(FootnoteError):
+    """A document, checkpoint, trace or knowledge base that is not there."""
+
+
+class Denied(FootnoteError):
+    """This person may not do this."""
+
+
+class DocumentRejected(FootnoteError):
+    """A file that cannot become knowledge; the message is the reason."""
+
+
+class FetchRefused(FootnoteError):
+    """A link that must not or could not be fetched; the message is the reason."""
+
+
+class LeaseLost(FootnoteError):
+    """Another worker has taken this thread over; what this one holds is stale."""
+
+
+class Busy(FootnoteError):
+    """A bound is reached; try again later."""

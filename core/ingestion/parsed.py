@@ -1,0 +1,50 @@
+"""What a file looks like once it has been read: Markdown with headings, and where each stretch came from.
+
+Loaders produce these; the chunker consumes them. How a format becomes Markdown is a loader's business.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of Markdown that came from one place of the file.
+
+    Headings are '#' lines (outside code fences), tables are pipe tables, code is fenced. A heading stays in
+    force for the blocks after it: a PDF page does not repeat the heading that began on the page before.
+
+    Attributes:
+        text: the Markdown itself.
+        page: 1-based page (PDF) or slide (PPTX).
+        label: what to call the place otherwise: 'Prices!A2:D20', 'slide 3', an archive member's path.
+        first_line: 1-based line of the source that the first line of `text` corresponds to, for formats made
+            of lines (Markdown, text, RST, code, CSV, JSONL). In Markdown, text and RST the lines of `text` count
+            on from there one to one; where a table header, heading or fence was added (CSV, code, JSONL) it is
+            the line at which the stretch begins.
+    """
+
+    text: str
+    page: int | None = None
+    label: str | None = None
+    first_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A whole file, read.
+
+    Attributes:
+        title: what the document calls itself, else the file's name without its ending.
+        blocks: in reading order, never empty, none blank.
+        media_type: what the bytes turned out to be, whatever the name said.
+        modified: ISO date or date and time stated by the document itself, else None.
+        url: the link that the document states for itself, when it is plain http(s), else None.
+        notes: what a person should know about the reading: 'pages 3 and 4 have no text layer'.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    media_type: str
+    modified: str | None = None
+    url: str | None = None
+    notes: tuple[str, ...] = ()
