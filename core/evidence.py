@@ -43,7 +43,7 @@ class Evidence:
 
     id: int
     hit: Hit
-    query: str
+    query: str  # what found it in this inquiry; empty when it comes from an earlier turn
     grade: Grade | None = None
 
     @property
@@ -75,10 +75,10 @@ class EvidenceLibrary:
         added: list[Evidence] = []
         for hit in hits:
             earlier = known.get(hit.passage.id)
-            if earlier is None:
-                known[hit.passage.id] = Evidence(next_id, hit, query)
+            if earlier is None or not earlier.query:
+                known[hit.passage.id] = Evidence(earlier.id if earlier else next_id, hit, query)
                 added.append(known[hit.passage.id])
-                next_id += 1
+                next_id += earlier is None
             elif hit.score > earlier.hit.score:
                 known[hit.passage.id] = replace(earlier, hit=hit)
         return EvidenceLibrary(tuple(known.values())), tuple(added)
@@ -90,8 +90,16 @@ class EvidenceLibrary:
         )
 
     def ungraded(self) -> tuple[Evidence, ...]:
-        """What no grader has judged yet."""
-        return tuple(item for item in self.items if item.grade is None)
+        """What this inquiry found and no grader has judged yet."""
+        return tuple(item for item in self.items if item.grade is None and item.query)
+
+    def found(self) -> tuple[Evidence, ...]:
+        """What this inquiry found, whatever its grade."""
+        return tuple(item for item in self.items if item.query)
+
+    def carried_over(self) -> "EvidenceLibrary":
+        """The library as a new question begins with it: the ids stay, the grades were for another question."""
+        return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
 
     def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
         """What was graded at the cutoff or above, best first (grade, then score, then order found)."""

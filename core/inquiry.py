@@ -30,6 +30,17 @@ class Behaviour(StrEnum):
     THOROUGH = "thorough"
 
 
+class Phase(StrEnum):
+    """The step that comes next."""
+
+    UNDERSTAND = "understand"
+    GATHER = "gather"
+    DECIDE = "decide"
+    COMPOSE = "compose"
+    VERIFY = "verify"
+    DONE = "done"
+
+
 class CheckpointKind(StrEnum):
     """The four places where a person is asked how to go on."""
 
@@ -200,6 +211,7 @@ class Inquiry:
     asker: Person
     audience: Audience
     started_at: datetime
+    phase: Phase = Phase.UNDERSTAND
     conduct: Conduct = field(default_factory=Conduct)
     bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
     plan: Plan | None = None
@@ -211,7 +223,7 @@ class Inquiry:
     settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such
     closing: bool = False  # answer from what is there, whatever it is
-    verified_again: bool = False  # the one extra search that verification allows has been made
+    stopped: bool = False  # the person wants no answer
     notices: tuple[str, ...] = ()
     spent: Spent = Spent()
 

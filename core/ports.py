@@ -13,6 +13,7 @@ from core.answer import Citation, Claim, ClaimVerdict
 from core.conversation import Person, Thread, ThreadKey, Turn
 from core.events import TracedEvent
 from core.evidence import Evidence, EvidenceLibrary, Grade
+from core.ingestion.parsed import Parsed
 from core.inquiry import Checkpoint, Decision, Inquiry, Plan
 from core.knowledge import Document, KnowledgeBase, Passage, Section
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from core.budget import Meter
 
     Vectors: TypeAlias = npt.NDArray[np.float32]
+else:  # numpy costs a tenth of a second, and nobody here touches a number
+    Vectors = object
 
 
 class Clock(Protocol):
@@ -164,6 +167,13 @@ class Index(Protocol):
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
         """Every document id present, with its versions: for cleaning up after an interrupted ingest."""
+
+
+class Parser(Protocol):
+    """Turns the bytes of a file into text with headings and places."""
+
+    async def parse(self, name: str, data: bytes) -> Parsed:
+        """The document's text. Raises DocumentRejected with the reason when it cannot become knowledge."""
 
 
 class Catalogue(Protocol):
@@ -335,6 +345,26 @@ class Inbox(Protocol):
 
     async def waiting(self) -> int:
         """How many deliveries are not done."""
+
+
+class Postings(Protocol):
+    """What we have posted in a thread, and what was called off: small values with a time to live.
+
+    ``subject`` is the id of the question's message. Values let a worker that takes over, an edited question, a pressed
+    button or an expiry find and edit what is already visible, rather than post a second time.
+    """
+
+    async def read(self, thread: str, subject: str) -> Mapping[str, str]:
+        """Everything kept for a subject."""
+
+    async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
+        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
+
+    async def call_off(self, thread: str, subject: str, reason: str) -> None:
+        """Ask whoever works on this subject to stop: ``stopped``, ``edited`` or ``deleted``."""
+
+    async def called_off(self, thread: str, subject: str) -> str:
+        """The reason why this subject was called off, taken: the next call says nothing. Empty when it was not."""
 
 
 @dataclass(frozen=True, slots=True)

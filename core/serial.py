@@ -13,8 +13,8 @@ def _adapter(kind: Any) -> Any:
 
 def to_json(value: object, kind: Any = None) -> str:
     """``value`` as JSON. ``kind`` is needed where the static type is a union that must be told apart on reading."""
-    text: bytes = _adapter(kind or type(value)).dump_json(value)
-    return text.decode()
+    chosen: Any = kind or type(value)
+    return str(_adapter(chosen).dump_json(value).decode())
 
 
 def from_json(kind: Any, text: str | bytes) -> Any:

@@ -13,7 +13,7 @@ from core.ingestion.parsed import Block, Parsed
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 
@@ -79,8 +79,7 @@ def _without_comments(text: str) -> str:
     """HTML comments blanked: people do not see them, so answers must not quote them."""
     parts = re.split(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ ]*$|\Z))", text, flags=re.DOTALL | re.MULTILINE)
     return "".join(
-        part if i % 2 else _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), part)
-        for i, part in enumerate(parts)
+        part if i % 2 else _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), part) for i, part in enumerate(parts)
     )
 
 

@@ -1,0 +1,118 @@
+"""Which addresses a fetch may connect to: public unicast and nothing else.
+
+`ipaddress.is_global` lets multicast, NAT64 and a cloud's metadata address through on Python 3.11, and
+`is_private` misses carrier-grade NAT; so the special blocks are listed here, after the IANA special-purpose
+address registries (RFC 6890 and its updates).
+"""
+
+import ipaddress
+import re
+import socket
+
+_V4_REFUSED = tuple(
+    (ipaddress.IPv4Network(block), why)
+    for block, why in (
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "carrier-grade NAT"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "a cloud's host service"),
+        ("169.254.0.0/16", "link-local, where clouds keep their metadata"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "protocol assignments"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "AS112"),
+        ("192.52.193.0/24", "multicast tunnelling"),
+        ("192.88.99.0/24", "6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "AS112"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved or broadcast"),
+    )
+)
+_V6_GLOBAL = ipaddress.IPv6Network("2000::/3")
+_V6_REFUSED = tuple(
+    (ipaddress.IPv6Network(block), why)
+    for block, why in (
+        ("::ffff:0:0/96", "an IPv4 address in disguise"),
+        ("::ffff:0:0:0/96", "an IPv4 address in disguise"),
+        ("64:ff9b::/96", "an IPv4 address in disguise (NAT64)"),
+        ("64:ff9b:1::/48", "an IPv4 address in disguise (NAT64)"),
+        ("2001::/32", "an IPv4 address in disguise (Teredo)"),
+        ("2001::/23", "protocol assignments"),
+        ("2001:db8::/32", "documentation"),
+        ("2002::/16", "an IPv4 address in disguise (6to4)"),
+        ("2620:4f:8000::/48", "AS112"),
+        ("3fff::/20", "documentation"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+        ("::1/128", "loopback"),
+    )
+)
+_LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "onion")
+_NUMERIC_LABEL = re.compile(r"0[xX][0-9a-fA-F]*|\d+")
+
+
+def why_refused(address: str) -> str | None:
+    """Why one must not connect to this IP address, None when it is public unicast.
+
+    Anything that is no plain address (a scope id, a name) is refused too.
+    """
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "not an address"
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return next((why for block, why in _V4_REFUSED if parsed in block), None)
+    if parsed.scope_id is not None:
+        return "link-local"
+    if why := next((why for block, why in _V6_REFUSED if parsed in block), None):
+        return why
+    if parsed not in _V6_GLOBAL:
+        return "not public"
+    if int(parsed) >> 32 & 0xFFFFFFFF in (0x00005EFE, 0x02005EFE):
+        return "an IPv4 address in disguise (ISATAP)"
+    return None
+
+
+def why_host_refused(host: str) -> str | None:
+    """Why a host must not even be looked up: names of this machine, addresses written in odd ways."""
+    name = host.rstrip(".").lower()
+    if not name:
+        return "no host"
+    if is_literal(name):
+        return why_refused(name)
+    if ends_in_number(name):
+        return "an address written in an unusual way"
+    if any(name == local or name.endswith(f".{local}") for local in _LOCAL_NAMES):
+        return "a name of this machine or network"
+    return None
+
+
+def is_literal(host: str) -> bool:
+    """Whether the host is an IP address in its usual form."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def ends_in_number(host: str) -> bool:
+    """Whether a resolver may take the host for an IPv4 address: 127.1, 2130706433, 0x7f000001, 0177.0.0.1.
+
+    The rule of the WHATWG URL standard: the last label is a number.
+    """
+    last = host.rstrip(".").rpartition(".")[2]
+    if _NUMERIC_LABEL.fullmatch(last):
+        return True
+    try:
+        socket.inet_aton(host)
+    except (OSError, UnicodeError):
+        return False
+    return True

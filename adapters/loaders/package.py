@@ -1,0 +1,120 @@
+"""Opening zip packages (office files, e-books, archives) that somebody else made.
+
+Everything is decided from the central directory before a byte is unpacked; zipfile then enforces the sizes
+that the directory states. XML parts must not declare entities: no office program writes them.
+"""
+
+import re
+import zipfile
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from core.errors import DocumentRejected
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+MAX_MEMBERS = 10_000
+MAX_UNPACKED = 400 * 1024 * 1024
+MAX_PART = 150 * 1024 * 1024
+MAX_RATIO = 250
+"""Deflate reaches about 1000 at most; real documents stay below 100."""
+
+RATIO_FREE = 5 * 1024 * 1024
+"""Up to this size a part may be as well compressed as it likes."""
+
+_DECLARES = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
+_DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, NotImplementedError, ValueError, RuntimeError)
+
+
+def open_package(data: bytes) -> zipfile.ZipFile:
+    """The package, its sizes checked.
+
+    Raises:
+        DocumentRejected: damaged, encrypted, or larger unpacked than any honest document.
+    """
+    try:
+        package = zipfile.ZipFile(BytesIO(data))
+    except _DAMAGED as error:
+        raise DocumentRejected(
+            "This file is cut off or damaged: its zip directory cannot be read.", remedy="Fetch or export it again."
+        ) from error
+    check_sizes(package.infolist())
+    return package
+
+
+def check_sizes(members: list[zipfile.ZipInfo]) -> None:
+    """Refuse bombs and encrypted members by what the directory states."""
+    if len(members) > MAX_MEMBERS:
+        raise DocumentRejected(f"This file holds {len(members)} parts; more than {MAX_MEMBERS} are not read.")
+    if sum(member.file_size for member in members) > MAX_UNPACKED:
+        raise DocumentRejected(
+            f"Unpacked, this file would be over {MAX_UNPACKED // 2**20} MB; it looks like a zip bomb."
+        )
+    for member in members:
+        if member.flag_bits & 0x1:
+            raise DocumentRejected(
+                "This file is protected by a password.", remedy="Save a copy without the password and add that."
+            )
+        ratio = member.file_size / max(member.compress_size, 1)
+        if member.file_size > MAX_PART or (member.file_size > RATIO_FREE and ratio > MAX_RATIO):
+            raise DocumentRejected(
+                f"A part of this file grows {ratio:.0f}-fold to {member.file_size // 2**20} MB when unpacked; "
+                "it looks like a zip bomb."
+            )
+
+
+def part(package: zipfile.ZipFile, path: str) -> bytes:
+    """The bytes of one part.
+
+    Raises:
+        DocumentRejected: missing or damaged.
+    """
+    try:
+        return package.read(path)
+    except KeyError as error:
+        raise DocumentRejected(f"This file is incomplete: its part {path[:100]} is missing.") from error
+    except _DAMAGED as error:
+        raise DocumentRejected(f"This file is damaged: its part {path[:100]} cannot be unpacked.") from error
+    except _zlib_error() as error:
+        raise DocumentRejected(f"This file is damaged: its part {path[:100]} cannot be unpacked.") from error
+
+
+def refuse_declared_entities(package: zipfile.ZipFile) -> None:
+    """Refuse a package whose XML parts declare a document type or entities (billion laughs, outside files)."""
+    for member in package.infolist():
+        if not member.filename.lower().endswith((".xml", ".rels", ".vml")):
+            continue
+        data = part(package, member.filename)
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:64]:
+            data = data.replace(b"\0", b"")
+        if _DECLARES.search(data):
+            raise DocumentRejected(
+                f"Its part {member.filename[:100]} declares XML entities, which real documents of this kind never do."
+            )
+
+
+def xml(data: bytes) -> "Element":
+    """An XML part, entities and outside references forbidden.
+
+    Raises:
+        DocumentRejected: not well-formed, or with declarations it should not have.
+    """
+    from xml.etree.ElementTree import ParseError
+
+    import defusedxml.ElementTree as safe
+    from defusedxml.common import DefusedXmlException
+
+    try:
+        root: Element[Any] = safe.fromstring(data)
+    except DefusedXmlException as error:
+        raise DocumentRejected("It declares XML entities, which real documents of this kind never do.") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise DocumentRejected("Its XML is damaged and cannot be read.") from error
+    return root
+
+
+def _zlib_error() -> type[Exception]:
+    import zlib
+
+    return zlib.error

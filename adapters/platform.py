@@ -1,0 +1,66 @@
+"""What a chat platform must know how to do beside rendering: the seam that Slack, Discord and the next one fill."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapters.incoming import Incoming, IncomingMessage, Permissions
+from adapters.relay import Surface
+from core.attention import Attention
+from core.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.places import PlaceSettings
+from core.ports import Postings
+
+
+@dataclass(slots=True)
+class Posting:
+    """What is posted for one question: outlives its worker, so that the next one edits instead of posting again."""
+
+    store: Postings
+    thread: str
+    subject: str
+    values: dict[str, str]
+    fence: int | None = None
+
+    def get(self, name: str) -> str:
+        """A kept value, or empty."""
+        return self.values.get(name, "")
+
+    async def keep(self, **values: str) -> None:
+        """Keep values before they are relied on. Raises LeaseLost when another worker has taken over."""
+        self.values.update(values)
+        await self.store.keep(self.thread, self.subject, values, fence=self.fence)
+
+
+class Platform(Protocol):
+    """One connected platform."""
+
+    @property
+    def name(self) -> str:
+        """Its name in thread keys."""
+
+    def surface(self, incoming: Incoming, posting: Posting, trace_id: str) -> Surface:
+        """Where the answer to this will be visible."""
+
+    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+        """What applies in this place."""
+
+    async def audience(self, incoming: Incoming) -> Audience:
+        """Who will be able to read the answer there, as of now."""
+
+    async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
+        """What this person may do there, as of now."""
+
+    async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """What was said in the thread before, oldest first; called when we are new to it."""
+
+    async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """The text of the files that hang on the message."""
+
+    async def acknowledge(self, message: IncomingMessage, decided: Attention) -> None:
+        """Show that we were muted or unmuted."""
+
+    async def tell(self, incoming: Incoming, text: str) -> None:
+        """Say something to the one who wrote or pressed, privately where the platform can."""
+
+    async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
+        """Remove what was posted for a question that was deleted."""

@@ -1,0 +1,209 @@
+"""What a message asks for before any search: small talk, the conversation itself, or the documents.
+
+Takes the padding off a question and parts it into its needs. Resolving what a follow-up leans on is ``follow_up``'s.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from adapters.reasoners.extractive.phrases import names
+from core.language import content_words, words
+
+
+class Kind(Enum):
+    """What a message is, beside a question about the documents."""
+
+    GREETING = auto()
+    THANKS = auto()
+    FAREWELL = auto()
+    WELLBEING = auto()
+    ACKNOWLEDGED = auto()
+    ABILITIES = auto()
+    IDENTITY = auto()
+    LAST_QUESTION = auto()
+    RECAP = auto()
+    SHORTER = auto()
+    REPEAT = auto()
+    SOURCE = auto()
+
+
+_NAMED = r"(?:footnote|bot|team|all|everyone|everybody|folks|there|again|guys|friend)"
+_GREETING = (
+    rf"(?:hi+|hiya|hello+|hey+|howdy|greetings|yo|morning|good (?:morning|afternoon|evening|day))(?:[ ,]+{_NAMED}){{0,2}}"
+)
+_THANKS = (
+    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)?(?:many )?"
+    r"(?:thanks|thank you|thank u|thx|ty|cheers|much appreciated|appreciate it|appreciated)"
+    r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team|that helps|"
+    r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
+)
+# Whole messages only: a greeting before a question is padding, and goes.
+_WHOLE: tuple[tuple[Kind, str], ...] = (
+    (Kind.GREETING, _GREETING),
+    (Kind.THANKS, _THANKS),
+    (Kind.FAREWELL, r"(?:good ?bye|bye(?: bye)?|see (?:you|ya)(?: later| soon| tomorrow)?|good night|have a (?:nice|good|great) \w+)"),
+    (Kind.WELLBEING, rf"(?:{_GREETING}[ ,!.]*)?(?:how are you(?: doing)?(?: today)?|how(?:'s| is) it going|what'?s up|how do you do)"),
+    (
+        Kind.ACKNOWLEDGED,
+        r"(?:ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|great|cool|nice|perfect|awesome|got it|i see|understood|makes sense|sounds good|"
+        r"that makes sense|that helps|that'?s (?:great|helpful|clear|all)|never ?mind|lol|haha+|good bot|well done|wow)(?:[ ,!.]+(?:ok|great|cool|footnote))?",
+    ),
+    (
+        Kind.ABILITIES,
+        r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer|know)(?: for (?:me|us))?|"
+        r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
+        r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"
+        r"help(?: me)?|can you help(?: me| us)?(?: please)?|how can you help(?: me| us)?)",
+    ),
+    (
+        Kind.IDENTITY,
+        r"(?:so |and )?(?:who|what) (?:are|r) (?:you|u)(?: exactly)?|what(?:'s| is) your name|are you (?:a |an )?(?:bot|robot|human|ai|real|person|real person|llm|chatgpt|language model|machine)|"
+        r"who (?:made|built|created|wrote) you|what is footnote|what model (?:are you|do you use)(?: using)?",
+    ),
+)  # fmt: skip
+# About the conversation: these need a thread to speak of.
+_THREAD: tuple[tuple[Kind, str], ...] = (
+    (
+        Kind.LAST_QUESTION,
+        r"what (?:did|was it|have) (?:i|we) (?:just |last |first |previously )?(?:ask(?:ed)?|say|said)(?: you)?(?: about)?(?: (?:just now|before|earlier|first|last))?|"
+        r"what (?:was|were) (?:my|our|the) (?:last|previous|first|earlier|other) (?:questions?|message)|what were we (?:just )?(?:talking|chatting|speaking) about|"
+        r"(?:what|which) questions? (?:did|have) (?:i|we) (?:already )?ask(?:ed)?(?: you)?(?: so far| before)?|remind me what (?:i|we) (?:just )?(?:asked|said|talked about)",
+    ),
+    (
+        Kind.RECAP,
+        r"(?:(?:can|could|would) you )?(?:please )?(?:summari[sz]e|sum up|recap|give (?:me|us) (?:a|the) (?:summary|recap)(?: of)?) ?(?:this |the |our |what (?:we|you) (?:have |'ve )?)?"
+        r"(?:thread|conversation|chat|discussion|said|discussed|talked about|covered|so far|all of this|everything)?(?: (?:so far|until now|to now|above))?|what have we (?:discussed|talked about|covered|learned)(?: so far)?|recap|summary|summarise|summarize",
+    ),
+    (
+        Kind.SHORTER,
+        r"(?:(?:can|could|would) you )?(?:please )?(?:(?:explain|say|put|rephrase|word|phrase|state|describe|break) (?:that|this|it)(?: all)?(?: down)?(?: again)?(?: (?:more|a bit|much|a little|in))*(?: (?:simply|simpler|shorter|briefly|clearly|plainly|easier|(?:simpler|plain|simple|other|fewer|different) (?:words|terms|english)|one (?:sentence|line)|short|brief))?(?: to me)?(?: like i'?m five)?|"
+        r"in short|tl;?dr|shorter|simpler|(?:more )?(?:simply|briefly)|make (?:it|that|this) (?:shorter|simpler|brief|short|simple)|too long|simplify(?: (?:it|that|this))?|shorten (?:it|that|this)|summari[sz]e (?:that|it|this|your (?:last )?answer|the (?:last )?answer)|"
+        r"give (?:me|us) the (?:short|brief|simple) version|(?:the )?short version|in (?:simple|plain|other|fewer|a few) (?:words|terms|english)|i (?:don'?t|did ?n'?t|do not) (?:understand|get (?:it|that))(?: (?:that|it|this))?|what do you mean(?: by that)?|eli5|can you be (?:more )?(?:brief|concise|briefer|clearer))",
+    ),
+    (
+        Kind.REPEAT,
+        r"(?:(?:can|could|would) you )?(?:please )?(?:say|repeat|tell me|show me|give me|post) (?:that|this|it|your (?:last )?answer|the (?:last )?answer|yourself)(?: (?:again|once more|one more time))?|again|come again|pardon|sorry what|what did you (?:just )?say|what was (?:that|your (?:last )?answer)(?: again)?|repeat|once more",
+    ),
+    (
+        Kind.SOURCE,
+        r"(?:and )?(?:where (?:did|do|does) (?:you|that|this|it) (?:get|find|come|read|see)(?: (?:that|this|it))?(?: from)?|(?:what(?:'s| is| was| are| were)|show me|give me|list) (?:the|your) (?:sources?|source of that|references?|citations?)(?: (?:for|of) (?:that|this|it))?|how do you know(?: (?:that|this))?|says who|source\??|sources\??|according to (?:who|what|whom)|which (?:document|source|page|file)s? (?:is|was|did) (?:that|this|it|you) ?(?:from|in|come from|use|quote|get that from)?)",
+    ),
+)  # fmt: skip
+_WHOLE_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for kind, text in _WHOLE)
+_THREAD_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for kind, text in _THREAD)
+
+# Padding around a question, taken off the front again and again until nothing more goes.
+_PADDING = re.compile(
+    r"^(?:"
+    rf"{_GREETING}(?=[\s,!.:;–—-])|@\w+|"
+    r"(?:dear|hey) (?:team|all|everyone|colleagues)|(?:sorry|apologies|excuse me)(?: (?:to|for) (?:bother|ask|bothering|asking|the)(?:ing)?[\w ]{0,25}(?=[,.!:;]))?|"
+    r"(?:just )?(?:a )?(?:quick|small|short|stupid|dumb|silly|simple|newbie|random) (?:question|one|q)\b(?: (?:for you|here|please|about this|from me))?|(?:i (?:have|had|'ve got|got) )(?:a|another|one|one more) (?:quick |small |short |stupid |dumb |simple )?question\b(?: (?:for you|about this))?|question\s*[:,–-]|"
+    r"(?:please|pls|kindly|well|so|ok|okay|hmm+|um+|uh+|actually|also|oh|alright|right|now|btw|by the way|anyway|thanks|thank you|great|cool|nice|awesome|interesting|wow|perfect|i see|got it|sure|really)(?=[\s,!.:;?–—-])(?! (?:many|much|long))|"
+    r"that(?:'s| is|’s) (?:so |very |really |pretty )?(?:interesting|great|cool|nice|good|helpful|amazing|awesome|too bad|terrible|sad)(?: to know)?(?=[,.!])|"
+    r"(?:does|do|would|did) (?:anyone|anybody|someone|somebody|you|any of you|you guys)(?: here)? (?:happen to )?know(?: (?:if|whether))?\b|"
+    r"(?:is there )?(?:anyone|anybody|someone)(?: here)? (?:who )?(?:can|could|knows?)(?: (?:tell me|help(?: me)?(?: with)?|explain|if|whether))?\b|"
+    r"(?:can|could|would|will) (?:you|u|anyone|someone|anybody|somebody)(?: (?:please|pls|kindly|maybe|possibly|also|quickly))* (?:tell|remind|show|help|give|let|explain|describe|clarify|look up|find|find out|check)(?: (?:me|us))?(?: (?:know|to understand|understand|understanding|with|out|about|to))*\b(?: (?:if|whether)\b)?|"
+    r"(?:please |pls )?(?:tell|remind|show) (?:me|us)(?: about)?(?: again)?\b|"
+    r"i(?:'m| am|’m)? (?:was )?(?:just )?(?:wondering|wonder|curious|trying to (?:find out|understand|figure out|remember)|looking for(?: (?:information|info|help) (?:on|about|with))?|not sure)(?: (?:if|whether|about))?\b|"
+    r"i(?:'d| would|’d) (?:like|love|want) to (?:know|understand|ask|learn|find out)(?: (?:if|whether|about|more about))?\b|i (?:want|need) to (?:know|understand|ask|find out)(?: (?:if|whether|about))?\b|"
+    r"(?:any(?:one|body) (?:know|knows))\b|any (?:idea|ideas|clue|thoughts)(?: (?:on|about|if|whether|how))?(?= (?:what|where|who|when|why|how|which|if))|"
+    r"i(?:'ve)? (?:forgot|forgotten|forget)(?=[\s,:;–—-])(?: but)?"
+    r")[\s,!.:;?–—-]*",
+    re.IGNORECASE,
+)  # fmt: skip
+_TAIL = re.compile(
+    r"[\s,–—-]*(?:\b(?:please|pls|thanks(?: (?:a lot|in advance|so much|all|everyone|team))?|thank you(?: (?:so much|very much|in advance))?|thx|ty|cheers|"
+    r"btw|by the way|by any chance|many thanks|if you (?:don't|do not) mind|if that'?s ok(?:ay)?|any idea|any ideas|anyone|do you know|does anyone know))[\s.!]*(\?*)[\s.!]*$",
+    re.IGNORECASE,
+)
+_EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
+_SOURCES_FIRST = re.compile(
+    r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any |what |which )*(?:relevant |matching |best )?(?:sources?|documents?|docs|references|files|pages|material|passages)"
+    r"|(?:what|which) (?:sources|documents|docs|files|pages|references)\b|sources? (?:first|only)|(?:do (?:we|you) have|are there|is there) (?:any |a )?(?:documents?|docs|sources|documentation|files|pages))\b",
+    re.IGNORECASE,
+)
+_SOURCE_WORDS = re.compile(
+    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|material|passages|documentation)\b(?:\s+(?:first|only))?(?:\s+(?:that|which))?"
+    r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
+    r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)|talk(?:s|ing)? about|discuss(?:es|ing)?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to|concerning|to do with|of|you have on|we have on)\s+",
+    re.IGNORECASE,
+)
+# Where two questions meet: a question mark, or "and" before a question word or auxiliary.
+_JOINT = re.compile(
+    r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
+    r"(?=(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should|shall|will|"
+    r"would|may|might|must|has|have|had|isn't|aren't|doesn't|don't|in which|at what|for how|on which)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message without its padding. ``needs`` parts it into at most three questions; one need is the question."""
+
+    question: str
+    needs: tuple[str, ...]
+    sources_first: bool = False
+
+
+def kind_of(message: str, *, in_thread: bool) -> Kind | None:
+    """What the whole message is, when it is no question about the documents."""
+    bare = _EMOJI.sub(" ", message)
+    bare = " ".join(bare.replace("’", "'").split()).strip(" .!?,;:-–—)(")
+    if not bare:
+        return Kind.GREETING if not in_thread else Kind.ACKNOWLEDGED
+    candidates = (bare, _strip_front(bare))
+    for kind, pattern in (*_WHOLE_PATTERNS, *(_THREAD_PATTERNS if in_thread else ())):
+        if any(pattern.fullmatch(one.strip(" .!?,;:-–—")) for one in candidates if one):
+            return kind
+    return None
+
+
+def asked(message: str) -> Asked:
+    """The question in a message, in at most three parts, and whether its sources are wanted first."""
+    text = " ".join(_EMOJI.sub(" ", message).split())
+    first = bool(_SOURCES_FIRST.search(text))
+    text = _trimmed(text)
+    if first:
+        topic = _SOURCE_WORDS.sub("", text, count=1)
+        text = topic if content_words(topic) else text
+    return Asked(text, _needs(text), first)
+
+
+def _strip_front(text: str) -> str:
+    while (cut := _PADDING.sub("", text, count=1)) != text:
+        if not words(cut):
+            return text
+        text = cut
+    return text
+
+
+def _trimmed(message: str) -> str:
+    """The message without greeting, thanks and politeness; as it was when nothing would remain."""
+    text = _strip_front(message)
+    while (cut := _TAIL.sub(r"\1", text, count=1).strip()) != text and words(cut):
+        text = cut
+    if not words(text):
+        return message
+    return text[0].upper() + text[1:] if message[:1].isupper() else text
+
+
+def _needs(question: str) -> tuple[str, ...]:
+    """The question, or its two or three unrelated parts, each with what it needs to stand alone."""
+    pieces = [piece.strip(" ,;") for piece in _JOINT.split(question)]
+    pieces = [_strip_front(piece) for piece in pieces if words(piece)]
+    questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
+    if len(questions) < 2 or len(questions) != len(pieces):  # noqa: PLR2004
+        return (question,)
+    return tuple(f"{piece.rstrip('?')}?" for piece in questions[:3])
+
+
+def subject(question: str) -> str:
+    """The name a question is about, if it has one: what a later part's "it" stands for."""
+    found = names(question)
+    return found[0] if found else ""

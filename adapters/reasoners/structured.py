@@ -1,0 +1,146 @@
+"""Reads what language models send instead of the JSON they were asked for, without ever raising.
+
+Models put JSON in code fences, talk around it, think aloud before it, leave trailing commas, and send ``"8/10"`` where
+a number was asked for. What can be understood is understood; what cannot is ``None``, and the caller has a default.
+"""
+
+import json
+import re
+from typing import Any
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)```", re.DOTALL)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
+_LITERAL = re.compile(r"(?<=[:\[,\s])(True|False|None)(?=\s*[,}\]])")
+_MOST_STARTS = 20  # how many brackets of a long text are tried as the beginning of a JSON value
+_UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
+
+
+def without_thoughts(text: str) -> str:
+    """The text without the ``<think>`` parts that reasoning models put before their answer."""
+    return _THOUGHT_END.sub("", _THOUGHT.sub("", text)).strip()
+
+
+def json_in(text: str) -> dict[str, Any] | list[Any] | None:
+    """The JSON object or array in a model's reply, or None when there is none that can be read."""
+    bare = without_thoughts(text)
+    for candidate in (bare, *_FENCED.findall(bare)):
+        found = _loaded(candidate.strip())
+        if found is not None:
+            return found
+    return _first_value(bare)
+
+
+def _loaded(text: str) -> dict[str, Any] | list[Any] | None:
+    for version in (text, _mended(text)):
+        try:
+            value = json.loads(version, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict | list):
+            return value
+    return None
+
+
+def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
+    """The first readable JSON value in the middle of prose; an object wins over a list like ``[3]``."""
+    decoder = json.JSONDecoder(strict=False)
+    for version in (text, _mended(text)):
+        for bracket in "{[":
+            starts = [match.start() for match in re.finditer(re.escape(bracket), version)][:_MOST_STARTS]
+            for start in starts:
+                try:
+                    value, _ = decoder.raw_decode(version, start)
+                except (ValueError, RecursionError):
+                    continue
+                if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict) for v in value)):
+                    return value
+    return None
+
+
+def _mended(text: str) -> str:
+    """Trailing commas and Python's literals put right, outside of strings."""
+
+    def outside(match: re.Match[str]) -> str:
+        if match.group(1) is None:
+            return match.group()
+        bare = _TRAILING_COMMA.sub(r"\1", match.group())
+        return _LITERAL.sub(lambda literal: _LITERALS[literal.group(1)], bare)
+
+    return _UNQUOTED.sub(outside, text)
+
+
+def as_text(value: object, limit: int = 2_000) -> str:
+    """Whatever came, as one stripped text of at most ``limit`` characters; lists are joined with spaces."""
+    if isinstance(value, str):
+        return value.strip()[:limit]
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list):
+        return " ".join(filter(None, (as_text(item) for item in value)))[:limit]
+    if isinstance(value, dict):
+        inner = next((value[key] for key in ("text", "query", "question", "value", "label") if key in value), "")
+        return as_text(inner, limit)
+    return ""
+
+
+def as_texts(value: object, most: int, limit: int = 400) -> tuple[str, ...]:
+    """Whatever came, as at most ``most`` different texts that are not empty."""
+    items = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(text for text in (as_text(item, limit) for item in items) if text))[:most]
+
+
+def as_number(value: object) -> float | None:
+    """A number, or the first one in a text (``"8/10"``, ``"[3]"``, ``"E3"``), or None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) < 1e9 else None
+    if isinstance(value, str):
+        match = _NUMBER.search(value[:100])
+        return as_number(float(match.group())) if match else None
+    if isinstance(value, list) and value:
+        return as_number(value[0])
+    return None
+
+
+def as_flag(value: object) -> bool:
+    """Whether this means yes."""
+    return value is True or (isinstance(value, str) and value.strip().casefold() in {"true", "yes", "1"})
+
+
+class ThoughtFilter:
+    """Holds back the ``<think>`` part at the beginning of a streamed text, however it is cut into pieces."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._settled = False
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far may be shown now."""
+        if self._settled:
+            return piece
+        self._held += piece
+        begun = self._held.lstrip()
+        if begun.startswith("<think"):
+            end = begun.find("</think")
+            close = begun.find(">", end) if end >= 0 else -1
+            if close < 0:
+                return ""
+            begun = begun[close + 1 :]
+        elif "<think".startswith(begun[:6]):  # also while nothing but white space came
+            return ""
+        if not begun.strip():
+            return ""
+        self._settled = True
+        return begun.lstrip()
+
+    def rest(self) -> str:
+        """What is still held at the end and was no thought after all."""
+        held = self._held.strip()
+        return "" if self._settled or held.startswith("<think") else held

@@ -1,0 +1,103 @@
+"""What a passage looks like as a row of Milvus, and how a scope reads as its filter.
+
+Only what Milvus Lite 2.5, Standalone and Distributed all have: no partition keys (Lite has none), no filter templates
+(Lite rejects them), no function output among the fields read back.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from core.errors import DocumentRejected
+from core.knowledge import Locator, Passage
+from core.ports import Scope
+
+if TYPE_CHECKING:
+    from core.ports import Vectors
+
+VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
+KEY_BYTES = 1_024
+FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
+_KEYS = ("id", "knowledge_base", "document", "version", "section")
+
+# What a string literal of Milvus's filter language cannot carry in the same way everywhere, and our own mark.
+_UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
+
+
+def key(value: str) -> str:
+    """``value`` as it is stored and filtered by: percent-encoded where it could end or escape a literal.
+
+    Quoting rules differ (Lite does not read ``\\n`` in a literal, the server refuses a raw line break), so stored keys
+    simply hold nothing that needs quoting.
+    """
+    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), value)
+
+
+def one_of(field: str, values: Iterable[str]) -> str:
+    """``field in ["…", …]``."""
+    return f"{field} in [{', '.join(f'"{key(value)}"' for value in sorted(values))}]"
+
+
+def equal(field: str, value: str) -> str:
+    """``field == "…"``."""
+    return f'{field} == "{key(value)}"'
+
+
+def both(*conditions: str) -> str:
+    """All of the conditions that are not empty."""
+    return " and ".join(condition for condition in conditions if condition)
+
+
+def within(scope: Scope) -> str:
+    """The scope as a filter."""
+    documents = "" if scope.documents is None else one_of("document", scope.documents)
+    return both(one_of("knowledge_base", scope.bases), documents)
+
+
+def sees_nothing(scope: Scope) -> bool:
+    """Whether the scope is empty, so that there is no need to ask."""
+    return not scope.bases or (scope.documents is not None and not scope.documents)
+
+
+def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
+    """The row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
+
+    Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
+    """
+    locator = passage.locator
+    text = passage.searchable
+    row: dict[str, Any] = {name: key(getattr(passage, name)) for name in _KEYS}
+    if len(text.encode(errors="replace")) > VARCHAR_BYTES:
+        raise DocumentRejected(
+            f"A passage of {passage.title or passage.source or passage.document} is longer than {VARCHAR_BYTES:,} bytes."
+        )
+    if any(len(value.encode()) > KEY_BYTES for value in row.values()):
+        raise DocumentRejected(f"An id of {passage.title or passage.document} is longer than {KEY_BYTES:,} bytes.")
+    about = {
+        "title": passage.title,
+        "heading": list(passage.heading),
+        "locator": [locator.page, locator.label, locator.first_line, locator.last_line],
+        "source": passage.source,
+        "url": passage.url,
+        "dated": passage.dated,
+        "head": len(text) - len(passage.text),
+    }
+    return {**row, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
+
+
+def to_passage(row: Mapping[str, Any]) -> Passage:
+    """The inverse of ``to_row``."""
+    about = row["about"]
+    keys = {name: unquote(row[name]) for name in _KEYS}
+    return Passage(
+        **keys,
+        ordinal=int(row["ordinal"]),
+        title=about["title"],
+        text=row["text"][about["head"] :],
+        heading=tuple(about["heading"]),
+        locator=Locator(*about["locator"]),
+        source=about["source"],
+        url=about["url"],
+        dated=about["dated"],
+    )

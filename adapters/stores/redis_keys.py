@@ -1,0 +1,59 @@
+"""The names of everything kept in Redis, and the index that leads from a person to what is kept about them.
+
+All keys of one thread share the hash tag ``{thread}``, so that one Lua call may touch them together on a cluster; no
+call in this package touches keys of two tags.
+"""
+
+import time
+
+from redis.asyncio import Redis
+
+PREFIX = "footnote"
+BASES = f"{PREFIX}:{{catalogue}}:bases"
+VERSIONS = f"{PREFIX}:{{catalogue}}:versions"
+HOMES = f"{PREFIX}:{{catalogue}}:homes"
+DOCUMENTS = f"{PREFIX}:{{catalogue}}:documents:"
+COUNTERS = f"{PREFIX}:counters"
+DUE = f"{PREFIX}:checkpoints:due"
+FEEDBACK = f"{PREFIX}:{{feedback}}:words"
+FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+AUDIT = f"{PREFIX}:audit"
+INBOX = f"{PREFIX}:inbox"
+WAITING = f"{PREFIX}:waiting"
+
+
+def tagged(name: str, *rest: str) -> str:
+    """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds."""
+    tag = name.replace("{", "%7B").replace("}", "%7D")
+    return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
+
+
+def trace_key(trace_id: str) -> str:
+    """The list of a trace's events."""
+    return tagged(f"trace:{trace_id}")
+
+
+def checkpoint_key(checkpoint_id: str) -> str:
+    """The hash of a parked inquiry."""
+    return tagged(f"checkpoint:{checkpoint_id}")
+
+
+def person_key(person_id: str, what: str) -> str:
+    """The sorted set of a person's threads, checkpoints or traces, by when they were last written."""
+    return tagged(f"person:{person_id}", what)
+
+
+async def index_person(client: Redis, person_id: str, what: str, member: str, ttl: int) -> None:
+    """Note that ``member`` holds something of this person, for ``ttl`` seconds.
+
+    Done before that something is written: a crash in between leaves an entry that leads nowhere, never something that
+    cannot be found and forgotten.
+    """
+    if not person_id:
+        return
+    key, now = person_key(person_id, what), time.time()
+    async with client.pipeline(transaction=True) as pipe:
+        pipe.zadd(key, {member: now})
+        pipe.zremrangebyscore(key, "-inf", now - ttl)
+        pipe.expire(key, ttl)
+        await pipe.execute()

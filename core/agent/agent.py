@@ -1,0 +1,65 @@
+"""The loop: understand -> gather -> decide -> compose -> verify, until it ends in exactly one outcome."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from core.agent.compose import compose
+from core.agent.decide import decide
+from core.agent.gather import gather
+from core.agent.run import Run, Workbench
+from core.agent.understand import understand
+from core.agent.verify import verify
+from core.budget import Meter
+from core.conversation import Thread
+from core.errors import FootnoteError
+from core.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
+from core.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
+
+Step = Callable[[Run], AsyncGenerator[AgentEvent, None]]
+STEPS: dict[Phase, Step] = {
+    Phase.UNDERSTAND: understand,
+    Phase.GATHER: gather,
+    Phase.DECIDE: decide,
+    Phase.COMPOSE: compose,
+    Phase.VERIFY: verify,
+}
+
+
+class Agent:
+    """Pursues inquiries. Holds no state between them."""
+
+    def __init__(self, bench: Workbench, limits: dict[Profile, Limits] | None = None) -> None:
+        """Work with these tools, within these caps by profile."""
+        self._bench = bench
+        self._limits = limits or PROFILE_LIMITS
+
+    def run(self, inquiry: Inquiry, thread: Thread) -> Run:
+        """A run of an inquiry, new or taken up again where it was parked."""
+        meter = Meter(
+            self._limits[inquiry.conduct.profile], self._bench.clock, before=inquiry.spent, prices=self._bench.prices
+        )
+        return Run(self._bench, inquiry, thread.readable_by(inquiry.scope), meter)
+
+    def meter(self) -> Meter:
+        """A meter for work beside an inquiry: a summary."""
+        return Meter(self._limits[Profile.BALANCED], self._bench.clock, prices=self._bench.prices)
+
+    async def pursue(self, run: Run) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed."""
+        inquiry = run.inquiry
+        yield AgentStarted(
+            inquiry.id,
+            inquiry.question,
+            inquiry.conduct.profile,
+            self._bench.reasoner.name,
+            resumed=inquiry.phase is not Phase.UNDERSTAND,
+        )
+        try:
+            while run.inquiry.phase is not Phase.DONE:
+                async with aclosing(STEPS[run.inquiry.phase](run)) as events:
+                    async for event in events:
+                        yield event
+                        if isinstance(event, CheckpointReached):
+                            return
+        except FootnoteError as error:
+            yield AgentFailed(str(error), inquiry.id)

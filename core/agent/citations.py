@@ -1,0 +1,130 @@
+"""From ``[evidence id]`` in a draft to ``[n]`` in what a person sees, also while it streams.
+
+Numbers count from 1 in the order of first mention. A marker that names nothing known is dropped, with the space before
+it. Links that were not retrieved as a source are dropped too (see ``links``). A streamed prefix never shows half a
+marker or half a link: what may still become one is held back.
+"""
+
+import re
+from collections.abc import Iterable
+
+from core.agent.links import HELD_LINK, without_foreign_links
+from core.answer import Citation
+from core.evidence import Evidence, EvidenceLibrary
+from core.retrieval.quotes import choose_quote
+
+MARKER = re.compile(r"\s?\[((?:\s*(?:E|id)?\s*\d{1,4}\s*[,;]?)+)\]", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,4}")
+# A tail that may still become a marker or a link when more text comes.
+_UNFINISHED = re.compile(r"\s?\[[\s\d,;Eeid]{0,40}$|\s$")
+
+
+def cited_ids(text: str) -> tuple[int, ...]:
+    """The evidence ids that a text names, in order of first mention."""
+    found = (int(number) for marker in MARKER.finditer(text) for number in _NUMBER.findall(marker.group(1)))
+    return tuple(dict.fromkeys(found))
+
+
+def without_markers(text: str) -> str:
+    """The text as prose."""
+    return MARKER.sub("", text)
+
+
+class Numbering:
+    """Evidence ids to the numbers of one answer."""
+
+    def __init__(self, library: EvidenceLibrary) -> None:
+        """Number evidence of this library."""
+        self._library = library
+        self._numbers: dict[int, int] = {}
+
+    @property
+    def order(self) -> tuple[Evidence, ...]:
+        """The evidence numbered so far; its place plus one is its number."""
+        found = (self._library.get(evidence_id) for evidence_id in self._numbers)
+        return tuple(item for item in found if item is not None)
+
+    def render(self, text: str) -> str:
+        """The text with evidence ids replaced by numbers, and what names nothing dropped."""
+        return MARKER.sub(self._marker, text)
+
+    def _marker(self, match: re.Match[str]) -> str:
+        known = [int(n) for n in _NUMBER.findall(match.group(1)) if self._library.get(int(n)) is not None]
+        numbers = [self._numbers.setdefault(n, len(self._numbers) + 1) for n in dict.fromkeys(known)]
+        lead = " " if match.group().startswith((" ", "\n")) else ""
+        return lead + "".join(f"[{number}]" for number in numbers) if numbers else ""
+
+
+class AnswerStream:
+    """Turns pieces of a draft into pieces that are safe to show."""
+
+    def __init__(self, library: EvidenceLibrary) -> None:
+        """Show text that cites from this library."""
+        self._numbering = Numbering(library)
+        self._allowed = allowed_links(library)
+        self._held = ""
+
+    def push(self, piece: str) -> str:
+        """What can be shown now that this piece came."""
+        text = self._held + piece
+        cut = min((m.start() for m in (_UNFINISHED.search(text), HELD_LINK.search(text)) if m), default=len(text))
+        self._held = text[cut:]
+        return self._show(text[:cut])
+
+    def finish(self) -> str:
+        """What was still held back."""
+        held, self._held = self._held, ""
+        return self._show(held)
+
+    def _show(self, text: str) -> str:
+        return self._numbering.render(without_foreign_links(text, self._allowed))
+
+
+def allowed_links(library: EvidenceLibrary) -> frozenset[str]:
+    """The links of the sources in this library: the only ones an answer may carry."""
+    return frozenset(item.passage.url for item in library if item.passage.url)
+
+
+def finished_text(draft: str, library: EvidenceLibrary, question: str) -> tuple[str, tuple[Citation, ...]]:
+    """The draft as it is shown, and its citations, each with the exact quote that bears the sentence citing it."""
+    numbering = Numbering(library)
+    text = numbering.render(without_foreign_links(draft, allowed_links(library))).strip()
+    claims = _sentences_citing(draft)
+    return text, tuple(
+        citation(n, item, question, claims.get(item.id, "")) for n, item in enumerate(numbering.order, 1)
+    )
+
+
+def citation(n: int, item: Evidence, question: str, claim: str = "") -> Citation:
+    """One source, numbered, with its exact quote."""
+    passage = item.passage
+    return Citation(
+        n=n,
+        evidence=item.id,
+        passage=passage.id,
+        knowledge_base=passage.knowledge_base,
+        document=passage.source,
+        title=passage.title,
+        locator=passage.place,
+        quote=choose_quote(passage.text, question, claim).text,
+        score=round((item.grade.score / 10) if item.grade else item.hit.score, 3),
+        url=passage.url,
+        dated=passage.dated,
+    )
+
+
+def _sentences_citing(draft: str) -> dict[int, str]:
+    """For each evidence id, the text that stands before its first marker: what it is cited for."""
+    claims: dict[int, str] = {}
+    start = 0
+    for marker in MARKER.finditer(draft):
+        said = re.split(r"(?<=[.!?])\s+|\n", draft[start : marker.start()].strip())[-1]
+        for number in _NUMBER.findall(marker.group(1)):
+            claims.setdefault(int(number), said)
+        start = marker.end() if said else start
+    return claims
+
+
+def library_of(items: Iterable[Evidence]) -> EvidenceLibrary:
+    """A library of just these."""
+    return EvidenceLibrary(tuple(items))

@@ -1,0 +1,60 @@
+"""Fourth step: write the answer from the evidence, as a stream that is safe to show at every moment."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from core.agent.citations import AnswerStream, cited_ids
+from core.agent.conclude import abstained
+from core.agent.run import WEAK, Run
+from core.errors import BudgetExhausted
+from core.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
+from core.evidence import Evidence
+from core.inquiry import Phase
+from core.ports import Restarted
+
+MOST = 10  # pieces of evidence an answer is written from
+WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
+
+
+async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
+    """Leaves the draft in the run; ends the run when there is nothing to write from."""
+    evidence = _chosen(run)
+    if not evidence or run.inquiry.stopped:
+        yield abstained(run, because="I stopped there." if run.inquiry.stopped else "")
+        return
+    run.composed_from = evidence
+    yield GenerationStarted(len(evidence))
+    started, before = run.bench.clock.monotonic(), run.meter.spent.tokens
+    async for event in _written(run, evidence):
+        yield event
+    elapsed = run.bench.clock.monotonic() - started
+    run.timings["compose"] = run.timings.get("compose", 0.0) + elapsed
+    yield GenerationCompleted(len(cited_ids(run.draft)), run.meter.spent.tokens - before, elapsed * 1000)
+    run.update(phase=Phase.VERIFY)
+
+
+def _chosen(run: Run) -> tuple[Evidence, ...]:
+    if run.relevant:
+        return run.relevant[:MOST]
+    return run.inquiry.library.relevant(WEAK)[:WEAKEST] if run.inquiry.caveats else ()
+
+
+async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
+    run.draft = ""
+    shown = AnswerStream(run.inquiry.library)
+    parts = run.bench.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
+    try:
+        while (part := await run.within(anext(parts, None))) is not None:
+            if isinstance(part, Restarted):
+                run.draft, shown = "", AnswerStream(run.inquiry.library)
+                yield AnswerReset(part.reason)
+                continue
+            run.draft += part
+            if text := shown.push(part):
+                yield AnswerDelta(text)
+    except BudgetExhausted as cap:
+        run.meter.notice(f"{cap} The answer may be cut short.")
+    finally:
+        if isinstance(parts, AsyncGenerator):
+            await parts.aclose()
+    if text := shown.finish():
+        yield AnswerDelta(text)

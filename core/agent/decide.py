@@ -1,0 +1,142 @@
+"""Third step: is it enough? Otherwise search for what is missing, or let the person choose how to go on."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from core.agent.conclude import clarified, parked
+from core.agent.gather import describe, unmade
+from core.agent.run import RESERVE_SECONDS, WEAK, Run
+from core.errors import BudgetExhausted
+from core.events import AgentEvent, QueryRefined
+from core.inquiry import (
+    AskBack,
+    CheckpointKind,
+    Choice,
+    Decision,
+    Insufficient,
+    Move,
+    Phase,
+    SearchKnowledge,
+    SearchSource,
+    Sufficient,
+)
+
+LONG_SEARCH_AFTER = 3  # searches
+MISSES_IN_A_ROW = 2  # searches that brought nothing new; then more of the same is not worth its time
+
+
+async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
+    """Leaves the next phase in the inquiry, or ends the run at a checkpoint."""
+    if run.inquiry.closing or (run.quick and run.relevant and not _wants_sources(run)):
+        run.update(phase=Phase.COMPOSE)
+        return
+    if _wants_sources(run) and run.relevant:
+        yield _sources_first(run)
+        return
+    with run.timed("decide"):
+        decision = await _decision(run)
+    if isinstance(decision, AskBack) and _gate(run, CheckpointKind.CLARIFY):
+        async for event in clarified(run, decision):
+            yield event
+        return
+    if isinstance(decision, Insufficient):
+        async for event in _go_on(run, decision):
+            yield event
+        return
+    run.update(phase=Phase.COMPOSE)
+
+
+async def _decision(run: Run) -> Decision:
+    try:
+        return await run.within(
+            run.bench.reasoner.decide(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS / 2
+        )
+    except BudgetExhausted as cap:
+        run.meter.notice(str(cap))
+        return Sufficient("a cap is reached")
+
+
+async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
+    run.update(missing=decision.missing)
+    moves = unmade(run.inquiry, decision.moves)
+    worthwhile = moves and run.meter.searches_left and not _fruitless(run)
+    searches = run.meter.spent.searches
+    if worthwhile and searches >= LONG_SEARCH_AFTER and _gate(run, CheckpointKind.LONG_SEARCH):
+        run.update(proposals=moves)
+        yield _long_search(run, moves)
+    elif worthwhile:
+        run.update(proposals=moves, phase=Phase.GATHER)
+        refined = "; ".join(describe(move) for move in moves)
+        yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
+    elif not run.relevant and run.inquiry.library.relevant(WEAK) and _gate(run, CheckpointKind.NOTHING_RELEVANT):
+        yield _nothing_relevant(run, moves)
+    else:
+        run.update(phase=Phase.COMPOSE)
+
+
+def _gate(run: Run, kind: CheckpointKind) -> bool:
+    """Whether this checkpoint is switched on here and the person has not passed it already."""
+    return kind in run.inquiry.conduct.checkpoints and kind not in run.inquiry.settled
+
+
+def _wants_sources(run: Run) -> bool:
+    asked = getattr(run.inquiry.plan, "sources_first", False)
+    if CheckpointKind.SOURCES_FIRST in run.inquiry.settled:
+        return False
+    return asked or (run.inquiry.conduct.sources_first and _gate(run, CheckpointKind.SOURCES_FIRST))
+
+
+def _fruitless(run: Run) -> bool:
+    recent = run.inquiry.searches[-MISSES_IN_A_ROW:]
+    return len(recent) == MISSES_IN_A_ROW and not any(search.new for search in recent)
+
+
+def _sources_first(run: Run) -> AgentEvent:
+    titles = dict.fromkeys(item.passage.title for item in run.relevant)
+    count = len(run.relevant)
+    passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
+    message = f"I found {passages} on this, in {_listed(titles)}. See the sources first, or an answer?"
+    choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
+    return parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
+
+
+def _long_search(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
+    found = dict.fromkeys(item.passage.title for item in run.relevant)
+    have = f"I have evidence from {_listed(found)}" if found else "I have found nothing that counts yet"
+    missing = f", but not yet: {run.inquiry.missing}" if run.inquiry.missing else ""
+    searches = run.meter.spent.searches
+    message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
+    choices = (
+        Choice("keep", "Keep searching"),
+        Choice("answer", "Answer now"),
+        Choice("narrow", "Narrow it", asks_text=True),
+    )
+    return parked(run, CheckpointKind.LONG_SEARCH, message, choices)
+
+
+def _nothing_relevant(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
+    terms = _proposed_terms(run, moves)
+    choices = tuple(Choice(f"try-{n}", f"Try “{term}”", term) for n, term in enumerate(terms, 1))
+    message = "I found nothing that answers this. What comes near it is weak: "
+    weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
+    return parked(
+        run,
+        CheckpointKind.NOTHING_RELEVANT,
+        f"{message}{_listed(weak)}. How shall I go on?",
+        (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
+    )
+
+
+def _proposed_terms(run: Run, moves: tuple[Move, ...]) -> tuple[str, ...]:
+    """Two queries nobody has tried: what the reasoner would do next, else the headings of what came nearest."""
+    tried = {describe(search.move).casefold() for search in run.inquiry.searches}
+    proposed = [move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource)]
+    near = run.inquiry.library.relevant(1)
+    proposed.extend(item.passage.heading[-1] if item.passage.heading else item.passage.title for item in near)
+    return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
+
+
+def _listed(names: dict[str, None]) -> str:
+    shown = list(names)[:4]
+    more = len(names) - len(shown)
+    text = ", ".join(f"*{name}*" for name in shown)
+    return f"{text} and {more} more" if more > 0 else text

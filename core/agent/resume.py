@@ -1,0 +1,63 @@
+"""What a pressed choice does to a parked inquiry: a pure function from one inquiry to the next."""
+
+from dataclasses import replace
+
+from core.inquiry import (
+    CheckpointKind,
+    Choice,
+    Inquiry,
+    Investigate,
+    Phase,
+    SearchKnowledge,
+)
+from core.ports import Parked
+
+EXPIRED = Choice("expired", "No choice was made in time")
+
+
+def resumed(parked: Parked, choice: Choice, text: str = "") -> Inquiry:
+    """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
+    inquiry = parked.inquiry
+    match parked.checkpoint.kind:
+        case CheckpointKind.LONG_SEARCH:
+            return _after_long_search(inquiry, choice, text)
+        case CheckpointKind.NOTHING_RELEVANT:
+            return _after_nothing(inquiry, choice)
+        case CheckpointKind.SOURCES_FIRST:
+            return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+        case CheckpointKind.CLARIFY:
+            return _after_clarify(inquiry, choice, text)
+
+
+def _after_long_search(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
+    if choice.id == "keep":
+        return replace(inquiry, phase=Phase.GATHER)
+    if choice.id == "narrow" and text.strip():
+        return narrowed(inquiry, text)
+    return replace(inquiry, phase=Phase.COMPOSE, closing=True, proposals=())
+
+
+def narrowed(inquiry: Inquiry, text: str) -> Inquiry:
+    """Search for the question within what the person added."""
+    question = f"{inquiry.standalone} ({text.strip()})"
+    plan = Investigate(question, (f"{text.strip()} {inquiry.standalone}",), "narrowed by the asker")
+    moves = (SearchKnowledge(text.strip()), SearchKnowledge(plan.queries[0]))
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, refining=text.strip(), proposals=moves)
+
+
+def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
+    if choice.value:
+        return replace(inquiry, phase=Phase.GATHER, proposals=(SearchKnowledge(choice.value),))
+    if choice.id == "caveats":
+        return replace(inquiry, phase=Phase.COMPOSE, closing=True, caveats=True)
+    return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+
+
+def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
+    question = choice.value or text.strip()
+    if not question:  # nobody chose: answer from what was found for all readings
+        return replace(inquiry, phase=Phase.COMPOSE if len(inquiry.library) else Phase.GATHER, closing=True)
+    if not choice.value:
+        question = f"{inquiry.standalone} {question}"
+    plan = Investigate(question, (question,), "the asker said which one")
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),))

@@ -1,0 +1,87 @@
+"""One run of one inquiry: the state that the five steps share, and what they may use.
+
+The inquiry itself is frozen; a step replaces it through ``update``. What a run holds beside it (the draft, timings)
+need not survive a checkpoint.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from core.budget import Meter, Prices
+from core.conversation import Thread
+from core.errors import BudgetExhausted
+from core.evidence import Evidence
+from core.inquiry import Behaviour, Inquiry
+from core.ports import Catalogue, Clock, Index, Reasoner
+from core.retrieval.hybrid import Retriever
+
+T = TypeVar("T")
+
+# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by tests/measure/abstention.py.
+CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
+WEAK = 3  # from here a passage is near enough to offer an answer with caveats
+RESERVE_SECONDS = 8.0  # kept back from the searching so that what was found can still be written down
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What every run works with: made once, shared by all."""
+
+    reasoner: Reasoner
+    retriever: Retriever
+    index: Index
+    catalogue: Catalogue
+    clock: Clock
+    prices: Prices = field(default_factory=Prices)
+    confident: float = 2.0  # a first search scoring at least this takes the quick path; above 1 never
+    checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
+
+
+@dataclass(slots=True)
+class Run:
+    """The mutable middle of one pursuit."""
+
+    bench: Workbench
+    inquiry: Inquiry
+    thread: Thread
+    meter: Meter
+    draft: str = ""  # Markdown with [evidence id] markers, as written
+    composed_from: tuple[Evidence, ...] = ()
+    iteration: int = 0
+    quick: bool = False  # the first search was convincing: no gates
+    critiqued: bool = False
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def update(self, **changes: Any) -> None:
+        """Replace the inquiry by one with these changes."""
+        self.inquiry = replace(self.inquiry, **changes)
+
+    @property
+    def cutoff(self) -> int:
+        """The grade from which a passage counts here."""
+        return CUTOFFS[self.inquiry.conduct.behaviour]
+
+    @property
+    def relevant(self) -> tuple[Evidence, ...]:
+        """The evidence that counts, best first."""
+        return self.inquiry.library.relevant(self.cutoff)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time spent inside to a stage."""
+        started = self.bench.clock.monotonic()
+        try:
+            yield
+        finally:
+            self.timings[stage] = self.timings.get(stage, 0.0) + self.bench.clock.monotonic() - started
+
+    async def within(self, work: Awaitable[T], *, reserve: float = 0.0) -> T:
+        """Await under the run's deadline, keeping ``reserve`` seconds back. Raises BudgetExhausted when it passes."""
+        try:
+            async with asyncio.timeout(max(0.05, self.meter.remaining - reserve)):
+                return await work
+        except TimeoutError:
+            raise BudgetExhausted(f"The {self.meter.limits.seconds:g} seconds of this profile are over.") from None

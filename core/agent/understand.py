@@ -1,0 +1,45 @@
+"""First step: does this need a search at all, and what for? One reasoner call."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import assert_never
+
+from core.agent.conclude import clarified, replied
+from core.agent.run import RESERVE_SECONDS, Run
+from core.errors import BudgetExhausted
+from core.events import AgentEvent, RoutingDecided
+from core.inquiry import AskBack, Investigate, Phase, Reply, SearchKnowledge
+
+MAX_QUERIES = 3
+
+
+async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
+    """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
+    with run.timed("understand"):
+        try:
+            plan = await run.within(
+                run.bench.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
+            )
+        except BudgetExhausted:
+            plan = Investigate(run.inquiry.question, (run.inquiry.question,), "no time to plan: searching as asked")
+    match plan:
+        case Reply():
+            run.update(plan=plan)
+            yield RoutingDecided(needs_retrieval=False, reason=plan.reason)
+            async for event in replied(run, plan):
+                yield event
+        case AskBack():
+            run.update(plan=plan)
+            yield RoutingDecided(needs_retrieval=False, reason=plan.reason or "the question is unclear")
+            async for event in clarified(run, plan):
+                yield event
+        case Investigate():
+            queries = tuple(dict.fromkeys(query.strip() for query in plan.queries if query.strip()))[:MAX_QUERIES]
+            plan = replace(
+                plan, question=plan.question.strip() or run.inquiry.question, queries=queries or (plan.question,)
+            )
+            moves = tuple(SearchKnowledge(query) for query in plan.queries)
+            run.update(plan=plan, proposals=moves, phase=Phase.GATHER)
+            yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
+        case _:
+            assert_never(plan)

@@ -1,0 +1,297 @@
+"""From a parsed document to sections (parents) and passages (children).
+
+Sections follow the headings: tiny ones are merged under their common parent, huge ones split between paragraphs.
+Passages fill the encoder's window without crossing a page, so that a citation's page is exact. A table that is split
+repeats its header row, because a row without its header cannot be quoted.
+"""
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+from core.knowledge import Document, Locator, Passage
+from core.language import sentences
+
+PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room
+SECTION_TOKENS = 1_400
+TINY_TOKENS = 40
+_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?\s*)?\|?\s*$")
+_EMPHASIS = re.compile(r"[*_`]+")
+
+CountTokens = Callable[[Sequence[str]], Awaitable[Sequence[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest stretch that is kept together: a paragraph, a list item, a table row, a code block."""
+
+    text: str
+    heading: tuple[str, ...]
+    block: int
+    locator: Locator
+    tokens: int = 0
+    header: str = ""  # the table's header rows, for a row
+    joint: str = "\n\n"  # what stands before it when it follows another unit
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Units that make one section."""
+
+    heading: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def tokens(self) -> int:
+        """The length in the encoder's tokens."""
+        return sum(unit.tokens for unit in self.units)
+
+
+async def passages_of(
+    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+) -> tuple[Passage, ...]:
+    """The passages of a document in reading order, ids and sections assigned. Raises DocumentRejected without text."""
+    target = min(PASSAGE_TOKENS, max(32, window - 64))
+    units = units_of(parsed)
+    counts = await count_tokens([unit.text for unit in units]) if units else []
+    measured = [replace(unit, tokens=tokens) for unit, tokens in zip(units, counts, strict=True)]
+    fitting = await _split_long(measured, count_tokens, target)
+    found: list[Passage] = []
+    seen: dict[str, int] = {}
+    for number, stretch in enumerate(_sections(fitting)):
+        section = _digest(document.id, document.version, str(number))
+        for ordinal, group in enumerate(_packed(stretch.units, target)):
+            text = _joined(group)
+            content = _digest(*stretch.heading, text)
+            seen[content] = seen.get(content, -1) + 1
+            found.append(
+                Passage(
+                    id=passage_id(document.id, document.version, content, seen[content]),
+                    knowledge_base=document.knowledge_base,
+                    document=document.id,
+                    version=document.version,
+                    section=section,
+                    ordinal=ordinal,
+                    title=document.title,
+                    text=text,
+                    heading=stretch.heading,
+                    locator=_spanning(group),
+                    source=document.source,
+                    url=document.url,
+                    dated=document.dated,
+                )
+            )
+    if not found:
+        raise DocumentRejected("It holds no text.")
+    return tuple(found)
+
+
+def passage_id(document: str, version: str, content: str, repeat: int) -> str:
+    """A content hash: the same text in the same version of the same document always has the same id."""
+    return _digest(document, version, content, str(repeat))
+
+
+def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]:
+    """For each passage's id, the id that the same content has in another version: its vector can be reused."""
+    seen: dict[str, int] = {}
+    twins: dict[str, str] = {}
+    for passage in passages:
+        content = _digest(*passage.heading, passage.text)
+        seen[content] = seen.get(content, -1) + 1
+        twins[passage.id] = passage_id(passage.document, version, content, seen[content])
+    return twins
+
+
+def units_of(parsed: Parsed) -> tuple[Unit, ...]:
+    """The document as units, each under its path of headings."""
+    found: list[Unit] = []
+    path: tuple[tuple[int, str], ...] = ()
+    for number, block in enumerate(parsed.blocks):
+        if block.label:  # a sheet, an archive's member: it does not continue what came before
+            path = ()
+        for first, last, lines in _paragraphs(block.text):
+            heading = _HEADING.match(lines[0]) if len(lines) == 1 else None
+            if heading:
+                level, name = len(heading.group(1)), _EMPHASIS.sub("", heading.group(2)).strip()
+                path = (*(step for step in path if step[0] < level), (level, name))
+                continue
+            names = tuple(name for _, name in path if name != parsed.title)
+            found.extend(_unit(lines, names, number, block, first, last))
+    return tuple(found)
+
+
+def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
+    """Runs of lines between blank lines, with first and last line offsets; headings stand alone."""
+    run: list[str] = []
+    start = 0
+    fence = ""
+    lines = text.splitlines()
+    for number, line in enumerate([*lines, ""]):
+        mark = re.match(r"\s*(```+|~~~+)", line)
+        if mark and (not fence or line.strip().startswith(fence)):
+            fence = "" if fence else mark.group(1)
+            run.append(line)
+            continue
+        alone = not fence and _HEADING.match(line)
+        if (line.strip() or fence) and not alone and number < len(lines):
+            start = number if not run else start
+            run.append(line)
+            continue
+        if any(part.strip() for part in run):
+            yield number - len(run), number - 1, run
+        run = []
+        if alone:
+            yield number, number, [line]
+
+
+def _unit(
+    lines: list[str], heading: tuple[str, ...], number: int, block: Block, first: int, last: int
+) -> Iterable[Unit]:
+    is_table = len(lines) >= 2 and any(_TABLE_RULE.match(line) for line in lines[1:2])
+    if is_table:
+        header = "\n".join(lines[:2])
+        rows = [line for line in lines[2:] if line.strip()] or [""]
+        for offset, row in enumerate(rows):
+            at = _locator(block, first + 2 + offset, first + 2 + offset)
+            yield Unit(
+                row or header, heading, number, at, header=header if row else "", joint="\n" if offset else "\n\n"
+            )
+        return
+    items = _list_items(lines)
+    if len(items) > 1:
+        offset = first
+        for position, item in enumerate(items):
+            at = _locator(block, offset, offset + len(item) - 1)
+            yield Unit("\n".join(item).rstrip(), heading, number, at, joint="\n" if position else "\n\n")
+            offset += len(item)
+        return
+    yield Unit("\n".join(lines).strip("\n").rstrip(), heading, number, _locator(block, first, last))
+
+
+def _list_items(lines: list[str]) -> list[list[str]]:
+    items: list[list[str]] = []
+    for line in lines:
+        if re.match(r"^(?:[-*+]|\d+[.)])\s+", line) or not items:
+            items.append([line])
+        else:
+            items[-1].append(line)
+    return items if sum(bool(re.match(r"^(?:[-*+]|\d+[.)])\s+", item[0])) for item in items) > 1 else [lines]
+
+
+def _locator(block: Block, first: int, last: int) -> Locator:
+    if block.first_line is None:
+        return Locator(block.page, block.label or "")
+    return Locator(block.page, block.label or "", block.first_line + first, block.first_line + last)
+
+
+async def _split_long(units: Sequence[Unit], count_tokens: CountTokens, target: int) -> tuple[Unit, ...]:
+    """Units no longer than a passage: by sentences or lines, and by words where even those are too long."""
+    found: list[Unit] = []
+    for unit in units:
+        if unit.tokens <= target:
+            found.append(unit)
+            continue
+        pieces = [piece for sentence in _pieces(unit.text) for piece in _by_words(sentence, target)]
+        counts = await count_tokens(pieces)
+        joints = [unit.joint] + ["\n" if "\n" in unit.text else " "] * (len(pieces) - 1)
+        found.extend(
+            replace(unit, text=piece, tokens=tokens, joint=joint)
+            for piece, tokens, joint in zip(pieces, counts, joints, strict=True)
+        )
+    return tuple(found)
+
+
+def _pieces(text: str) -> Sequence[str]:
+    return [line for line in text.splitlines() if line.strip()] if text.count("\n") > 2 else sentences(text)
+
+
+def _by_words(text: str, target: int) -> Iterable[str]:
+    """Cut what has no sentences (a log line, a blob) so that no piece can exceed the window by much."""
+    longest = target * 4  # characters; four of them make a token of English, fewer of anything else
+    while len(text) > longest:
+        cut = text.rfind(" ", longest // 2, longest)
+        cut = cut if cut > 0 else longest
+        yield text[:cut]
+        text = text[cut:].lstrip()
+    if text:
+        yield text
+
+
+def _sections(units: Sequence[Unit]) -> Iterable[Stretch]:
+    stretches: list[Stretch] = []
+    for unit in units:
+        last = stretches[-1] if stretches else None
+        if last and last.heading == unit.heading and last.tokens + unit.tokens <= SECTION_TOKENS:
+            stretches[-1] = Stretch(last.heading, (*last.units, unit))
+        else:
+            stretches.append(Stretch(unit.heading, (unit,)))
+    merged: list[Stretch] = []
+    for stretch in stretches:
+        if merged and _belong_together(merged[-1], stretch):
+            merged[-1] = _merged(merged[-1], stretch)
+        else:
+            merged.append(stretch)
+    return merged
+
+
+def _belong_together(one: Stretch, other: Stretch) -> bool:
+    """Whether one of two neighbours is too small to stand alone and they share a parent in the same block."""
+    tiny = min(one.tokens, other.tokens) < TINY_TOKENS and one.tokens + other.tokens <= PASSAGE_TOKENS
+    return tiny and one.units[-1].block == other.units[0].block and one.heading != other.heading
+
+
+def _merged(one: Stretch, other: Stretch) -> Stretch:
+    shared = 0
+    while shared < min(len(one.heading), len(other.heading)) and one.heading[shared] == other.heading[shared]:
+        shared += 1
+    return Stretch(one.heading[:shared], (*_titled(one, shared), *_titled(other, shared)))
+
+
+def _titled(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
+    """The units with the headings that the merged section no longer has, as a line of their own."""
+    lost = stretch.heading[shared:]
+    if not lost:
+        return stretch.units
+    first = stretch.units[0]
+    header = f"{first.header}\n" if first.header else ""
+    titled = replace(first, text=f"{' › '.join(lost)}\n{header}{first.text}", header="")
+    return (titled, *stretch.units[1:])
+
+
+def _packed(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
+    group: list[Unit] = []
+    size = 0
+    for unit in units:
+        if group and (size + unit.tokens > target or unit.block != group[-1].block):
+            yield group
+            group, size = [], 0
+        group.append(unit)
+        size += unit.tokens
+    if group:
+        yield group
+
+
+def _joined(group: Sequence[Unit]) -> str:
+    parts: list[str] = []
+    header = ""
+    for unit in group:
+        if parts:
+            parts.append(unit.joint)
+        if unit.header and unit.header != header:
+            parts.append(f"{unit.header}\n")
+        header = unit.header
+        parts.append(unit.text)
+    return "".join(parts)
+
+
+def _spanning(group: Sequence[Unit]) -> Locator:
+    first, last = group[0].locator, group[-1].locator
+    return replace(first, last_line=last.last_line) if first.first_line is not None else first
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,166 @@
+"""One document's way into the index: parse, cut, encode what is new, write, publish, retire the old version.
+
+A failure at any point leaves the old version searchable: the new rows are invisible until the catalogue names their
+version, and are removed again.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from core.errors import DocumentRejected, FootnoteError
+from core.ingestion.chunking import passages_of, same_passage_in
+from core.ingestion.parsed import Parsed
+from core.knowledge import Document, KnowledgeBase, Passage
+from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
+
+BATCH = 64  # passages encoded and written at a time
+RECIPE = "2"  # changes when the same bytes would be cut differently, so that they are read again
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link."""
+
+    source: str
+    name: str
+    data: bytes
+    url: str | None = None
+    added_by: str = ""
+    title: str = ""
+    etag: str = ""
+
+
+class Change(StrEnum):
+    """What an ingest did to a document."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """How one document's ingest ended; ``reason`` says why it failed."""
+
+    source: str
+    change: Change
+    passages: int = 0
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Progress = Callable[[str, int, int], None]  # stage, done, total
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Nobody is watching."""
+
+
+class Ingestor:
+    """Brings documents in and takes them out."""
+
+    def __init__(self, *, index: Index, encoder: Encoder, catalogue: Catalogue, parser: Parser, clock: Clock) -> None:
+        """Work with these."""
+        self._index = index
+        self._encoder = encoder
+        self._catalogue = catalogue
+        self._parser = parser
+        self._clock = clock
+
+    async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
+        """The base of this name, created when it is new."""
+        for base in await self._catalogue.bases():
+            if base.name == name:
+                return base
+        base = KnowledgeBase(name, description)
+        await self._catalogue.save_base(base)
+        return base
+
+    async def ingest(self, material: Material, base: str, progress: Progress = _silent) -> Ingested:
+        """Bring one document in. A document that fails is reported, not raised; stores that are away are raised."""
+        document_id = document_id_of(base, material.source)
+        version = self._version(material)
+        before = await self._catalogue.document(document_id)
+        if before is not None and before.version == version:
+            return Ingested(material.source, Change.UNCHANGED, before.passages)
+        try:
+            progress("parsing", 0, 1)
+            parsed = await self._parser.parse(material.name, material.data)
+            document = self._document(material, parsed, document_id, base, version)
+            passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
+            await self._write(passages, before.version if before else "", progress)
+        except DocumentRejected as reason:
+            return Ingested(material.source, Change.FAILED, reason=str(reason))
+        except FootnoteError:
+            await self._discard(document_id, before)
+            raise
+        await self._catalogue.publish(replace(document, passages=len(passages)))
+        await self._index.remove(document_id, keep_version=version)
+        change = Change.UPDATED if before else Change.ADDED
+        return Ingested(material.source, change, len(passages), notes=parsed.notes)
+
+    async def remove(self, document_id: str) -> Document | None:
+        """Take a document out: invisible at once, its passages gone on return."""
+        document = await self._catalogue.withdraw(document_id)
+        await self._index.remove(document_id)
+        return document
+
+    def _version(self, material: Material) -> str:
+        recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
+        return hashlib.sha256(recipe.encode() + material.data).hexdigest()[:16]
+
+    def _document(self, material: Material, parsed: Parsed, document_id: str, base: str, version: str) -> Document:
+        now = self._clock.now()
+        return Document(
+            id=document_id,
+            knowledge_base=base,
+            source=material.source,
+            title=material.title or parsed.title,
+            version=version,
+            media_type=parsed.media_type,
+            passages=0,
+            dated=parsed.modified or now.date().isoformat(),
+            added_at=now.isoformat(timespec="seconds"),
+            added_by=material.added_by,
+            url=material.url or parsed.url,
+            etag=material.etag,
+            notes=parsed.notes,
+        )
+
+    async def _write(self, passages: Sequence[Passage], old_version: str, progress: Progress) -> None:
+        """Encode and write in batches; the vectors of text that is already there are reused."""
+        twins = same_passage_in(old_version, passages) if old_version else {}
+        for start in range(0, len(passages), BATCH):
+            progress("embedding", start, len(passages))
+            batch = passages[start : start + BATCH]
+            ids = [passage.id for passage in batch]
+            known = dict(await self._index.known_vectors([*ids, *(twins[i] for i in ids if i in twins)]))
+            reused = {i: next((n for n in (i, twins.get(i, "")) if n in known), "") for i in ids}
+            vectors = {i: known[name] for i, name in reused.items() if name}
+            fresh = [passage for passage in batch if passage.id not in vectors]
+            if fresh:
+                encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
+                vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
+            await self._index.add(batch, _stacked([vectors[i] for i in ids]))
+        progress("embedding", len(passages), len(passages))
+
+    async def _discard(self, document_id: str, before: Document | None) -> None:
+        """Remove what a failed ingest had written, as far as the store allows; it is invisible either way."""
+        try:
+            await self._index.remove(document_id, keep_version=before.version if before else "")
+        except FootnoteError:
+            return
+
+
+def document_id_of(base: str, source: str) -> str:
+    """The id of a source in a base."""
+    return hashlib.sha256(f"{base}\x1f{source}".encode()).hexdigest()[:24]
+
+
+def _stacked(vectors: Sequence[Vectors]) -> Vectors:
+    import numpy as np
+
+    return np.stack(vectors).astype(np.float32)
