@@ -77,6 +77,11 @@ class Settings(BaseSettings):
 
         return Path(platformdirs.user_data_dir("footnote", appauthor=False))
 
+    def secrets(self) -> list[str]:
+        """Every configured secret, so that logs can be kept free of them."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+
     @property
     def has_llm(self) -> bool:
         """Whether a model endpoint is configured: a model's name is what makes it so."""

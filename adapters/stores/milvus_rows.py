@@ -66,20 +66,20 @@ def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
     Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
     """
     locator = passage.locator
-    text = passage.searchable
+    text = _clean(passage.searchable)
     row: dict[str, Any] = {name: key(getattr(passage, name)) for name in _KEYS}
-    if len(text.encode(errors="replace")) > VARCHAR_BYTES:
+    if len(text.encode()) > VARCHAR_BYTES:
         raise DocumentRejected(
             f"A passage of {passage.title or passage.source or passage.document} is longer than {VARCHAR_BYTES:,} bytes."
         )
     if any(len(value.encode()) > KEY_BYTES for value in row.values()):
         raise DocumentRejected(f"An id of {passage.title or passage.document} is longer than {KEY_BYTES:,} bytes.")
     about = {
-        "title": passage.title,
-        "heading": list(passage.heading),
-        "locator": [locator.page, locator.label, locator.first_line, locator.last_line],
-        "source": passage.source,
-        "url": passage.url,
+        "title": _clean(passage.title),
+        "heading": [_clean(part) for part in passage.heading],
+        "locator": [locator.page, _clean(locator.label), locator.first_line, locator.last_line],
+        "source": _clean(passage.source),
+        "url": passage.url and _clean(passage.url),
         "dated": passage.dated,
         "head": len(text) - len(passage.text),
     }
@@ -101,3 +101,8 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
         url=about["url"],
         dated=about["dated"],
     )
+
+
+def _clean(text: str) -> str:
+    """Lone surrogates, which no protocol carries, become question marks; the length stays."""
+    return text.encode(errors="replace").decode()

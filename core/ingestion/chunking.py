@@ -17,7 +17,9 @@ from core.language import sentences
 
 PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room
 SECTION_TOKENS = 1_400
-TINY_TOKENS = 40
+TINY_TOKENS = 24
+WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor, not by its author
+_KEEPS_LINES = ("```", "~~~", "|", ">", "#")
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?\s*)?\|?\s*$")
 _EMPHASIS = re.compile(r"[*_`]+")
@@ -36,6 +38,7 @@ class Unit:
     tokens: int = 0
     header: str = ""  # the table's header rows, for a row
     joint: str = "\n\n"  # what stands before it when it follows another unit
+    lead: str = ""  # a heading that its section lost when it was merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +169,19 @@ def _unit(
         offset = first
         for position, item in enumerate(items):
             at = _locator(block, offset, offset + len(item) - 1)
-            yield Unit("\n".join(item).rstrip(), heading, number, at, joint="\n" if position else "\n\n")
+            yield Unit(_unwrapped(item), heading, number, at, joint="\n" if position else "\n\n")
             offset += len(item)
         return
-    yield Unit("\n".join(lines).strip("\n").rstrip(), heading, number, _locator(block, first, last))
+    yield Unit(_unwrapped(lines), heading, number, _locator(block, first, last))
+
+
+def _unwrapped(lines: list[str]) -> str:
+    """A paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
+    text = "\n".join(lines).strip("\n").rstrip()
+    kept = text.splitlines()
+    wrapped = len(kept) > 1 and all(len(line) >= WRAPPED_AT for line in kept[:-1])
+    meant = any(line.lstrip().startswith(_KEEPS_LINES) or line.endswith(("  ", "\\")) for line in kept)
+    return " ".join([kept[0].rstrip(), *(line.strip() for line in kept[1:])]) if wrapped and not meant else text
 
 
 def _list_items(lines: list[str]) -> list[list[str]]:
@@ -239,9 +251,10 @@ def _sections(units: Sequence[Unit]) -> Iterable[Stretch]:
 
 
 def _belong_together(one: Stretch, other: Stretch) -> bool:
-    """Whether one of two neighbours is too small to stand alone and they share a parent in the same block."""
+    """Whether one of two neighbours is too small to stand alone, and they are siblings in the same block."""
     tiny = min(one.tokens, other.tokens) < TINY_TOKENS and one.tokens + other.tokens <= PASSAGE_TOKENS
-    return tiny and one.units[-1].block == other.units[0].block and one.heading != other.heading
+    siblings = one.heading[:-1] == other.heading[:-1] and one.heading != other.heading
+    return tiny and siblings and one.units[-1].block == other.units[0].block
 
 
 def _merged(one: Stretch, other: Stretch) -> Stretch:
@@ -256,10 +269,7 @@ def _titled(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
     lost = stretch.heading[shared:]
     if not lost:
         return stretch.units
-    first = stretch.units[0]
-    header = f"{first.header}\n" if first.header else ""
-    titled = replace(first, text=f"{' › '.join(lost)}\n{header}{first.text}", header="")
-    return (titled, *stretch.units[1:])
+    return (replace(stretch.units[0], lead=" › ".join(lost), joint="\n\n"), *stretch.units[1:])
 
 
 def _packed(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
@@ -281,6 +291,8 @@ def _joined(group: Sequence[Unit]) -> str:
     for unit in group:
         if parts:
             parts.append(unit.joint)
+        if unit.lead:
+            parts.append(f"{unit.lead}\n")
         if unit.header and unit.header != header:
             parts.append(f"{unit.header}\n")
         header = unit.header

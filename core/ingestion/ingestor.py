@@ -122,7 +122,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=parsed.modified or now.date().isoformat(),
+            dated=(parsed.modified or "")[:10] or now.date().isoformat(),
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url or parsed.url,

@@ -477,7 +477,9 @@ async def test_a_layout_of_buttons_has_limits(fake: FakeDiscord, raw: Raw, compo
     "body",
     [
         pytest.param({"components": [{"type": 10, "content": "x" * 2_001}] * 2}, id="over 4,000 characters"),
-        pytest.param({"components": [{"type": 10, "content": "x"}] * 41}, id="over 40 components"),
+        pytest.param(
+            {"components": [{"type": 17, "components": [{"type": 10, "content": "x"}] * 40}]}, id="over 40 in all"
+        ),
         pytest.param({"components": [{"type": 10, "content": "x"}], "content": "y"}, id="with content"),
         pytest.param({"components": [{"type": 10, "content": "x"}], "embeds": [{"title": "y"}]}, id="with an embed"),
     ],
@@ -785,6 +787,7 @@ async def test_a_lost_answer_did_its_work_and_a_nonce_finds_it(fake: FakeDiscord
     body = {"content": "once", "nonce": "n", "enforce_nonce": True}
 
     assert (await raw.post(general, **body))[0] == 502
+    assert len(fake.visible(general)) == 1
     assert (await raw.post(general, **body))[0] == 200
     assert [message.text for message in fake.visible(general)] == ["once"]
 

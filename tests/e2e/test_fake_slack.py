@@ -838,7 +838,8 @@ async def test_a_response_url_replaces_and_deletes_what_was_pressed(slack: FakeS
     @app.action("yes")
     async def more(ack: Any, respond: Any) -> None:
         await ack()
-        await respond(text="Searching.", blocks=[BUTTONS | {"elements": [YES | {"action_id": "no"}]}])
+        buttons = [BUTTONS | {"elements": [YES | {"action_id": "no"}]}]
+        await respond(text="Searching.", blocks=buttons, replace_original=True)
 
     @app.action("no")
     async def enough(ack: Any, respond: Any) -> None:
@@ -850,7 +851,7 @@ async def test_a_response_url_replaces_and_deletes_what_was_pressed(slack: FakeS
         await client.chat_postEphemeral(channel=room.id, user=alice.id, text="Only for you.", blocks=[BUTTONS])
         message = await alice.next_private()
         await alice.clicks(message, "yes")
-        await slack.until(lambda: message.text == "Searching.")
+        await slack.until(lambda: message.text == "Searching.", what="the replacement")
         await alice.clicks(message, "no")
         await slack.until(lambda: alice.private == [])
     assert slack.violations == []

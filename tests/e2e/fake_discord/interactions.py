@@ -73,6 +73,7 @@ class Interaction:
     channel: Channel
     data: Json
     source: Message | None = None
+    before: showing.Sight | None = None
     started: float = field(default_factory=time.monotonic)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     ack_type: int | None = None
@@ -123,12 +124,19 @@ class Interactions:
         self.to_be_missed = 0
 
     async def start(
-        self, kind: int, person: Member, channel: Channel, data: Json, source: Message | None = None
+        self,
+        kind: int,
+        person: Member,
+        channel: Channel,
+        data: Json,
+        source: Message | None = None,
+        before: showing.Sight | None = None,
     ) -> Interaction:
         """Tells the bot, and waits until it acknowledges or the time for that has passed."""
         interaction = Interaction(
             self.world.ids.next(), f"aW50ZXJhY3Rpb246{secrets.token_urlsafe(40)}", kind, person, channel, data, source
         )
+        interaction.before = before
         self.every[interaction.id] = interaction
         if self.to_be_missed:
             self.to_be_missed -= 1
@@ -161,7 +169,8 @@ class Interactions:
             "attachment_size_limit": UPLOAD_LIMIT,
         }
         if interaction.source is not None:
-            body["message"] = interaction.source.payload()
+            then = {} if interaction.before is None else interaction.before.payload()
+            body["message"] = interaction.source.payload() | then
         if channel.guild_id is None:
             return body | {"user": person.user()}
         guild = {"id": str(channel.guild_id), "locale": "en-US", "features": []}

@@ -116,13 +116,15 @@ class Person:
     async def clicks(self, message: Message, wanted: str, *, stale: bool = False) -> Interaction:
         """Presses a button by its label or custom_id, and waits for the acknowledgement (``failed`` if none came).
 
-        ``stale`` presses one that stood there in an earlier state, as on a screen that was not redrawn.
+        ``stale`` presses one that stood there in an earlier state, on a screen that was not yet redrawn; the bot is
+        told of the message as it was then.
         """
-        control = self._control(message, wanted, stale=stale)
+        before = message.sight_with(wanted) if stale else None
+        control = self._control(message, wanted, before)
         if control.kind != showing.BUTTON or control.custom_id is None:
             raise LookupError(f"{wanted!r} is no button that the bot hears of")
         data = {"custom_id": control.custom_id, "component_type": showing.BUTTON}
-        return await self._interacts(kinds.COMPONENT, message.channel, data, message)
+        return await self._interacts(kinds.COMPONENT, message.channel, data, message, before)
 
     async def selects(self, message: Message, wanted: str, *picked: str) -> Interaction:
         """Chooses options of a menu (found by placeholder or custom_id) by their label or value."""
@@ -196,7 +198,7 @@ class Person:
         mine = [message for message in everywhere if message.ephemeral_for is self.member and not message.loading]
         return sorted(mine, key=lambda message: message.id)
 
-    async def next_private(self, timeout: float = 10.0) -> Message:  # noqa: ASYNC109 - the deadline of the wait
+    async def next_private(self, timeout: float = 10.0) -> Message:
         """The next ephemeral message they were not given before."""
         what = f"a private message to {self.name}"
         await self.discord.until(lambda: any(m.id not in self._read for m in self.private), timeout, what=what)
@@ -210,7 +212,7 @@ class Person:
         opened = self._forms()
         return opened[-1] if opened and not opened[-1].sent else None
 
-    async def next_modal(self, timeout: float = 10.0) -> Modal:  # noqa: ASYNC109 - the deadline of the wait
+    async def next_modal(self, timeout: float = 10.0) -> Modal:
         """The next form that opens for them and that they were not given before."""
         what = f"a form for {self.name}"
         await self.discord.until(lambda: len(self._forms()) > self._forms_seen, timeout, what=what)
@@ -277,17 +279,26 @@ class Person:
 
         return NAMED.sub(snowflake, text)
 
-    def _control(self, message: Message, wanted: str, *, stale: bool = False) -> showing.Control:
+    def _control(self, message: Message, wanted: str, before: showing.Sight | None = None) -> showing.Control:
         self._seen(message.channel)
         if not message.visible_to(self.member):
             raise PermissionError(f"{self.name} cannot see that message")
-        control = message.control(wanted, stale=stale)
+        if before is not None:
+            return next(control for control in before.controls if control.answers_to(wanted))
+        control = message.control(wanted)
         if control.disabled:
             raise PermissionError(f"{wanted!r} is disabled")
         return control
 
-    async def _interacts(self, kind: int, place: Channel, data: Json, source: Message | None = None) -> Interaction:
-        return await self.discord.interactions.start(kind, self.member, place, data, source)
+    async def _interacts(
+        self,
+        kind: int,
+        place: Channel,
+        data: Json,
+        source: Message | None = None,
+        before: showing.Sight | None = None,
+    ) -> Interaction:
+        return await self.discord.interactions.start(kind, self.member, place, data, source, before)
 
     def _offered(self, name: str, place: Channel) -> list[Json]:
         """The command and its subcommands down to the one that is named, if this person is offered it here."""

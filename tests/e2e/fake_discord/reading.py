@@ -51,7 +51,7 @@ async def reply_to(
     discord: FakeDiscord,
     said: Message | Interaction,
     *,
-    timeout: float,  # noqa: ASYNC109 - the deadline of the whole wait
+    timeout: float,
     settle: float,
     until: Callable[[Message], object] | None,
 ) -> Message:

@@ -243,7 +243,7 @@ class FakeDiscord:
     async def reply_to(
         self,
         said: Message | Interaction,
-        timeout: float = 15.0,  # noqa: ASYNC109 - the deadline of the whole wait
+        timeout: float = 15.0,
         *,
         settle: float = 0.5,
         until: Callable[[Message], object] | None = None,
@@ -261,14 +261,14 @@ class FakeDiscord:
     async def until(
         self,
         happened: Callable[[], object],
-        timeout: float = 10.0,  # noqa: ASYNC109 - the deadline of the whole wait
+        timeout: float = 10.0,
         *,
         what: str = "what was waited for",
     ) -> None:
         """Waits until something is so. Raises AssertionError when it is not in time."""
         await reading.until(self.world.changes, happened, timeout=timeout, what=what)
 
-    async def connected(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - the deadline of the whole wait
+    async def connected(self, timeout: float = 10.0) -> None:
         """Waits until the bot has identified or resumed and its socket is open."""
         await self.until(self.is_connected, timeout, what="a connection of the bot")
 

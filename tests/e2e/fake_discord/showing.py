@@ -82,7 +82,13 @@ class Sight:
     controls: tuple[Control, ...]
     content: str
     embeds: tuple[Json, ...]
+    components: tuple[Json, ...]
     flags: int
+
+    def payload(self) -> Json:
+        """The fields of the message's JSON that change with its state."""
+        shown = {"content": self.content, "embeds": list(self.embeds), "components": list(self.components)}
+        return shown | {"flags": self.flags}
 
     def buttons(self) -> list[str]:
         return [control.label for control in self.controls if control.kind == BUTTON]

@@ -245,16 +245,23 @@ class Message:
         """The labels of its buttons, left to right, top to bottom."""
         return [control.label for control in self.controls() if control.kind == showing.BUTTON]
 
-    def control(self, wanted: str, *, stale: bool = False) -> showing.Control:
-        """The control with this label or custom_id, ``stale`` ones of before too. Raises LookupError without one."""
-        earlier = [control for sight in reversed(self.history) for control in sight.controls] if stale else []
-        for control in (*self.controls(), *earlier):
+    def control(self, wanted: str) -> showing.Control:
+        """The control with this label or custom_id. Raises LookupError when nobody could find it."""
+        for control in self.controls():
             if control.answers_to(wanted):
                 return control
         raise LookupError(f"no control {wanted!r}; there are {[c.label for c in self.controls()]}")
 
+    def sight_with(self, wanted: str) -> showing.Sight:
+        """The latest state in which this control was there to press. Raises LookupError when it never was."""
+        for sight in reversed(self.history):
+            if any(control.answers_to(wanted) and not control.disabled for control in sight.controls):
+                return sight
+        raise LookupError(f"there never was a control {wanted!r}")
+
     def remember(self) -> None:
-        self.history.append(showing.Sight(self.text, self.controls(), self.content, tuple(self.embeds), self.flags))
+        state = (tuple(self.embeds), tuple(self.components), self.flags)
+        self.history.append(showing.Sight(self.text, self.controls(), self.content, *state))
 
     def visible_to(self, member: Member | None) -> bool:
         return not self.deleted and self.ephemeral_for in (None, member)

@@ -1,0 +1,31 @@
+# Slim and non-root; the embedding model comes in its package, so nothing is downloaded when the bot starts.
+FROM python:3.11-slim AS build
+WORKDIR /app
+RUN python -m venv /venv
+ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY bot bot
+COPY core core
+COPY adapters adapters
+# The CPU build of torch: an unpinned one brings gigabytes of CUDA packages.
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
+ && pip install --constraint constraints.txt .
+# Cache the reranker where a hub can be reached; without one the image works, ranking without it.
+ARG RERANKER_MODEL=cross-encoder/ms-marco-MiniLM-L6-v2
+ENV HF_HOME=/models
+RUN mkdir -p /models && python -c "import sys; from sentence_transformers import CrossEncoder; CrossEncoder(sys.argv[1])" \
+    "$RERANKER_MODEL" || echo "No hub: the image has no reranker."
+
+FROM python:3.11-slim
+RUN useradd --uid 10001 --create-home footnote && mkdir /data && chown footnote /data
+COPY --from=build /venv /venv
+COPY --from=build --chown=footnote /models /models
+ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1
+USER footnote
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
+  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{os.environ.get('HTTP_PORT') or 8080}/healthz\", timeout=4)"]
+ENTRYPOINT ["footnote"]
+CMD ["serve"]

@@ -1,0 +1,62 @@
+"""What is posted where in a thread, in Redis: a small hash for each question, fenced by the thread's lease."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from adapters.stores.redis_connection import reaching
+from adapters.stores.redis_keys import tagged
+from core.errors import LeaseLost
+from core.ports import Postings
+
+_CALLED_OFF_TTL = 3600  # seconds that a stop waits for the worker it is meant for
+
+# KEYS posting lease; ARGV fence ttl name value …
+_KEEP = """
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[2], 'fence') ~= ARGV[1] then return -1 end
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+
+class RedisPostings(Postings):
+    """Keeps what is visible of each question for ``ttl`` after the last change."""
+
+    def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
+        self._client = client
+        self._ttl = int(ttl.total_seconds())
+        self._keep = client.register_script(_KEEP)
+
+    async def read(self, thread: str, subject: str) -> Mapping[str, str]:
+        """Everything kept for a subject."""
+        async with reaching():
+            kept: dict[str, str] = await self._client.hgetall(_posting(thread, subject))
+        return kept
+
+    async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
+        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
+        flat = [part for pair in values.items() for part in pair]
+        async with reaching():
+            kept = await self._keep(
+                keys=[_posting(thread, subject), tagged(thread, "lease")],
+                args=["" if fence is None else fence, self._ttl, *flat],
+            )
+        if kept == -1:
+            raise LeaseLost("Another worker has taken this thread over.")
+
+    async def call_off(self, thread: str, subject: str, reason: str) -> None:
+        """Ask whoever works on this subject to stop."""
+        async with reaching():
+            await self._client.set(tagged(thread, "called-off", subject), reason, ex=_CALLED_OFF_TTL)
+
+    async def called_off(self, thread: str, subject: str) -> str:
+        """The reason why this subject was called off, taken; empty when it was not."""
+        async with reaching():
+            reason: str | None = await self._client.getdel(tagged(thread, "called-off", subject))
+        return reason or ""
+
+
+def _posting(thread: str, subject: str) -> str:
+    return tagged(thread, "posting", subject)

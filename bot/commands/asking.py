@@ -1,0 +1,141 @@
+"""Asking: ``ask``, ``resume``, ``chat``, ``demo``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bot.commands.running import finish, print_json
+from core.inquiry import Profile
+
+Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(demo)
+    app.command()(chat)
+    app.command()(ask)
+    app.command()(resume)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    kb: Kb = None,
+    thread: Annotated[str | None, typer.Option(help="Continue this conversation; any name.")] = None,
+    profile: Annotated[Profile | None, typer.Option(help="How much an answer may cost.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask one question."""
+    finish(_ask(question, kb, thread, profile, as_json))
+
+
+async def _ask(question: str, kb: str | None, thread: str | None, profile: Profile | None, as_json: bool) -> int:
+    import uuid
+    from dataclasses import replace
+
+    from adapters.console.chat import OPERATOR
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+    from core.assistant import Question
+    from core.conversation import Audience, ThreadKey
+    from core.errors import NotFound
+
+    if not question.strip():
+        raise typer.BadParameter("The question is empty.")
+    async with open_footnote(load_settings()) as footnote:
+        bases = await footnote.only(kb)
+        conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
+        key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
+        asked = Question(question, key, OPERATOR, Audience(unrestricted=True), conduct, bases)
+        try:
+            return await _show(footnote, footnote.assistant.ask(asked), key, as_json)
+        except NotFound as error:
+            raise typer.BadParameter(str(error)) from None
+
+
+def resume(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint's id.")],
+    choice: Annotated[str, typer.Argument(help="A choice by number, id or label; or what to narrow it to.")],
+    as_json: Json = False,
+) -> None:
+    """Press a checkpoint's button."""
+    finish(_resume(checkpoint, choice, as_json))
+
+
+async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
+    from adapters.console.chat import OPERATOR
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+    from core.agent.reopening import understood_as
+    from core.conversation import Audience
+    from core.errors import NotFound
+
+    async with open_footnote(load_settings()) as footnote:
+        parked = await footnote.checkpoints.read(checkpoint_id)
+        if parked is None:
+            raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
+        understood = understood_as(pressed, parked.checkpoint)
+        if understood is None:
+            labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
+            raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")
+        events = footnote.assistant.choose(
+            checkpoint_id,
+            understood.choice,
+            OPERATOR,
+            text=understood.text,
+            audience=Audience(unrestricted=True),
+            is_admin=True,
+        )
+        return await _show(footnote, events, parked.checkpoint.thread, as_json)
+
+
+async def _show(footnote: Any, events: Any, key: Any, as_json: bool) -> int:
+    """Show one run, or print it as JSON; 0 unless it failed."""
+    from contextlib import aclosing
+
+    from rich.console import Console
+
+    from adapters.console.as_json import Recorder
+    from adapters.console.surface import ConsoleSurface
+    from adapters.relay import Relay
+    from core.events import AgentFailed
+
+    surface = Recorder() if as_json else ConsoleSurface(Console())
+    async with aclosing(events) as stream:
+        await surface.open()
+        try:
+            final = await Relay(surface).show(stream)
+        finally:
+            surface.close()
+    if isinstance(surface, Recorder):
+        print_json(surface.result(final))
+    await footnote.assistant.reflect(key)
+    return 1 if isinstance(final, AgentFailed) or final is None else 0
+
+
+def chat(kb: Kb = None) -> None:
+    """A conversation in the terminal."""
+    finish(_chat(kb))
+
+
+async def _chat(kb: str | None) -> int:
+    from rich.console import Console
+
+    from adapters.console.prompting import converse
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+
+    async with open_footnote(load_settings()) as footnote:
+        await converse(footnote.chat(Console(), await footnote.only(kb)))
+    return 0
+
+
+def demo(
+    home: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
+) -> None:
+    """Ingest the sample documents and start a conversation; without a terminal, play a short one."""
+    from bot.demo import play
+
+    finish(play(home))

@@ -1,0 +1,179 @@
+"""Documents: ``ingest``, ``search``, ``sources``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commands.running import finish, print_json
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+sources = typer.Typer(help="What is indexed: documents, versions, passages, when.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(ingest)
+    app.command()(search)
+    app.add_typer(sources, name="sources")
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders, recursively.")],
+    kb: Annotated[str, typer.Option("--kb", help="The knowledge base; created when it is new.")] = "default",
+    as_json: Json = False,
+) -> None:
+    """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
+    if not kb.strip():
+        raise typer.BadParameter("The knowledge base needs a name.")
+    finish(_ingest(paths, kb.strip(), as_json))
+
+
+async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.console.ingesting import ingest_files, report
+    from adapters.loaders.folders import files_in
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+
+    files = files_in(paths)
+    if not files:
+        raise typer.BadParameter("There is no file in there that can be read.")
+    console = Console(stderr=as_json)
+    async with open_footnote(load_settings()) as footnote:
+        results = await ingest_files(console, footnote.ingestor, files, kb, quiet=as_json)
+    if as_json:
+        print_json(
+            {
+                "added": sum(r.change == "added" for r in results),
+                "updated": sum(r.change == "updated" for r in results),
+                "unchanged": sum(r.change == "unchanged" for r in results),
+                "failed": [{"file": r.source, "reason": r.reason} for r in results if r.change == "failed"],
+                "passages": sum(r.passages for r in results),
+            }
+        )
+    else:
+        report(console, results)
+    return 1 if any(r.change == "failed" for r in results) else 0
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Keywords or a question.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many passages.")] = 10,
+    kb: Kb = None,
+    source: Annotated[str | None, typer.Option(help="Only this source, by title or path.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Retrieval alone: passages with the score of each leg."""
+    finish(_search(query, k, kb, source, as_json))
+
+
+async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.console.passages import hit_as_json, print_hits
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+    from core.agent.gather import matching_sources
+    from core.errors import NotFound
+    from core.ports import Scope
+
+    async with open_footnote(load_settings()) as footnote:
+        bases = await footnote.only(kb) or await footnote.all_bases()
+        scope = Scope(bases)
+        if source is not None:
+            chosen = matching_sources(await footnote.catalogue.documents(bases), source)
+            if not chosen:
+                raise NotFound(f"There is no source called {source!r}.", remedy="footnote sources list shows them.")
+            scope = Scope(bases, frozenset(document.id for document in chosen))
+        found = await footnote.retriever.search(query, scope, k)
+    if as_json:
+        print_json([hit_as_json(hit) for hit in found.hits])
+    else:
+        print_hits(Console(), found.hits)
+    return 0
+
+
+@sources.command("list")
+def list_sources(kb: Kb = None, as_json: Json = False) -> None:
+    """All documents, by knowledge base and title."""
+    finish(_list(kb, as_json))
+
+
+async def _list(kb: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.console.passages import document_as_json, print_documents
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        documents = await footnote.catalogue.documents(await footnote.only(kb) or await footnote.all_bases())
+    if as_json:
+        print_json([document_as_json(document) for document in documents])
+    else:
+        print_documents(Console(), documents)
+    return 0
+
+
+@sources.command("show")
+def show_source(
+    name: Annotated[str, typer.Argument(help="A title, a path or an id.")], kb: Kb = None, as_json: Json = False
+) -> None:
+    """One document: its version, when it came, and its passages."""
+    finish(_show(name, kb, as_json))
+
+
+async def _show(name: str, kb: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.console.passages import document_as_json, passage_as_json, print_document
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+    from core.ports import Scope
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        document = await footnote.one_document(name, kb)
+        scope = Scope(frozenset({document.knowledge_base}))
+        passages = await footnote.index.passages(document.id, document.version, scope)
+    if as_json:
+        print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})
+    else:
+        print_document(Console(), document, passages)
+    return 0
+
+
+@sources.command("remove")
+def remove_source(
+    name: Annotated[str, typer.Argument(help="A title, a path or an id.")],
+    kb: Kb = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take a document out, and show that it is gone."""
+    finish(_remove(name, kb, yes, as_json))
+
+
+async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
+    import sys
+
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+    from core.ports import Scope
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        document = await footnote.one_document(name, kb)
+        if not yes and sys.stdin.isatty():
+            typer.confirm(f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?", abort=True)
+        await footnote.ingestor.remove(document.id)
+        left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
+    if as_json:
+        print_json({"removed": document.source, "title": document.title, "passages_left": left})
+    else:
+        typer.echo(f"Removed “{document.title}”: {document.passages} passages then, {left} now.")
+    return 0 if not left else 1

@@ -1,0 +1,24 @@
+"""What every command shares: running to an exit code, and printing JSON."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+import typer
+
+
+def finish(work: Coroutine[Any, Any, int]) -> None:
+    """Run a command's work to its end and leave with its exit code."""
+    raise typer.Exit(asyncio.run(work))
+
+
+def print_json(value: object) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def wrong_usage(message: str) -> typer.BadParameter:
+    """What to raise when the command was called wrongly: one line, exit code 2."""
+    return typer.BadParameter(message)

@@ -1,0 +1,78 @@
+"""The first thing a newcomer sees: the sample documents, and a conversation about them.
+
+Keeps its data apart (``demo`` in the data directory), so that an invented company never answers for a real one.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from adapters.console.chat import Chat
+from adapters.console.ingesting import ingest_files, report
+from adapters.console.prompting import converse
+from adapters.loaders.folders import files_in
+from bot.config import load_settings
+from bot.wiring import Footnote, open_footnote
+
+SAMPLES = Path(__file__).parent / "samples"
+BASE = "samples"
+
+
+async def play(home: Path | None) -> int:
+    """Ingest the samples, then converse; with no terminal attached, play the scripted conversation."""
+    settings = load_settings()
+    settings = settings.model_copy(update={"footnote_home": home or settings.home / "demo", "redis_url": None})
+    settings = settings.model_copy(update={"milvus_uri": None, "milvus_token": None})
+    console = Console()
+    interactive = sys.stdin.isatty() and console.is_terminal
+    console.print(Text("Starting the embedded stores and the model …", style="dim"))
+    async with open_footnote(settings) as footnote:
+        await _ingest(console, footnote)
+        chat = footnote.chat(console, frozenset({BASE}))
+        if interactive:
+            _welcome(console)
+            await converse(chat)
+        else:
+            await _scripted(console, chat)
+    return 0
+
+
+async def _ingest(console: Console, footnote: Footnote) -> None:
+    documents = SAMPLES / "documents"
+    files = [(path, str(Path(source).relative_to(documents.name))) for path, source in files_in([documents])]
+    results = await ingest_files(console, footnote.ingestor, files, BASE)
+    report(console, results)
+
+
+def _welcome(console: Console) -> None:
+    console.print()
+    console.print("These are the documents of Brindlepost, an invented company that plans delivery rounds. Try:")
+    for line in _script():
+        console.print(Text(f"  {line['say']}", style="cyan"))
+
+
+async def _scripted(console: Console, chat: Chat) -> None:
+    """Play the conversation of ``samples/demo.json``."""
+    for line in _script():
+        console.print()
+        console.print(Rule(Text(line["shows"], style="dim"), align="left"))
+        console.print(Text(f"› {line['say']}", style="bold"))
+        await chat.say(line["say"])
+        checkpoint = chat.open_checkpoint
+        if checkpoint is not None and line.get("press"):
+            choice = checkpoint.choices[line["press"] - 1]
+            console.print(Text(f"› {choice.label}", style="bold"))
+            await chat.press(choice)
+    console.print()
+    console.print("That was the demo. In a terminal it is a conversation; with your own documents:")
+    console.print(Text("  footnote ingest PATH\n  footnote chat", style="cyan"))
+
+
+def _script() -> list[dict[str, Any]]:
+    script: list[dict[str, Any]] = json.loads((SAMPLES / "demo.json").read_text(encoding="utf-8"))
+    return script

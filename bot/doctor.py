@@ -1,0 +1,150 @@
+"""Checks every dependency and setting, each with what to do about it. Never prints a secret."""
+
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rich.console import Console
+from rich.text import Text
+
+from bot.commands.running import print_json
+from bot.config import Settings, load_settings
+from core.errors import FootnoteError
+
+FREE_GIB = 1.0
+
+
+class Health(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    NOTE = "note"  # works, but a person should know
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    health: Health
+    detail: str
+    remedy: str = ""
+
+
+async def examine(*, as_json: bool) -> int:
+    """Run every check and show it; 1 when one failed."""
+    console = Console()
+    checks = []
+    async for check in checks_of(load_settings()):
+        checks.append(check)
+        if not as_json:
+            console.print(_line(check))
+    if as_json:
+        print_json([{"name": c.name, "health": c.health, "detail": c.detail, "remedy": c.remedy} for c in checks])
+    return int(any(check.health is Health.FAILED for check in checks))
+
+
+async def checks_of(settings: Settings) -> AsyncIterator[Check]:
+    """Every check, in the order in which things depend on each other."""
+    yield _python()
+    yield _home(settings)
+    try:
+        async for check in _stores(settings):
+            yield check
+    except FootnoteError as error:
+        yield Check("stores", Health.FAILED, str(error))
+    async for check in _endpoint(settings):
+        yield check
+    async for check in _platforms(settings):
+        yield check
+
+
+def _python() -> Check:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return Check("Python", Health.OK, version)
+
+
+def _home(settings: Settings) -> Check:
+    home = settings.home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        probe = home / ".writable"
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        return Check(
+            "data directory", Health.FAILED, f"{home}: {error.strerror}", "Set FOOTNOTE_HOME to a writable one."
+        )
+    free = shutil.disk_usage(home).free / 2**30
+    if free < FREE_GIB:
+        return Check("data directory", Health.NOTE, f"{home}: only {free:.1f} GiB free", "Make room on that disk.")
+    return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
+
+
+async def _stores(settings: Settings) -> AsyncIterator[Check]:
+    from adapters.stores.redis_connection import durability
+    from bot.wiring import open_footnote
+
+    async with open_footnote(settings) as footnote:
+        lasting = await durability(footnote.redis)
+        where = "configured" if settings.redis_url else "embedded Valkey"
+        if lasting.lasting:
+            yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
+        else:
+            remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
+            yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        count = await footnote.index.count()
+        yield Check("Milvus", Health.OK, f"{settings.milvus_uri or 'embedded'}, {count:,} passages")
+        yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
+        if await footnote.reranker.load():
+            yield Check("reranker", Health.OK, settings.reranker_model)
+        else:
+            remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
+            yield Check(
+                "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
+            )
+        counters = await footnote.journal.counters()
+        yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+
+
+def _overkill(searched: int, one: int) -> Check:
+    """Whether nearly every question is answered by one search, so that the quick profile would do."""
+    if searched < 20:
+        return Check("searches", Health.OK, f"{searched} answers so far needed a search")
+    share = one / searched
+    if share > 0.9:
+        remedy = "PROFILE=quick, or quick for the channels concerned, would be cheaper."
+        return Check("searches", Health.NOTE, f"{share:.0%} of {searched} answers needed one search", remedy)
+    return Check("searches", Health.OK, f"{share:.0%} of {searched} answers needed only one search")
+
+
+async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
+    if not settings.has_llm:
+        remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
+        yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
+        return
+    from adapters.reasoners.openai_reasoner import probe
+
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else ""
+    try:
+        detail = await probe(base_url=settings.llm_base_url, api_key=key, model=settings.llm_model or "")
+        yield Check("model endpoint", Health.OK, detail)
+    except FootnoteError as error:
+        yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
+
+
+async def _platforms(settings: Settings) -> AsyncIterator[Check]:
+    if not settings.has_slack and not settings.has_discord:
+        remedy = "footnote manifest slack, or footnote manifest discord, says how."
+        yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
+
+
+def _line(check: Check) -> Text:
+    mark = {Health.OK: ("✓ ", "green"), Health.NOTE: ("! ", "yellow"), Health.FAILED: ("✗ ", "red")}[check.health]
+    line = Text.assemble(mark, (f"{check.name:<16}", "bold"), check.detail)
+    if check.remedy:
+        line.append(f"  {check.remedy}", style="dim")
+    return line

@@ -1,0 +1,38 @@
+"""Health, readiness and metrics over HTTP, beside whatever routes a platform brings."""
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+BODY_LIMIT = 2 * 1024 * 1024  # bytes of one request; platforms send far less
+Ready = Callable[[], Awaitable[dict[str, str]]]
+
+
+def application(ready: Ready, routes: Iterable[web.RouteDef] = ()) -> web.Application:
+    """An app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
+
+    ``ready`` names what is not ready, each with its reason; empty means that questions can be answered.
+    """
+
+    async def healthz(_request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def readyz(_request: web.Request) -> web.Response:
+        waiting = await ready()
+        return web.json_response({"ready": not waiting, "waiting_for": waiting}, status=503 if waiting else 200)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    app = web.Application(client_max_size=BODY_LIMIT)
+    app.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics), *routes])
+    return app
+
+
+async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
+    """Serve the app; the runner's ``cleanup`` ends it."""
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    return runner

@@ -1,0 +1,78 @@
+"""Logging, set up once: readable on a terminal, JSON elsewhere, and never a secret."""
+
+import logging
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import structlog
+
+# Tokens by their shape, so that one in a message, an exception or a URL is caught wherever it comes from.
+_SHAPES = re.compile(
+    r"xox[abeoprs]-[\w-]+|xapp-[\w-]+|sk-[\w-]{8,}|(?<=Bearer )\S+|(?<=Bot )[\w-]+\.[\w-]+\.[\w-]+"
+    r"|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+)
+HIDDEN = "•••"
+
+
+class Redaction:
+    """Replaces configured secrets, and whatever looks like a token, in everything that is logged."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """Hide these besides the known shapes."""
+        known = sorted((re.escape(secret) for secret in secrets if len(secret) > 5), key=len, reverse=True)
+        self._known = re.compile("|".join(known)) if known else None
+
+    def clean(self, text: str) -> str:
+        """The text without secrets."""
+        text = self._known.sub(HIDDEN, text) if self._known else text
+        return _SHAPES.sub(HIDDEN, text)
+
+    def __call__(self, _logger: object, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+        """A structlog processor."""
+        return {key: self._value(value) for key, value in event.items()}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, dict):
+            return {key: self._value(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._value(inner) for inner in value]
+        return value if isinstance(value, int | float | bool | None) else self.clean(str(value))
+
+
+class _CleanFormatter(logging.Formatter):
+    """For vendors' own loggers: the same redaction, in one line."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+        self._redaction = redaction
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redaction.clean(super().format(record))
+
+
+def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
+    """Send everything to standard error at ``level``; ``style`` is auto, text or json."""
+    redaction = Redaction(secrets)
+    number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+    readable = style == "text" or (style == "auto" and sys.stderr.isatty())
+    renderer: Any = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if readable else None
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            redaction,
+            renderer or structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_CleanFormatter(redaction))
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)

@@ -1,0 +1,96 @@
+"""Platforms and workers in one process: started together, drained together."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import structlog
+
+from adapters.desk import Desk
+from adapters.worker import Worker
+from bot import logs
+from bot.config import Settings, load_settings
+from bot.health import application, listen
+from bot.platforms import Connected, platforms_of
+from bot.wiring import Footnote, open_footnote
+from core.errors import ConfigurationError, FootnoteError
+
+DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
+
+log = structlog.get_logger(__name__)
+
+
+async def run() -> int:
+    """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
+    settings = load_settings()
+    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    if not settings.has_slack and not settings.has_discord:
+        raise ConfigurationError(
+            "No platform is configured yet.",
+            remedy="footnote manifest slack and footnote manifest discord say how; footnote chat works without.",
+        )
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    async with open_footnote(settings) as footnote, _connected(settings, footnote) as connected:
+        await _serve(settings, footnote, connected, stop)
+    return 0
+
+
+@asynccontextmanager
+async def _connected(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
+
+
+async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
+    desk = Desk(
+        assistant=footnote.assistant,
+        memory=footnote.memory,
+        checkpoints=footnote.checkpoints,
+        postings=footnote.postings,
+        platforms={platform.name: platform for platform in connected},
+    )
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
+
+    async def ready() -> dict[str, str]:
+        return await _waiting_for(footnote, connected)
+
+    routes = [route for platform in connected for route in platform.routes()]
+    runner = await listen(application(ready, routes), settings.http_host, settings.http_port)
+    log.info("serving", platforms=[platform.name for platform in connected], worker=name)
+    try:
+        async with asyncio.TaskGroup() as group:
+            working = group.create_task(worker.run(stop))
+            for platform in connected:
+                group.create_task(platform.run(stop))
+            group.create_task(_drain(stop, working))
+    finally:
+        await runner.cleanup()
+        log.info("stopped")
+
+
+async def _drain(stop: asyncio.Event, working: "asyncio.Task[None]") -> None:
+    """After the signal, let the workers finish for a while; then cancel them, so that they hand back."""
+    await stop.wait()
+    log.info("draining")
+    with suppress(asyncio.CancelledError):
+        await asyncio.wait({working}, timeout=DRAIN_SECONDS)
+        working.cancel()
+
+
+async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[str, str]:
+    """What is not ready yet, each with its reason."""
+    waiting = {platform.name: platform.waiting_for() for platform in connected if platform.waiting_for()}
+    if not footnote.index.ready:
+        waiting["index"] = "it is still opening"
+    try:
+        await footnote.inbox.waiting()
+    except FootnoteError as error:
+        waiting["redis"] = str(error)
+    return waiting

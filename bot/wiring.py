@@ -1,0 +1,192 @@
+"""The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from adapters.console.chat import Chat
+from adapters.encoders.cross_encoder import CrossEncoderReranker
+from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
+from adapters.loaders.sandbox import Sandbox
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.stores.milvus import MilvusIndex
+from adapters.stores.redis_catalogue import RedisCatalogue
+from adapters.stores.redis_checkpoints import RedisCheckpoints
+from adapters.stores.redis_connection import connect
+from adapters.stores.redis_journal import RedisJournal
+from adapters.stores.redis_memory import RedisMemory
+from adapters.stores.redis_postings import RedisPostings
+from adapters.stores.valkey import EmbeddedValkey
+from bot.config import Settings
+from core.agent.agent import Agent
+from core.agent.gather import matching_sources
+from core.agent.run import Workbench
+from core.assistant import Assistant
+from core.budget import Prices
+from core.errors import NotFound
+from core.ingestion.ingestor import Ingestor
+from core.inquiry import PROFILE_LIMITS, Conduct
+from core.knowledge import Document
+from core.ports import Clock, Encoder, Reasoner
+from core.retrieval.hybrid import Retriever
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from rich.console import Console
+
+
+class SystemClock(Clock):
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that only ever grow."""
+        return monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """Everything that is open, for commands and platforms to use."""
+
+    settings: Settings
+    clock: Clock
+    redis: "Redis"
+    index: MilvusIndex
+    encoder: Encoder
+    reranker: CrossEncoderReranker
+    retriever: Retriever
+    catalogue: RedisCatalogue
+    memory: RedisMemory
+    checkpoints: RedisCheckpoints
+    journal: RedisJournal
+    postings: RedisPostings
+    reasoner: Reasoner
+    assistant: Assistant
+    ingestor: Ingestor
+    conduct: Conduct
+
+    async def all_bases(self) -> frozenset[str]:
+        """The names of all knowledge bases."""
+        return frozenset(base.name for base in await self.catalogue.bases())
+
+    async def only(self, base: str | None) -> frozenset[str] | None:
+        """Just this base, or None for all. Raises NotFound when there is none of that name."""
+        if base is None:
+            return None
+        names = await self.all_bases()
+        if base not in names:
+            there = ", ".join(sorted(names)) or "none yet"
+            raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
+        return frozenset({base})
+
+    async def one_document(self, name: str, base: str | None) -> Document:
+        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
+        documents = await self.catalogue.documents(await self.only(base) or await self.all_bases())
+        found = matching_sources(documents, name)
+        if not found:
+            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
+        if len(found) > 1:
+            which = ", ".join(document.source for document in found[:5])
+            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
+        return found[0]
+
+    def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
+        """A conversation in the terminal."""
+        return Chat(console, self.assistant, self.journal, self.catalogue, self.conduct, bases)
+
+
+@asynccontextmanager
+async def open_footnote(settings: Settings) -> AsyncIterator[Footnote]:
+    """Open the stores and models; on leaving, close everything again, whatever happened."""
+    async with AsyncExitStack() as stack:
+        clock = SystemClock()
+        redis = await _redis(settings, stack)
+        encoder = SentenceTransformerEncoder(settings.embedding_model)
+        stack.push_async_callback(encoder.close)
+        index = await stack.enter_async_context(_index(settings, encoder))
+        reranker = CrossEncoderReranker(settings.reranker_model)
+        stack.push_async_callback(reranker.close)
+        catalogue = RedisCatalogue(redis)
+        retriever = Retriever(index, encoder, reranker, catalogue)
+        sandbox = await stack.enter_async_context(Sandbox())
+        reasoner = _reasoner(settings, encoder, clock)
+        bench = Workbench(
+            reasoner=reasoner,
+            retriever=retriever,
+            index=index,
+            catalogue=catalogue,
+            clock=clock,
+            prices=Prices(settings.llm_price_in, settings.llm_price_out),
+            checkpoint_seconds=settings.checkpoint_expiry * 60,
+        )
+        limits = {
+            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline))
+            for p, limit in PROFILE_LIMITS.items()
+        }
+        memory, checkpoints, journal = RedisMemory(redis), RedisCheckpoints(redis), RedisJournal(redis)
+        yield Footnote(
+            settings=settings,
+            clock=clock,
+            redis=redis,
+            index=index,
+            encoder=encoder,
+            reranker=reranker,
+            retriever=retriever,
+            catalogue=catalogue,
+            memory=memory,
+            checkpoints=checkpoints,
+            journal=journal,
+            postings=RedisPostings(redis),
+            reasoner=reasoner,
+            assistant=Assistant(
+                agent=Agent(bench, limits),
+                reasoner=reasoner,
+                memory=memory,
+                checkpoints=checkpoints,
+                journal=journal,
+                catalogue=catalogue,
+                clock=clock,
+            ),
+            ingestor=Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock),
+            conduct=Conduct(profile=settings.profile, behaviour=settings.behaviour),
+        )
+
+
+async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
+    """The configured Redis, or the embedded server in the data directory."""
+    if settings.redis_url is not None:
+        url = settings.redis_url.get_secret_value()
+    else:
+        url = (await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))).url
+    client = connect(url)
+    stack.push_async_callback(client.aclose)
+    return client
+
+
+def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
+    token = settings.milvus_token.get_secret_value() if settings.milvus_token else ""
+    uri = settings.milvus_uri or str(settings.home / "milvus.db")
+    return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
+
+
+def _reasoner(settings: Settings, encoder: Encoder, clock: Clock) -> Reasoner:
+    """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
+    extractive = ExtractiveReasoner(encoder)
+    if not settings.has_llm:
+        return extractive
+    from adapters.reasoners.openai_reasoner import OpenAIReasoner
+    from adapters.reasoners.standby import StandbyReasoner
+
+    primary = OpenAIReasoner(
+        base_url=settings.llm_base_url,
+        api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else "",
+        model=settings.llm_model or "",
+        timeout_seconds=settings.llm_timeout,
+    )
+    return StandbyReasoner(primary, extractive, clock=clock)
