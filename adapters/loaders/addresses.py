@@ -69,13 +69,17 @@ def why_refused(address: str) -> str | None:
         return "not an address"
     if isinstance(parsed, ipaddress.IPv4Address):
         return next((why for block, why in _V4_REFUSED if parsed in block), None)
-    if parsed.scope_id is not None:
+    return _why_v6_refused(parsed)
+
+
+def _why_v6_refused(address: ipaddress.IPv6Address) -> str | None:
+    if address.scope_id is not None:
         return "link-local"
-    if why := next((why for block, why in _V6_REFUSED if parsed in block), None):
+    if why := next((why for block, why in _V6_REFUSED if address in block), None):
         return why
-    if parsed not in _V6_GLOBAL:
+    if address not in _V6_GLOBAL:
         return "not public"
-    if int(parsed) >> 32 & 0xFFFFFFFF in (0x00005EFE, 0x02005EFE):
+    if int(address) >> 32 & 0xFFFFFFFF in (0x00005EFE, 0x02005EFE):
         return "an IPv4 address in disguise (ISATAP)"
     return None
 

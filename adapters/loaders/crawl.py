@@ -59,7 +59,7 @@ async def crawl(
     done = 0
     async for page in _pages(fetcher, first, queue, pause, refused):
         if is_sitemap(page):
-            found = await _listed(fetcher, page, scope, limit)
+            found = await _listed(fetcher, page, limit)
         else:
             if scope.key(page.url) not in seen and not scope.holds(page.url):
                 continue  # a redirect led out of the corner
@@ -127,10 +127,7 @@ async def _robots(fetcher: Fetcher, url: str) -> RobotFileParser:
     try:
         page = await fetcher.fetch(urljoin(url, "/robots.txt"))
     except FetchRefused as error:
-        if "answered 5" in str(error):
-            robots.disallow_all = True
-        else:
-            robots.allow_all = True
+        robots.parse(["User-agent: *", "Disallow: /"] if "answered 5" in str(error) else [])
         return robots
     robots.parse(page.data[:512_000].decode("utf-8", "replace").splitlines())
     return robots
@@ -144,7 +141,7 @@ def is_sitemap(page: Fetched) -> bool:
     return b"<urlset" in head or b"<sitemapindex" in head
 
 
-async def _listed(fetcher: Fetcher, page: Fetched, scope: _Scope, limit: int) -> list[str]:
+async def _listed(fetcher: Fetcher, page: Fetched, limit: int) -> list[str]:
     """The pages that a sitemap lists, through the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
@@ -170,11 +167,11 @@ def entries(page: Fetched) -> tuple[list[str], list[str]]:
     """
     from xml.etree.ElementTree import ParseError
 
-    import defusedxml.ElementTree as safe
     from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
 
     try:
-        root: Element = safe.fromstring(_unzipped(page.data))
+        root: Element = fromstring(_unzipped(page.data))
     except (DefusedXmlException, ParseError, ValueError, LookupError) as error:
         raise FetchRefused("The sitemap is damaged and cannot be read.") from error
     places = [(element.text or "").strip() for element in root.iter() if element.tag.rpartition("}")[2] == "loc"]

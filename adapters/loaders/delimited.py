@@ -80,7 +80,8 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int], list[s
                 break
     except csv.Error as error:
         raise DocumentRejected(
-            f"Line {reader.line_num} of this table has a field over {FIELD_CHARS:,} characters; a quotation mark may be open."
+            f"Line {reader.line_num} of this table has a field over {FIELD_CHARS:,} characters; "
+            "a quotation mark may be open."
         ) from error
     return rows, lines, notes
 

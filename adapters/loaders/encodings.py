@@ -20,7 +20,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of `data`, newlines as '\\n', form feeds as newlines, control characters removed.
+    """The text of `data`: plain newlines, no control characters.
 
     Tries, in this order: byte-order mark, UTF-8, the declared name, UTF-16 without a mark, a guess from the bytes
     (charset-normalizer), Windows-1252.

@@ -136,7 +136,8 @@ class Fetcher:
 
         Args:
             url: http or https.
-            etag, last_modified: what an earlier fetch brought; the source may then answer "unchanged".
+            etag: what an earlier fetch brought; the source may then answer "unchanged".
+            last_modified: likewise.
 
         Raises:
             FetchRefused: with the reason.
@@ -282,9 +283,10 @@ class _Pinned(AbstractResolver):
         self._target = target
 
     async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The checked addresses of the one host that this connection is for."""
+        """The checked addresses of the one host that this connection is for, of either family."""
+        del family
         if host.rstrip(".").lower() != (self._target.url.raw_host or "").rstrip(".").lower():
             raise OSError("another host than the one that was checked")
         return [

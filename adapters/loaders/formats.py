@@ -179,7 +179,7 @@ def _package_type(data: bytes) -> str:
                 if "xl/workbook.bin" in names:
                     raise DocumentRejected("This is a binary Excel workbook (.xlsb).", remedy="Save it as .xlsx.")
                 return media_type
-    if declared == EPUB or "META-INF/container.xml" in names and any(n.endswith(".opf") for n in names):
+    if declared == EPUB or ("META-INF/container.xml" in names and any(n.endswith(".opf") for n in names)):
         return EPUB
     if declared.startswith("application/vnd.oasis.opendocument"):
         return ODT

@@ -6,8 +6,8 @@ Shared by web pages, e-books and mails. What of a page is worth reading is `webp
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from bs4 import BeautifulSoup, NavigableString, Tag
-from bs4.element import CData, PageElement, PreformattedString
+from bs4 import BeautifulSoup, Tag
+from bs4.element import CData, NavigableString, PageElement, PreformattedString
 
 from adapters.loaders.tables import Row, table
 
@@ -15,13 +15,82 @@ MAX_SPAN = 100
 """Columns or rows that one cell may claim to span; more is a mistake or an attack."""
 
 _BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th "
-    "thead tr ul".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 _DROPPED = frozenset(
-    "script style noscript template iframe object embed applet svg canvas audio video map head link meta base input "
-    "select textarea button datalist progress meter dialog".split()
+    [
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "iframe",
+        "object",
+        "embed",
+        "applet",
+        "svg",
+        "canvas",
+        "audio",
+        "video",
+        "map",
+        "head",
+        "link",
+        "meta",
+        "base",
+        "input",
+        "select",
+        "textarea",
+        "button",
+        "datalist",
+        "progress",
+        "meter",
+        "dialog",
+    ]
 )
 _VAGUE = re.compile(
     r"(click )?(here|this|link|this (page|link|one)|more|read more|see|source|\[?\d+\]?)", re.IGNORECASE

@@ -18,7 +18,13 @@ _TEXT, _TABLE, _OFFICE, _DRAW, _STYLE = (_NS % name for name in ("text", "table"
 _SVG = _NS % "svg-compatible"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _SKIPPED = frozenset(
-    (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_OFFICE}forms", f"{_TEXT}sequence-decls", f"{_OFFICE}scripts")
+    (
+        f"{_TEXT}tracked-changes",
+        f"{_OFFICE}annotation",
+        f"{_OFFICE}forms",
+        f"{_TEXT}sequence-decls",
+        f"{_OFFICE}scripts",
+    )
 )
 MAX_REPEATED = 100
 MAX_DEPTH = 60
@@ -29,7 +35,9 @@ def read(name: str, data: bytes) -> Parsed:
     """The body as Markdown; slides and sheets are headings."""
     with open_package(data) as package:
         refuse_declared_entities(package)
-        if "META-INF/manifest.xml" in package.namelist() and b"encryption-data" in part(package, "META-INF/manifest.xml"):
+        if "META-INF/manifest.xml" in package.namelist() and b"encryption-data" in part(
+            package, "META-INF/manifest.xml"
+        ):
             raise DocumentRejected(
                 "This document is protected by a password.", remedy="Save a copy without the password and add that."
             )
@@ -145,9 +153,7 @@ def inline(element: "Element") -> str:
 def _inline(element: "Element") -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if child.tag == f"{_TEXT}s":
-            yield " "
-        elif child.tag == f"{_TEXT}tab":
+        if child.tag in (f"{_TEXT}s", f"{_TEXT}tab"):
             yield " "
         elif child.tag == f"{_TEXT}line-break":
             yield "\n"

@@ -102,11 +102,11 @@ def xml(data: bytes) -> "Element":
     """
     from xml.etree.ElementTree import ParseError
 
-    import defusedxml.ElementTree as safe
     from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
 
     try:
-        root: Element[Any] = safe.fromstring(data)
+        root: Element[Any] = fromstring(data)
     except DefusedXmlException as error:
         raise DocumentRejected("It declares XML entities, which real documents of this kind never do.") from error
     except (ParseError, ValueError, LookupError) as error:

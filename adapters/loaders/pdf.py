@@ -115,7 +115,8 @@ def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
 def _lines(raw: Any) -> Iterator[Line]:
     import pypdfium2.raw as pdfium
 
-    start, units = 0, []
+    start = 0
+    units: list[int] = []
     for i in range(pdfium.FPDFText_CountChars(raw)):
         code = pdfium.FPDFText_GetUnicode(raw, i)
         if code in (10, 13):

@@ -113,7 +113,13 @@ def _lines(value: Any, depth: int = 0) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise DocumentRejected("This JSON is nested too deeply to be read.")
     pad = "  " * min(depth, 8)
-    pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value) if isinstance(value, list) else ((None, value),)
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else ((None, item) for item in value)
+        if isinstance(value, list)
+        else ((None, value),)
+    )
     for key, item in pairs:
         if isinstance(item, (dict, list)):
             if key is not None:

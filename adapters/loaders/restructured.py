@@ -11,8 +11,12 @@ from core.ingestion.parsed import Block, Parsed
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
 _CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|highlight|prompt|parsed-literal)::\s*([\w+#-]*)")
 _DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::\s*(.*)$")
-_NAMED = frozenset(("note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "error", "seealso"))
-_SILENT = frozenset(("contents", "toctree", "index", "include", "raw", "meta", "only", "highlight", "currentmodule", "module"))
+_NAMED = frozenset(
+    ("note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "error", "seealso")
+)
+_SILENT = frozenset(
+    ("contents", "toctree", "index", "include", "raw", "meta", "only", "highlight", "currentmodule", "module")
+)
 _ROLE = re.compile(r":[\w:+.-]+:`~?([^`<]+?)(?:\s*<[^`>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<([^`>]+)>`_{1,2}")
 _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
@@ -37,7 +41,7 @@ def _headings(lines: list[str]) -> list[str]:
     styles: list[str] = []
     for i in range(1, len(lines)):
         under, title = lines[i], lines[i - 1]
-        if not _RULE.match(under) or not title.strip() or title[:1].isspace() and not _over(lines, i):
+        if not _RULE.match(under) or not title.strip() or (title[:1].isspace() and not _over(lines, i)):
             continue
         if len(under.rstrip()) < min(len(title.strip()), 4) or _RULE.match(title) or "  " in title.strip():
             continue
@@ -69,17 +73,17 @@ def _directives(lines: list[str]) -> list[str]:
             indent, kind, argument = found.groups()
             if kind in _NAMED:
                 done[i] = f"{indent}{kind.capitalize()}: {argument}".rstrip()
-            elif kind in _SILENT:
-                done[i] = ""
-            elif kind in ("image", "figure"):
+            elif kind in _SILENT or kind in ("image", "figure"):
                 done[i] = ""
             else:
                 done[i] = f"{indent}{argument}"
         elif alt := re.match(r"^\s+:alt:\s*(.+)$", line):
             done[i] = f"[Image: {alt[1].strip()}]"
-        elif re.match(r"^\s+:[\w-]+:( \S.*)?$", line) and _below_directive(lines, i):
-            done[i] = ""
-        elif re.match(r"^\.\. (_[^:]+:|\[?[|\w#*-]*\]?\s*$)", line) or re.match(r"^\.\.\s*$", line):
+        elif (
+            (re.match(r"^\s+:[\w-]+:( \S.*)?$", line) and _below_directive(lines, i))
+            or re.match(r"^\.\. (_[^:]+:|\[?[|\w#*-]*\]?\s*$)", line)
+            or re.match(r"^\.\.\s*$", line)
+        ):
             done[i] = ""
     return done
 

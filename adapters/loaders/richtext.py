@@ -13,7 +13,9 @@ from adapters.loaders.titles import choose_title, iso_date
 from core.errors import DocumentRejected
 from core.ingestion.parsed import Block, Parsed
 
-_TOKEN = re.compile(rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)")
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
+)
 _SKIPPED = frozenset(
     b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf footnote"
     b" listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore xmlnstbl fldinst"
@@ -136,7 +138,11 @@ def to_markdown(data: bytes) -> tuple[str, str | None]:
         reader.code_page = "utf-8"
     _walk(reader, data)
     title = re.search(rb"\{\\title ([^{}]*)\}", data[:50_000])
-    stated = re.sub(rb"\\'([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), title[1]).decode("cp1252", "replace") if title else None
+    stated = (
+        re.sub(rb"\\'([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), title[1]).decode("cp1252", "replace")
+        if title
+        else None
+    )
     return "\n\n".join(piece for piece in reader.pieces if piece.strip()), stated
 
 
@@ -185,7 +191,11 @@ def _literal(
         reader.pending.append(int(hexed, 16))
     elif symbol:
         reader.flush(state)
-        reader.put({b"~": " ", b"_": "-", b"-": "", b"\n": "\n", b"\r": "\n"}.get(symbol, symbol.decode("latin-1") if symbol in b"\\{}" else ""))
+        reader.put(
+            {b"~": " ", b"_": "-", b"-": "", b"\n": "\n", b"\r": "\n"}.get(
+                symbol, symbol.decode("latin-1") if symbol in b"\\{}" else ""
+            )
+        )
     elif plain:
         reader.pending += plain[skip:]
         return max(0, skip - len(plain))
@@ -194,7 +204,7 @@ def _literal(
 
 def _control(reader: _Reader, state: _State, word: bytes, number: int | None) -> _State:
     """What a control word does to the state or the text."""
-    if word == b"par" or word == b"sect" or word == b"page":
+    if word in {b"par", b"sect", b"page"}:
         reader.end_paragraph(state)
     elif word == b"cell":
         reader.end_cell()

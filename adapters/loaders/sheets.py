@@ -7,7 +7,7 @@ Values are those that the program which saved the file had calculated.
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -25,6 +25,9 @@ MAX_CELLS = 2_000_000
 MAX_MERGED = 5_000
 IN_MEMORY_BYTES = 8 * 1024 * 1024
 """Sheets with more XML than this are streamed, which knows no merged cells and no comments."""
+
+_NUMBER = re.compile(r"[-+(]?[$€£]?[\d.,]+ ?%?[KMB]?\)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 Grid = list[list[str]]
 
@@ -132,20 +135,24 @@ def regions(grid: Grid) -> Iterator[tuple[int, int, Grid]]:
     """Tables apart from each other by an empty row or column: (first row, first column, cells), from 0."""
     for top, rows in _bands(grid):
         width = max(map(len, rows))
-        used = [any(j < len(row) and row[j] for row in rows) for j in range(width)]
-        start = 0
-        while start < width:
-            if not used[start]:
-                start += 1
-                continue
-            end = start
-            while end < width and used[end]:
-                end += 1
+        for start, end in _spans([any(j < len(row) and row[j] for row in rows) for j in range(width)]):
             part = [row[start:end] for row in rows]
             above = next(i for i, row in enumerate(part) if any(row))
             below = next(i for i, row in enumerate(reversed(part)) if any(row))
             yield top + above, start, part[above : len(part) - below]
-            start = end
+
+
+def _spans(used: list[bool]) -> list[tuple[int, int]]:
+    """Runs of used columns; a lone column belongs to the table beside it."""
+    runs: list[tuple[int, int]] = []
+    for j, filled in enumerate(used):
+        if filled and runs and runs[-1][1] == j:
+            runs[-1] = (runs[-1][0], j + 1)
+        elif filled:
+            runs.append((j, j + 1))
+    if len(runs) > 1 and any(end - start == 1 for start, end in runs):
+        return [(runs[0][0], runs[-1][1])]
+    return runs
 
 
 def _bands(grid: Grid) -> Iterator[tuple[int, Grid]]:
@@ -162,21 +169,26 @@ def _bands(grid: Grid) -> Iterator[tuple[int, Grid]]:
 
 
 def _table(rows: Grid) -> Iterator[tuple[str, int, int]]:
-    """A region as (Markdown, first row, last row): titles above the header as text, then stretches of the table."""
+    """A region as (Markdown, first row, last row): lines above the header as text, then stretches of the table."""
     head = 0
-    while head < len(rows) and sum(bool(text) for text in rows[head]) == 1 and head < 5 and _width(rows) > 1:
-        yield next(text for text in rows[head] if text), head, head
+    while head < min(len(rows), 5) and sum(map(bool, rows[head])) == 1 and _width(rows) > 1:
         head += 1
+    above = "\n\n".join(next(filter(None, row)) for row in rows[:head])
     body = rows[head:]
     if not body:
-        return
-    if _width(body) == 1:
-        yield (
-            "\n".join(f"- {row[0]}" if len(body) > 1 else row[0] for row in body if row and row[0]),
-            head,
-            len(rows) - 1,
-        )
-        return
+        yield above, 0, head - 1
+    elif _width(body) == 1 or (_filled_columns(body) == 2 and (len(body) == 1 or not _is_header(body))):
+        pairs = [": ".join(filter(None, row)) for row in body if any(row)]
+        text = "\n".join(f"- {pair}" for pair in pairs) if len(pairs) > 1 else pairs[0]
+        yield "\n\n".join(filter(None, (above, text))), 0, len(rows) - 1
+    else:
+        for i, (text, first, last) in enumerate(_stretches(body)):
+            shown = "\n\n".join(filter(None, (above, text))) if i == 0 else text
+            yield shown, 0 if i == 0 else head + first, head + last
+
+
+def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
+    """A table with its header, which may take two rows or be missing."""
     header: Sequence[str] = body[0]
     start = 1
     if len(body) == 1 or not _is_header(body):
@@ -184,7 +196,11 @@ def _table(rows: Grid) -> Iterator[tuple[str, int, int]]:
     elif len(body) > 2 and _is_group_row(body):
         header, start = [" ".join(dict.fromkeys(filter(None, pair))) for pair in _paired(body[0], body[1])], 2
     for stretch in stretches(header, body[start:]):
-        yield stretch.text, head + (0 if stretch.first == 0 else start + stretch.first), head + start + stretch.last
+        yield stretch.text, start + stretch.first, start + stretch.last
+
+
+def _filled_columns(rows: Grid) -> int:
+    return sum(any(j < len(row) and row[j] for row in rows) for j in range(_width(rows)))
 
 
 def _width(rows: Grid) -> int:
@@ -192,12 +208,12 @@ def _width(rows: Grid) -> int:
 
 
 def _is_header(rows: Grid) -> bool:
-    """Whether the first row names the columns: words, no numbers, and not just a pair of label and value."""
+    """Whether the first row names the columns: words or years, and not a label beside a value."""
     first = [text for text in rows[0] if text]
-    numeric = sum(bool(re.fullmatch(r"[-+(]?[$€£]?[\d.,]+ ?%?\)?", text)) for text in first)
-    return numeric == 0 or (
-        numeric < len(first) and all(re.fullmatch(r"(19|20)\d\d", t) for t in first if t[0].isdigit())
-    )
+    if len(first) == 2 and len(rows) > 1 and _NUMBER.fullmatch(rows[-1][-1] if rows[-1] else ""):
+        return not _NUMBER.fullmatch(first[1]) or bool(_YEAR.fullmatch(first[1]))
+    numbers = [text for text in first if _NUMBER.fullmatch(text)]
+    return not numbers or (len(numbers) < len(first) and all(_YEAR.fullmatch(text) for text in numbers))
 
 
 def _is_group_row(rows: Grid) -> bool:
@@ -211,25 +227,25 @@ def _paired(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, 
         yield first[i] if i < len(first) else "", second[i] if i < len(second) else ""
 
 
-def cell_text(value: object, number_format: str = "General") -> str:
+def cell_text(value: object, number_format: str | None = "General") -> str:
     """A cell's value as a person sees it, near enough: dates in ISO, percentages, currencies, no '5.0'."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, (int, float)):
-        return _number(value, number_format or "General")
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.replace(microsecond=0).isoformat(" ")
-    if isinstance(value, (date, time)):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return str(value)
-    return str(value).strip()
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int() | float():
+            return _number(value, (number_format or "General").partition(";")[0])
+        case datetime():
+            whole_day = value.time() == time()
+            return value.date().isoformat() if whole_day else value.replace(microsecond=0).isoformat(" ")
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value).strip()
 
 
-def _number(value: float, number_format: str) -> str:
-    shown = number_format.split(";")[0]
+def _number(value: float, shown: str) -> str:
     if "%" in shown:
         return f"{value * 100:.{_places(shown)}f}%"
     currency = re.search(r'\[\$([^\]-]+)|"?([$€£¥])"?', shown)

@@ -21,9 +21,14 @@ _DEFINITIONS = re.compile(
     rf"^(?:{_MODIFIERS})*(?:function\*?|func|fn|def|defp|defmodule|class|interface|trait|impl(?:<[^>]*>)?|struct|enum|module|object|"
     r"namespace|type|record|protocol|extension|mod|message|service|sub)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$.:?!]*)"
 )
-_ASSIGNED = re.compile(rf"^(?:{_MODIFIERS})*(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:function|\()")
+_ASSIGNED = re.compile(
+    rf"^(?:{_MODIFIERS})*(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:function|\()"
+)
 _C_LIKE = re.compile(r"^[A-Za-z_][\w\s*&:<>,~]*?\b([A-Za-z_~][\w:~]*)\s*\([^;]*$")
-_SQL = re.compile(r"^\s*create\s+(?:or\s+replace\s+)?(?:\w+\s+)?(table|view|function|procedure|index|trigger|type)\s+(?:if\s+not\s+exists\s+)?([\w.\"`\[\]]+)", re.IGNORECASE)
+_SQL = re.compile(
+    r"^\s*create\s+(?:or\s+replace\s+)?(?:\w+\s+)?(table|view|function|procedure|index|trigger|type)\s+(?:if\s+not\s+exists\s+)?([\w.\"`\[\]]+)",
+    re.IGNORECASE,
+)
 _SHELL = re.compile(r"^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?")
 _WHOLE = frozenset(("yaml", "toml", "ini", "xml", "css", "hcl", "vue"))
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "else", "catch", "using", "do"))
@@ -119,5 +124,5 @@ def _definition(line: str, language: str) -> str | None:
         return match[1]
     if language in ("c", "cpp", "java", "csharp", "dart") and not line.startswith(("#", "//", "typedef", "return")):
         match = _C_LIKE.match(line)
-        return match[1] if match and "=" not in line.split("(")[0] else None
+        return match[1] if match and "=" not in line.split("(", maxsplit=1)[0] else None
     return None

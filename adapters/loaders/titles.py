@@ -94,9 +94,10 @@ def _from_pdf(text: str) -> str | None:
     match = re.match(r"(?:D:)?(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?(\d{2})?", text)
     if not match:
         return None
-    numbers = [int(group or 0) for group in match.groups()]
+    year, month, day, hour, minute, second = (int(group or 0) for group in match.groups())
     try:
-        return _plausible(datetime(*numbers, tzinfo=UTC), date_only=match[4] is None)  # type: ignore[arg-type]
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        return _plausible(moment, date_only=match[4] is None)
     except ValueError:
         return None
 

@@ -63,7 +63,7 @@ def main_markdown(page: BeautifulSoup) -> str:
     whole = len(body.get_text(" ", strip=True))
     _remove_furniture(body)
     mains = [tag for tag in body.find_all(("main", "article")) if tag.find_parent(("main", "article")) is None]
-    mains += body.find_all(attrs={"role": "main"})
+    mains += body.find_all(True, role="main")
     best = max(mains, key=lambda tag: len(tag.get_text(" ", strip=True)), default=None)
     if best is not None and len(best.get_text(" ", strip=True)) >= _MAIN_SHARE * whole:
         return to_markdown(best)

@@ -207,7 +207,7 @@ class _Styles:
         self._by_id = {style.get(f"{W}styleId"): style for style in _style_elements(document)}
 
     def of(self, paragraph: Any) -> tuple[str, int]:
-        """('title' | 'code' | '', heading level or 0)."""
+        """What the style is (title, code or nothing) and its heading level, 0 for none."""
         direct = paragraph.find(f"{W}pPr/{W}outlineLvl")
         if direct is not None and (direct.get(f"{W}val") or "9") < "9":
             return "", int(direct.get(f"{W}val")) + 1
@@ -263,7 +263,7 @@ def _style_elements(document: Any) -> list[Any]:
 
 
 def _numbering(document: Any) -> dict[tuple[str, str], str]:
-    """(list id, level) to 'bullet', 'decimal', …"""
+    """(list id, level) to 'bullet', 'decimal', …."""
     found = {("list bullet", "0"): "bullet", ("list number", "0"): "decimal"}
     try:
         root = document.part.numbering_part.element

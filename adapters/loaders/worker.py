@@ -1,7 +1,7 @@
 """The process in which untrusted bytes are parsed: limits on itself, no network, one file after another.
 
-Started by `sandbox.Sandbox` as `python -m adapters.loaders.worker MEMORY CPU_SECONDS OUTPUT_BYTES`. Reads requests on stdin and
-answers on what was stdout; whatever a library prints goes nowhere.
+Started by `sandbox.Sandbox` as `python -m adapters.loaders.worker MEMORY CPU_SECONDS OUTPUT_BYTES`. Reads requests
+on stdin and answers on what was stdout; whatever a library prints goes nowhere.
 """
 
 import ctypes

@@ -8,7 +8,7 @@ document is visible is the catalogue's business: here several versions may stand
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,6 @@ from adapters.stores.milvus_rows import (
     both,
     equal,
     key,
-    one_of,
     sees_nothing,
     to_passage,
     to_row,
@@ -67,9 +66,7 @@ class MilvusIndex:
         collection: the collection's name.
     """
 
-    def __init__(
-        self, uri: str, *, model: str, dimension: int, token: str = "", collection: str = "passages"
-    ) -> None:
+    def __init__(self, uri: str, *, model: str, dimension: int, token: str = "", collection: str = "passages") -> None:
         self._connection = MilvusConnection(uri, token)
         self._model = model
         self._dimension = dimension
@@ -247,9 +244,7 @@ class MilvusIndex:
         return int(rows[0]["count(*)"])
 
     async def _write(self, rows: list[dict[str, Any]]) -> None:
-        await self._call(
-            lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS), _WRITE_SECONDS
-        )
+        await self._call(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS), _WRITE_SECONDS)
 
     async def _call(self, do: Callable[[Any], T], seconds: float) -> T:
         if not self.ready:

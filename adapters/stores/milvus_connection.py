@@ -115,7 +115,9 @@ class MilvusConnection:
             self._client = None
 
     def _remedy(self) -> str:
-        return "Check MILVUS_URI and MILVUS_TOKEN, and that the server runs." if self._embedded is None else "Try again."
+        return (
+            "Check MILVUS_URI and MILVUS_TOKEN, and that the server runs." if self._embedded is None else "Try again."
+        )
 
 
 class _Disconnected(FootnoteError):

@@ -36,7 +36,8 @@ def key(value: str) -> str:
 
 def one_of(field: str, values: Iterable[str]) -> str:
     """``field in ["…", …]``."""
-    return f"{field} in [{', '.join(f'"{key(value)}"' for value in sorted(values))}]"
+    quoted = ", ".join(f'"{key(value)}"' for value in sorted(values))
+    return f"{field} in [{quoted}]"
 
 
 def equal(field: str, value: str) -> str:

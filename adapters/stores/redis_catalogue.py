@@ -81,8 +81,8 @@ class RedisCatalogue(Catalogue):
         """One document at its visible version."""
         async with reaching():
             base = await self._client.hget(HOMES, document_id)
-            stored = None if base is None else await self._client.hget(DOCUMENTS + base, document_id)
-        return None if stored is None else _document(stored)
+            stored = None if base is None else await self._client.hget(DOCUMENTS + str(base), document_id)
+        return None if stored is None else _document(str(stored))
 
     async def publish(self, document: Document) -> Document | None:
         """Make this version the visible one, in one step; what it replaced."""
@@ -99,7 +99,7 @@ class RedisCatalogue(Catalogue):
             base = await self._client.hget(HOMES, document_id)
             if base is None:
                 return None
-            earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + base], args=[document_id])
+            earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + str(base)], args=[document_id])
         return None if earlier is None else _document(earlier)
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
@@ -109,7 +109,7 @@ class RedisCatalogue(Catalogue):
             return {}
         async with reaching():
             found = await self._client.hmget(VERSIONS, wanted)
-        return {name: version for name, version in zip(wanted, found, strict=True) if version is not None}
+        return {name: str(version) for name, version in zip(wanted, found, strict=True) if version is not None}
 
 
 def _document(stored: str) -> Document:

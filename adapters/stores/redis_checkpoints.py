@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from redis.asyncio import Redis
 
-from adapters.stores.redis_connection import reaching
+from adapters.stores.redis_connection import reaching, texts
 from adapters.stores.redis_keys import DUE, checkpoint_key, index_person
 from adapters.stores.redis_memory import CLOSE_CHECKPOINT, thread_keys
 from core.ports import Checkpoints, Parked
@@ -66,7 +66,7 @@ class RedisCheckpoints(Checkpoints):
         """Look without taking; None when it is unknown or taken."""
         async with reaching():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
-        return None if stored is None or taken is not None else _parked(stored)
+        return None if stored is None or taken is not None else _parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
         """Take it, once. The same ``by`` gets it again within a day, so that a worker which takes over can go on."""
@@ -82,7 +82,7 @@ class RedisCheckpoints(Checkpoints):
     async def due(self, now: datetime) -> Sequence[str]:
         """Ids of those whose expiry has passed and that nobody took, the longest waiting first; at most 100."""
         async with reaching():
-            late = await self._client.zrange(DUE, "-inf", now.timestamp(), byscore=True, offset=0, num=_DUE_AT_ONCE)
+            late = texts(await self._client.zrangebyscore(DUE, "-inf", now.timestamp(), start=0, num=_DUE_AT_ONCE))
             there = [await self._client.hmget(checkpoint_key(found), ["parked", "taken"]) for found in late]
             waiting = [stored is not None and taken is None for stored, taken in there]
             gone = [found for found, still in zip(late, waiting, strict=True) if not still]

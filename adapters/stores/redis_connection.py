@@ -5,9 +5,10 @@ server it is (a URL, or the embedded one of ``adapters.stores.valkey``) is decid
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -44,6 +45,11 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
             "REDIS_URL is not a Redis address.", remedy="It looks like redis://host:6379/0, rediss://… or unix:///path."
         ) from error
     return Redis.from_pool(pool)
+
+
+def texts(replies: Iterable[Any]) -> list[str]:
+    """Replies as what they are: text, since the pool decodes them. redis-py's types leave it open."""
+    return [str(reply) for reply in replies]
 
 
 @asynccontextmanager

@@ -54,4 +54,4 @@ class RedisJournal(Journal):
         """The counters' values."""
         async with reaching():
             found = await self._client.hgetall(COUNTERS)
-        return {name: int(value) for name, value in found.items()}
+        return {str(name): int(value) for name, value in found.items()}

@@ -15,7 +15,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.stores.redis_connection import reaching
+from adapters.stores.redis_connection import reaching, texts
 from adapters.stores.redis_keys import (
     DUE,
     FEEDBACK,
@@ -115,7 +115,9 @@ _FORGET_THREAD = """
 local gone = redis.call('LRANGE', KEYS[2], 0, -1)
 table.insert(gone, 1, redis.call('HGET', KEYS[4], 'open_checkpoint') or '')
 local something = redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-something = something + redis.call('HDEL', KEYS[4], 'summary', 'summary_bases', 'summarised', 'total', 'open_checkpoint')
+for _, field in ipairs({'summary', 'summary_bases', 'summarised', 'total', 'open_checkpoint'}) do
+  something = something + redis.call('HDEL', KEYS[4], field)
+end
 table.insert(gone, 1, something > 0 and '1' or '')
 return gone
 """
@@ -211,17 +213,20 @@ class RedisMemory(Memory):
         """
         removed = 0
         async with reaching(deadline=60):
-            for thread in await self._client.zrange(person_key(person_id, "threads"), 0, -1):
+            for thread in await self._indexed(person_id, "threads"):
                 traces = await self._forget_person(keys=thread_keys(thread), args=[person_id])
                 removed += len(traces)
                 await self._drop_traces(traces)
-            for checkpoint in await self._client.zrange(person_key(person_id, "checkpoints"), 0, -1):
+            for checkpoint in await self._indexed(person_id, "checkpoints"):
                 await self._drop_checkpoint(checkpoint)
-            await self._drop_traces(await self._client.zrange(person_key(person_id, "traces"), 0, -1))
+            await self._drop_traces(await self._indexed(person_id, "traces"))
             await self._drop_feedback(person=person_id)
             for what in ("threads", "checkpoints", "traces"):
                 await self._client.delete(person_key(person_id, what))
         return removed
+
+    async def _indexed(self, person_id: str, what: str) -> list[str]:
+        return texts(await self._client.zrange(person_key(person_id, what), 0, -1))
 
     async def _drop_checkpoint(self, checkpoint_id: str) -> None:
         stored = await self._client.hget(checkpoint_key(checkpoint_id), "parked")

@@ -32,8 +32,8 @@ class RedisPostings(Postings):
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
         async with reaching():
-            kept: dict[str, str] = await self._client.hgetall(_posting(thread, subject))
-        return kept
+            kept = await self._client.hgetall(_posting(thread, subject))
+        return {str(name): str(value) for name, value in kept.items()}
 
     async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
         """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
@@ -54,8 +54,8 @@ class RedisPostings(Postings):
     async def called_off(self, thread: str, subject: str) -> str:
         """The reason why this subject was called off, taken; empty when it was not."""
         async with reaching():
-            reason: str | None = await self._client.getdel(tagged(thread, "called-off", subject))
-        return reason or ""
+            reason = await self._client.getdel(tagged(thread, "called-off", subject))
+        return str(reason or "")
 
 
 def _posting(thread: str, subject: str) -> str:

@@ -8,15 +8,13 @@ marker or half a link: what may still become one is held back.
 import re
 from collections.abc import Iterable
 
-from core.agent.links import HELD_LINK, without_foreign_links
+from core.agent.links import HELD_BACK, without_foreign_links
 from core.answer import Citation
 from core.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import choose_quote
 
-MARKER = re.compile(r"\s?\[((?:\s*(?:E|id)?\s*\d{1,4}\s*[,;]?)+)\]", re.IGNORECASE)
+MARKER = re.compile(r" ?\[ *((?:E|id)?\d{1,4}(?: *[,;] *(?:E|id)?\d{1,4}){0,19}) *\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,4}")
-# A tail that may still become a marker or a link when more text comes.
-_UNFINISHED = re.compile(r"\s?\[[\s\d,;Eeid]{0,40}$|\s$")
 
 
 def cited_ids(text: str) -> tuple[int, ...]:
@@ -51,7 +49,7 @@ class Numbering:
     def _marker(self, match: re.Match[str]) -> str:
         known = [int(n) for n in _NUMBER.findall(match.group(1)) if self._library.get(int(n)) is not None]
         numbers = [self._numbers.setdefault(n, len(self._numbers) + 1) for n in dict.fromkeys(known)]
-        lead = " " if match.group().startswith((" ", "\n")) else ""
+        lead = " " if match.group().startswith(" ") else ""
         return lead + "".join(f"[{number}]" for number in numbers) if numbers else ""
 
 
@@ -67,7 +65,8 @@ class AnswerStream:
     def push(self, piece: str) -> str:
         """What can be shown now that this piece came."""
         text = self._held + piece
-        cut = min((m.start() for m in (_UNFINISHED.search(text), HELD_LINK.search(text)) if m), default=len(text))
+        held = HELD_BACK.search(text)
+        cut = held.start() if held else len(text)
         self._held = text[cut:]
         return self._show(text[:cut])
 

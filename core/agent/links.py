@@ -8,25 +8,32 @@ Markdown links keep their words.
 import re
 
 _MARKDOWN = re.compile(
-    r"!?\[(?P<label>[^\[\]\n]{0,300})\]\(\s*<?(?P<url>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+\"[^\"\n]*\")?\s*\)"
+    r"!?\[(?P<label>[^\[\]\n]{0,300})\]\([ \t]*<?(?P<url>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?"
+    r"(?:[ \t]+\"[^\"\n]*\")?[ \t]*\)"
 )
-_REFERENCE = re.compile(r"(?m)^\s{0,3}\[[^\]\n]{1,100}\]:\s*\S+.*$")
+_REFERENCE = re.compile(r"(?m)^[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$")
 _TAG = re.compile(
-    r"</?(?:a|img|iframe|script|link|object|embed|form|svg|video|audio|source|meta|base)\b[^>]*>?", re.IGNORECASE
+    r"</?(?:a|img|iframe|script|link|object|embed|form|svg|video|audio|source|meta|base)\b[^<>\n]{0,500}>?",
+    re.IGNORECASE,
 )
 _BARE = re.compile(
-    r"(?:\b[a-z][a-z0-9+.-]{1,20}:/{1,3}|\b(?:javascript|data|mailto|file):|\bwww\.|//(?=[\w-]+\.[a-z]{2,}))[^\s<>\"'`\])|]*[^\s<>\"'`\])|.,;:!?]",
+    r"(?:\b[a-z][a-z0-9+.-]{1,20}:/{1,3}(?:\[[0-9a-f:.]*\]?)?|\b(?:javascript|data|mailto|file):|\bwww\.|//(?=[\w-]+\.[a-z]{2,}))"
+    r"[^\s<>\"'`\[\])|]*[^\s<>\"'`\[\])|.,;:!?]",
     re.IGNORECASE,
 )
-# A name with a dot and a path or a query is a link to most clients, scheme or not.
+# A name with a dot and a query is a link to most clients, scheme or not.
 _SCHEMELESS = re.compile(
-    r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\])|]*\?[^\s<>\"'`\])|]*|\?[^\s<>\"'`\])|]+)", re.IGNORECASE
+    r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\[\])|]*\?[^\s<>\"'`\[\])|]*|\?[^\s<>\"'`\[\])|]+)", re.IGNORECASE
 )
 
-# In a stream: an open bracket, tag or URL at the end may still become a link.
-HELD_LINK = re.compile(
-    r"!?\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?$|<[^<>\n]{0,500}$|[^\s<>\"'`\[\]()]{1,2000}$",
-    re.IGNORECASE,
+# What a stream holds back, because more text may still make it a link or a marker: an open bracket, the line of a
+# possible reference, an open tag, and the last word with the white space before it
+# (no URL contains white space), where what stands in brackets is one word. Atomic groups keep this linear.
+HELD_BACK = re.compile(
+    r"\s*!?\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?$"
+    r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
+    r"|<[^<>\n]{0,500}$"
+    r"|\s*(?>\[[^\[\]\n]{0,300}\](?>\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?|[^\s])*+$"
 )
 REMOVED = "(link removed)"
 

@@ -6,8 +6,8 @@ Each envelope goes to one of the open connections in turn. A connection may be d
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
+import random
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,8 @@ class Sockets:
         self._ping_every = ping_every
         self._tickets: set[str] = set()
         self._open: list[Socket] = []
-        self._turn = itertools.count()
+        self._round: list[Socket] = []
+        self._dice = random.Random(0)
         self._waiting: dict[str, Attempt] = {}
         self._new_are_deaf = False
         self._new_mute_pongs = False
@@ -124,7 +125,7 @@ class Sockets:
     async def _send_to_one(self, envelope: dict[str, Any], attempt: Attempt) -> bool:
         if not self._open:
             return False
-        socket = self._open[next(self._turn) % len(self._open)]
+        socket = self._next()
         attempt.via = socket.id
         attempt.sent_at = time.monotonic()
         socket.envelopes.append(attempt.envelope_id)
@@ -136,6 +137,16 @@ class Sockets:
             self._forget(socket)
             return False
         return True
+
+    def _next(self) -> Socket:
+        """Every connection once a round, in another order each round.
+
+        A fixed order would bring the mentions to one process and the plain messages to the other, for ever.
+        """
+        self._round = [one for one in self._round if one in self._open]
+        if not self._round:
+            self._round = self._dice.sample(self._open, len(self._open))
+        return self._round.pop()
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Hold one connection until it ends."""

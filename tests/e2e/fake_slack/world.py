@@ -89,7 +89,7 @@ class File:
         }  # fmt: skip
 
 
-@dataclass
+@dataclass(eq=False)
 class Message:
     """One message in all its states. `ts` is its id within its channel, as in Slack.
 
@@ -97,7 +97,7 @@ class Message:
     `tasks` the task cards of a stream by their id.
     """
 
-    channel: Channel
+    channel: Channel = field(repr=False)
     ts: str
     user: str
     text: str = ""
@@ -121,7 +121,7 @@ class Message:
     reactions: dict[str, list[str]] = field(default_factory=dict)
     linkify: bool = False
     unfurls: bool = False
-    history: deque[State] = field(default_factory=lambda: deque(maxlen=_HISTORY_BOUND))
+    history: deque[State] = field(default_factory=lambda: deque(maxlen=_HISTORY_BOUND), repr=False)
     changed_at: float = 0.0
 
     @property
@@ -222,16 +222,16 @@ class Ping:
     state: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Channel:
     """A public or private channel, a direct message or a group message."""
 
-    world: World
+    world: World = field(repr=False)
     id: str
     name: str
     kind: ChannelKind
     members: list[str]
-    messages: list[Message] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list, repr=False)
     archived: bool = False
     _by_ts: dict[str, Message] = field(default_factory=dict, repr=False)
     _threads: dict[str, list[Message]] = field(default_factory=dict, repr=False)
@@ -271,7 +271,7 @@ class Channel:
         }  # fmt: skip
 
 
-@dataclass
+@dataclass(eq=False)
 class View:
     """A modal or a Home tab as one person has it before them."""
 

@@ -1,0 +1,97 @@
+"""Reranking with a sentence-transformers cross-encoder, where one is to be had.
+
+No cross-encoder comes with a package, so on a machine without network there may be none. Then the fused order stands:
+that is said once, shown by ``available`` and ``reason``, and not tried again for every question.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from adapters.encoders.model_files import find_model, load
+from core.errors import ModelUnavailable
+
+DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"
+_BATCH = 16
+_LOAD_SECONDS = 300.0
+_SECONDS = 30.0
+
+
+class CrossEncoderReranker:
+    """``Reranker`` of a model by its name or path. Loads at the first use, or at ``open``.
+
+    Args:
+        model: empty for the default, ``none`` to go without.
+        say: told once, in a sentence, when there is no model.
+    """
+
+    def __init__(self, model: str = DEFAULT, *, say: Callable[[str], None] | None = None) -> None:
+        self._files = find_model(model or DEFAULT)
+        self._say = say or _log
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
+        self._model: Any = None
+        self._loading = asyncio.Lock()
+        self.reason = "No reranker is configured." if model.casefold() == "none" else ""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._files.name
+
+    @property
+    def available(self) -> bool:
+        """Whether a model is loaded."""
+        return self._model is not None
+
+    async def open(self) -> None:
+        """Try to load the model, once; without one, say so once and go on. Never raises for a missing model."""
+        async with self._loading:
+            if self._model is not None or self.reason:
+                return
+            try:
+                self._model = await self._in_thread(self._load, _LOAD_SECONDS)
+            except ModelUnavailable as error:
+                self.reason = str(error)
+                self._say(f"Reranking is off; everything else works. {error}")
+
+    async def close(self) -> None:
+        """Let go of the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
+        """A probability in [0, 1] for each text, or None when there is no model."""
+        if self._model is None and not self.reason:
+            await self.open()
+        if self._model is None:
+            return None
+        if not texts:
+            return []
+        return await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
+
+    def _load(self) -> Any:
+        from sentence_transformers import CrossEncoder
+
+        return load(self._files, CrossEncoder)
+
+    def _predict(self, query: str, texts: list[str]) -> list[float]:
+        from torch.nn import Sigmoid
+
+        # The logistic function of the model's single logit: MS MARCO models are trained so, whatever they say they apply.
+        scores = self._model.predict(
+            [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
+        )
+        return [float(score) for score in scores]
+
+    async def _in_thread(self, do: Callable[[], Any], seconds: float) -> Any:
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, do)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
+
+
+def _log(message: str) -> None:
+    import structlog
+
+    structlog.get_logger("footnote").warning(message)

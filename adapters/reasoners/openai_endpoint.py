@@ -1,0 +1,471 @@
+"""One OpenAI-compatible endpoint: every call bounded, counted, retried within reason, and its errors translated.
+
+Only chat completions are used, because that is what every compatible server has. What a server refuses (tools,
+``response_format``, ``stream_options``, a temperature, the name of the token cap) is left out once and remembered.
+Prompts and the meaning of replies are left to the reasoner.
+"""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from adapters.reasoners.structured import as_number
+from core.budget import Meter
+from core.errors import ModelMisbehaved, ModelUnavailable
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+T = TypeVar("T")
+Json = dict[str, Any]
+
+CHARACTERS_PER_TOKEN = 4  # the usual estimate for English; a tokenizer of an unknown model is not to be had
+TOKENS_PER_MESSAGE = 4
+FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
+LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
+CUT_OFF = " …"
+
+# The request fields of each optional feature, in the order in which they are suspected of an unnamed refusal.
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    "response_format": ("response_format",),
+    "stream_options": ("stream_options",),
+    "tools": ("tools",),
+    "temperature": ("temperature",),
+    "max_tokens": ("max_tokens",),
+}
+_NAMED = {
+    "tools": re.compile(r"\btools?\b|function.call"),
+    "response_format": re.compile(r"response.format|json_object"),
+}
+_TOO_LONG = re.compile(
+    r"context.(?:length|window|size)|maximum context|too (?:long|many tokens)|prompt is too", re.IGNORECASE
+)
+_REFUSALS = frozenset({400, 404, 422, 500, 501})  # some servers answer 500 to a field they do not know, naming it
+_UNNAMED_REFUSALS = frozenset({400, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one call asks. ``tools_in_words`` takes the tools' place on an endpoint that has none."""
+
+    system: str
+    user: str
+    max_tokens: int
+    json: bool = False
+    tools: tuple[Json, ...] = ()
+    tools_in_words: str = ""
+    further: tuple[tuple[str, str], ...] = ()  # (role, text) after the user's message: a reply to be repaired
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens this sends."""
+        texts = [self.system, self.user, *(text for _, text in self.further)]
+        texts.append(json.dumps(self.tools) if self.tools else self.tools_in_words)
+        return estimated(*texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A function call as the model wrote it; ``arguments`` need not be JSON."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply that is complete. Both parts may be empty."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+
+def estimated(*texts: str) -> int:
+    """About how many tokens these messages are."""
+    return sum(len(text) // CHARACTERS_PER_TOKEN + TOKENS_PER_MESSAGE for text in texts if text)
+
+
+class Endpoint:
+    """Calls one model of one endpoint."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        timeout_seconds: float = 20.0,
+        answer_seconds: float = 60.0,
+        retries: int = 2,
+        backoff_seconds: float = 0.4,
+        temperature: float | None = 0.0,
+    ) -> None:
+        """Nothing is connected yet.
+
+        ``timeout_seconds`` bounds a call with its retries, and in a stream the wait for the next piece;
+        ``answer_seconds`` bounds a whole stream. The meter's remaining time bounds both.
+        """
+        from openai import AsyncOpenAI
+
+        self.model = model
+        self.host = urlsplit(base_url).hostname or "the configured address"
+        self._timeout = timeout_seconds
+        self._answer_seconds = answer_seconds
+        self._retries = retries
+        self._backoff = backoff_seconds
+        self._temperature = temperature
+        self._refused: set[str] = set()
+        self._client = AsyncOpenAI(
+            base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
+        )  # retries are ours: the client's own know nothing of a meter
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The optional features that this endpoint has refused so far."""
+        return frozenset(self._refused)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def probe(self) -> None:
+        """The smallest possible call, for a diagnosis. Raises ModelUnavailable with what to do about it."""
+        ask = Ask("Answer with one word.", "Say: ready", max_tokens=FEWEST_TOKENS_OUT)
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._accepted(ask, ask.max_tokens, self._completed)
+        except TimeoutError:
+            raise self._late() from None
+        except _vendor_errors() as error:
+            raise self._translated(error) from None
+
+    async def complete(self, ask: Ask, meter: Meter) -> Completion:
+        """One reply. Raises BudgetExhausted before a call that would go over, ModelUnavailable when there is none."""
+        ceiling = _ceiling(ask, meter)
+        try:
+            async with asyncio.timeout(min(self._timeout, meter.remaining)):
+                body = await self._persistently(lambda: self._accepted(ask, ceiling, self._completed))
+        except (TimeoutError, asyncio.CancelledError) as error:
+            meter.called(ask.tokens, 0)  # it was sent, and whoever runs the endpoint will count it
+            if isinstance(error, TimeoutError):
+                raise self._late() from None
+            raise
+        except _vendor_errors() as error:
+            raise self._translated(error) from None
+        completion = _read(body)
+        usage = _usage(body.get("usage"))
+        written = estimated(completion.text, *(call.arguments for call in completion.calls))
+        meter.called(usage[0] or ask.tokens, usage[1] or written)
+        return completion
+
+    async def stream(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
+        """The reply's text in pieces. Raises what ``complete`` raises, also in the middle.
+
+        Ends normally only when the model said that it was done, or had reached the length that it may write.
+        """
+        ceiling = _ceiling(ask, meter)
+        tally = _Tally()
+        deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
+        try:
+            async with aclosing(self._chunks(ask, ceiling, deadline, tally)) as chunks:
+                async for chunk in chunks:
+                    if piece := tally.take(chunk):
+                        yield piece
+            tally.require_end()
+            if tally.finish == "length":
+                meter.notice("The answer had reached the length that it may have and was cut there.")
+                yield CUT_OFF
+        except TimeoutError:
+            raise self._late() from None
+        except _vendor_errors() as error:
+            raise self._translated(error) from None
+        finally:
+            if tally.sent:
+                meter.called(tally.usage[0] or ask.tokens, tally.usage[1] or tally.written // CHARACTERS_PER_TOKEN)
+
+    async def _chunks(self, ask: Ask, ceiling: int, deadline: float, tally: "_Tally") -> AsyncGenerator[Any, None]:
+        """The chunks as the client reads them, each awaited for a bounded time."""
+        opening = self._persistently(lambda: self._accepted(ask, ceiling, self._opened, stream=True))
+        response = await self._soon(opening, deadline)
+        tally.sent = True
+        async with response:
+            if "event-stream" not in response.response.headers.get("content-type", "event-stream"):
+                body = await self._soon(response.response.aread(), deadline)  # it does not stream: all at once then
+                yield _as_chunk(_object(body))
+                return
+            chunks = aiter(response)
+            while (chunk := await self._soon(anext(chunks, None), deadline)) is not None:
+                yield chunk
+
+    async def _soon(self, waiting: Awaitable[T], deadline: float) -> T:
+        async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
+            return await waiting
+
+    async def _completed(self, parameters: Json) -> Json:
+        # The raw body, because compatible servers send shapes that the client's types do not foresee.
+        raw = await self._client.chat.completions.with_raw_response.create(**parameters)
+        return _object(raw.text)
+
+    async def _opened(self, parameters: Json) -> Any:
+        return await self._client.chat.completions.create(**parameters)
+
+    async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
+        for attempt in range(self._retries):
+            try:
+                return await call()
+            except Exception as error:
+                wait = self._worth_waiting(error, attempt)
+                if wait is None:
+                    raise
+                await asyncio.sleep(wait)
+        return await call()
+
+    def _worth_waiting(self, error: Exception, attempt: int) -> float | None:
+        """Seconds until another attempt, or None when it would not help."""
+        import openai
+
+        jittered: float = self._backoff * 2**attempt * (0.5 + random.random())  # noqa: S311 - spreads load only
+        if isinstance(error, openai.APIStatusError):
+            if error.status_code not in {408, 409, 429} and error.status_code < 500:
+                return None
+            if error.code == "insufficient_quota":
+                return None
+            asked = _retry_after(error)
+            wait = jittered if asked is None else asked
+            return wait if wait <= min(LONGEST_WAIT_SECONDS, self._timeout / 2) else None
+        if isinstance(error, openai.APITimeoutError):
+            return None
+        return jittered if isinstance(error, openai.APIConnectionError) else None
+
+    async def _accepted(
+        self, ask: Ask, ceiling: int, send: Callable[[Json], Awaitable[T]], *, stream: bool = False
+    ) -> T:
+        """Send; when the endpoint refuses an optional feature, send without it and remember that."""
+        import openai
+
+        refused = frozenset(self._refused)
+        try:
+            return await send(self._parameters(ask, ceiling, refused, stream=stream))
+        except openai.APIStatusError as error:
+            suspects = self._suspects(error, self._parameters(ask, ceiling, refused, stream=stream))
+            refusal = error
+        for suspect in suspects:
+            without = refused | suspect
+            try:
+                accepted = await send(self._parameters(ask, ceiling, without, stream=stream))
+            except openai.APIStatusError as error:
+                if error.status_code not in _REFUSALS:
+                    raise
+                refusal = error
+                continue
+            self._refused |= without
+            return accepted
+        raise refusal
+
+    def _suspects(self, error: "APIStatusError", parameters: Json) -> Sequence[frozenset[str]]:
+        """The sets of features to try without, most likely first; none when the refusal is about something else."""
+        said = f"{error.message} {error.body} {error.param}".casefold()
+        if error.status_code not in _REFUSALS or _TOO_LONG.search(said):
+            return ()
+        present = [feature for feature, fields in FEATURES.items() if fields[0] in parameters]
+        named = [feature for feature in present if _is_named(feature, said)]
+        if not named and error.status_code not in _UNNAMED_REFUSALS:
+            return ()
+        order = dict.fromkeys((*named, *present)) if error.status_code in _UNNAMED_REFUSALS else dict.fromkeys(named)
+        one_by_one = [frozenset({feature}) for feature in order]
+        return [*one_by_one, frozenset(present)] if len(one_by_one) > 1 else one_by_one
+
+    def _parameters(self, ask: Ask, ceiling: int, refused: frozenset[str], *, stream: bool) -> Json:
+        spoken = bool(ask.tools) and "tools" in refused
+        system = f"{ask.system}\n\n{ask.tools_in_words}" if spoken else ask.system
+        messages = [("system", system), ("user", ask.user), *ask.further]
+        parameters: Json = {
+            "model": self.model,
+            "messages": [{"role": role, "content": text} for role, text in messages],
+            "max_tokens": ceiling,
+        }
+        if "max_tokens" in refused:  # newer models of the first vendor know it under this name only
+            parameters["max_completion_tokens"] = parameters.pop("max_tokens")
+        if self._temperature is not None:
+            parameters["temperature"] = self._temperature
+        if ask.json or spoken:
+            parameters["response_format"] = {"type": "json_object"}
+        if ask.tools:
+            parameters["tools"] = list(ask.tools)
+        if stream:
+            parameters |= {"stream": True, "stream_options": {"include_usage": True}}
+        left_out = {field for feature in refused for field in FEATURES[feature]}
+        return {name: value for name, value in parameters.items() if name not in left_out}
+
+    def _late(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"The model endpoint at {self.host} did not answer in time.",
+            remedy="If this happens often, use a faster model or raise LLM_TIMEOUT.",
+        )
+
+    def _translated(self, error: Exception) -> ModelUnavailable:
+        """Our error for a vendor's. Nothing the endpoint says is repeated: some repeat the key in it."""
+        import openai
+
+        match error:
+            case openai.APIStatusError():
+                return self._for_status(error)
+            case openai.APITimeoutError():
+                return self._late()
+            case openai.APIError() if not isinstance(error, openai.APIConnectionError):
+                return ModelUnavailable(f"The model endpoint at {self.host} reported an error.", remedy="Try again.")
+            case ValueError() | TypeError() | AttributeError() | LookupError():
+                return ModelMisbehaved(
+                    f"The model endpoint at {self.host} sent something that is no chat completion.",
+                    remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
+                )
+            case _:
+                return self._gone()
+
+    def _gone(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"The model endpoint at {self.host} cannot be reached, or broke off.",
+            remedy="Check LLM_BASE_URL and that the server runs.",
+        )
+
+    def _for_status(self, error: "APIStatusError") -> ModelUnavailable:
+        status = error.status_code
+        where = f"The model endpoint at {self.host}"
+        if _TOO_LONG.search(f"{error.message} {error.body}"):
+            return ModelUnavailable(
+                f"The question with its evidence is too long for {self.model}.",
+                remedy="Use a model with a larger context window.",
+            )
+        said, remedy = _STATUS_WORDS.get(
+            status, (f"refused the request ({status})", "Check LLM_BASE_URL and LLM_MODEL.")
+        )
+        if status >= 500:
+            said, remedy = f"has an internal error ({status})", "Try again in a moment."
+        return ModelUnavailable(f"{where} {said}.", remedy=remedy)
+
+
+_STATUS_WORDS = {
+    401: ("does not accept our key (401)", "Check LLM_API_KEY."),
+    402: ("wants to be paid first (402)", "Check the account behind LLM_API_KEY."),
+    403: ("does not allow this (403)", "Check LLM_API_KEY and whether it may use LLM_MODEL."),
+    404: ("does not know the address or the model (404)", "Check LLM_BASE_URL and LLM_MODEL."),
+    429: ("has too many requests at the moment (429)", "Try again in a while, or raise the account's limit."),
+}
+
+
+def _vendor_errors() -> tuple[type[Exception], ...]:
+    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
+    import httpx2
+    import openai
+
+    return (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, LookupError)
+
+
+class _Tally:
+    """What a stream has brought so far."""
+
+    def __init__(self) -> None:
+        self.sent = False
+        self.finish = ""
+        self.written = 0  # characters
+        self.usage = (0, 0)
+
+    def take(self, chunk: Any) -> str:
+        """The text of one chunk."""
+        usage = _usage(getattr(chunk, "usage", None))
+        self.usage = usage if any(usage) else self.usage
+        choice = next(iter(getattr(chunk, "choices", None) or ()), None)
+        self.finish = str(getattr(choice, "finish_reason", None) or self.finish)
+        content = getattr(getattr(choice, "delta", None), "content", None)
+        text = content if isinstance(content, str) else ""
+        self.written += len(text)
+        return text
+
+    def require_end(self) -> None:
+        """Raise unless the model ended by itself or at its length limit."""
+        if self.finish == "content_filter":
+            raise ModelMisbehaved("The endpoint's content filter stopped the answer.")
+        if not self.finish:
+            raise ModelUnavailable("The model's answer broke off in the middle.", remedy="Try again.")
+
+
+def _ceiling(ask: Ask, meter: Meter) -> int:
+    """How many tokens the reply may have; admits the whole call. Raises BudgetExhausted."""
+    room = meter.limits.tokens - meter.spent.tokens - ask.tokens
+    ceiling = max(FEWEST_TOKENS_OUT, min(ask.max_tokens, room))
+    meter.admit(ask.tokens + ceiling)
+    return ceiling
+
+
+def _is_named(feature: str, said: str) -> bool:
+    pattern = _NAMED.get(feature)
+    return bool(pattern.search(said)) if pattern else feature in said
+
+
+def _retry_after(error: "APIStatusError") -> float | None:
+    """Seconds that the endpoint asks us to wait (RFC 9110, 10.2.3: seconds or a date)."""
+    value = error.response.headers.get("retry-after", "")
+    if re.fullmatch(r"\d+(?:\.\d+)?", value.strip()):
+        return float(value)
+    try:
+        date = parsedate_to_datetime(value)
+        served = parsedate_to_datetime(error.response.headers.get("date", ""))
+        return max(0.0, (date - served).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _object(body: str | bytes) -> Json:
+    value = json.loads(body)
+    if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
+        raise TypeError("not a chat completion")
+    return value
+
+
+def _read(body: Json) -> Completion:
+    """What a completion says, whatever of it is missing or of another type."""
+    choice = next((choice for choice in body["choices"] if isinstance(choice, dict)), {})
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    functions = [call.get("function") for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    calls = [_call(function) for function in functions if isinstance(function, dict)]
+    return Completion(_content(message.get("content")), tuple(calls))
+
+
+def _call(function: Json) -> ToolCall:
+    arguments = function.get("arguments")
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall(str(function.get("name") or ""), written)
+
+
+def _content(content: object) -> str:
+    if isinstance(content, list):  # some servers send parts
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _usage(usage: object) -> tuple[int, int]:
+    """Tokens read and written, 0 where the endpoint does not say."""
+
+    def count(name: str) -> int:
+        value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
+        return max(0, int(as_number(value) or 0))
+
+    return count("prompt_tokens"), count("completion_tokens")
+
+
+def _as_chunk(body: Json) -> Any:
+    """A whole completion in the shape of one streamed chunk."""
+    from types import SimpleNamespace
+
+    delta = SimpleNamespace(content=_read(body).text)
+    choice = SimpleNamespace(delta=delta, finish_reason="stop")
+    return SimpleNamespace(choices=[choice], usage=body.get("usage"))

@@ -1,0 +1,104 @@
+"""One search: encode, ask both legs, keep what is visible, fuse, rerank.
+
+What to search for, and whether what came back suffices, is the agent's business.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+from core.errors import Unavailable
+from core.evidence import Hit
+from core.knowledge import Passage, Section
+from core.ports import Catalogue, Encoder, Index, Legs, Reranker, Scope
+from core.retrieval.fusion import Fusion, fuse
+
+POOL = 50  # of each leg
+RERANKED = 30  # of the fused pool
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What one search brought back, best first, and how. ``seconds`` by stage: encode, search, visible, rerank."""
+
+    hits: tuple[Hit, ...] = ()
+    vector_results: int = 0
+    bm25_results: int = 0
+    reranked: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Retriever:
+    """Hybrid search over an index, of published versions only."""
+
+    def __init__(
+        self,
+        index: Index,
+        encoder: Encoder,
+        reranker: Reranker | None,
+        catalogue: Catalogue,
+        *,
+        fusion: Fusion = fuse,
+        pool: int = POOL,
+    ) -> None:
+        self._index = index
+        self._encoder = encoder
+        self._reranker = reranker
+        self._catalogue = catalogue
+        self._fusion = fusion
+        self._pool = pool
+
+    async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
+        """The best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
+        if not query.strip() or limit < 1 or not scope.bases:
+            return Retrieval()
+        seconds: dict[str, float] = {}
+        with _timed(seconds, "encode"):
+            vector = (await self._encoder.encode_queries([query]))[0]
+        with _timed(seconds, "search"):
+            found = await self._index.search(query, vector, scope, max(self._pool, limit))
+        with _timed(seconds, "visible"):
+            legs = await self._visible(found)
+        hits = tuple(self._fusion(legs))
+        reranked = 0
+        if hits and self._reranker is not None:
+            with _timed(seconds, "rerank"):
+                hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
+        return Retrieval(hits[:limit], len(legs.dense), len(legs.bm25), reranked, seconds)
+
+    async def section(self, passage: Passage, scope: Scope) -> Section | None:
+        """The section that a passage stands in, if the scope may see it."""
+        return await self._index.section(passage.section, scope)
+
+    async def _visible(self, legs: Legs) -> Legs:
+        documents = sorted({passage.document for passage, _ in (*legs.dense, *legs.bm25)})
+        if not documents:
+            return legs
+        visible = await self._catalogue.visible_versions(documents)
+
+        def published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
+            return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
+
+        return Legs(published(legs.dense), published(legs.bm25))
+
+    async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:
+        assert self._reranker is not None
+        pool = hits[:depth]
+        try:
+            scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
+        except Unavailable:
+            return hits, 0  # the fused order stands; whoever serves the model reports it
+        if scores is None:
+            return hits, 0
+        judged = [replace(hit, rerank=score) for hit, score in zip(pool, scores, strict=True)]
+        return tuple(sorted(judged, key=lambda hit: -(hit.rerank or 0.0))), len(judged)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    started = perf_counter()
+    try:
+        yield
+    finally:
+        seconds[stage] = perf_counter() - started

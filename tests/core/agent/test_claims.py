@@ -1,0 +1,87 @@
+"""What in a draft is a claim, and what a verdict does to it."""
+
+import pytest
+
+from core.agent.claims import claims_in, stands_verbatim
+from core.agent.verify import UNSOURCED, amended
+from core.answer import Claim, ClaimVerdict, Support
+
+
+def texts(draft: str) -> list[str]:
+    return [claim.text for claim in claims_in(draft)]
+
+
+def test_each_factual_sentence_is_a_claim_with_its_citations() -> None:
+    claims = claims_in("Refunds take 14 days [1]. They are paid by card [2][3].")
+    assert [(claim.text, claim.evidence) for claim in claims] == [
+        ("Refunds take 14 days [1].", (1,)),
+        ("They are paid by card [2][3].", (2, 3)),
+    ]
+
+
+def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before() -> None:
+    claims = claims_in("Refunds take 14 days. [1] They are paid by card. [2]")
+    assert [claim.evidence for claim in claims] == [(1,), (2,)]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "From the policy:",
+        "Does that help you further?",
+        "The documents don't say who approves it.",
+        "# Refund periods now",
+        "```\nx = refund(1)\n```",
+    ],
+)
+def test_what_states_nothing_of_the_world_is_no_claim(draft: str) -> None:
+    assert texts(draft) == []
+
+
+def test_an_uncited_statement_is_a_claim_too() -> None:
+    assert [claim.evidence for claim in claims_in("The moon landing happened in 1969.")] == [()]
+
+
+def test_list_items_are_claims_of_their_own() -> None:
+    assert len(texts("It covers:\n- annual plans for teams [1]\n- monthly plans for people [2]")) == 2
+
+
+def verdict(text: str, support: Support, *, evidence: tuple[int, ...] = (1,), correction: str = "") -> ClaimVerdict:
+    return ClaimVerdict(Claim(text, evidence), support, correction=correction)
+
+
+def test_a_supported_sentence_stays() -> None:
+    draft = "It takes 14 days [1]."
+    assert amended(draft, [verdict(draft, Support.SUPPORTED)]) == draft
+
+
+def test_an_unsupported_citing_sentence_is_struck() -> None:
+    draft = "It takes 14 days [1]. It costs nothing [1]."
+    assert amended(draft, [verdict("It costs nothing [1].", Support.UNSUPPORTED)]) == "It takes 14 days [1]."
+
+
+def test_a_contradicted_sentence_is_corrected() -> None:
+    draft = "It takes 30 days [1]."
+    corrected = amended(draft, [verdict(draft, Support.CONTRADICTED, correction="It takes 14 days.")])
+    assert corrected == "It takes 14 days. [1]"
+
+
+def test_an_uncited_sentence_that_nothing_supports_is_marked() -> None:
+    draft = "It takes 14 days [1]. The moon is far away."
+    marked = amended(draft, [verdict("The moon is far away.", Support.UNSUPPORTED, evidence=(1, 2))])
+    assert marked == f"It takes 14 days [1]. The moon is far away.{UNSOURCED}"
+
+
+def test_an_uncited_sentence_that_one_passage_supports_gets_its_citation() -> None:
+    draft = "It takes 14 days."
+    assert amended(draft, [verdict(draft, Support.SUPPORTED)]) == "It takes 14 days. [1]"
+
+
+def test_a_list_item_that_is_struck_leaves_no_empty_bullet() -> None:
+    draft = "- annual plans [1]\n- monthly plans [2]"
+    assert amended(draft, [verdict("- monthly plans [2]", Support.UNSUPPORTED)]) == "- annual plans [1]"
+
+
+def test_a_verbatim_sentence_is_recognised_whatever_its_decoration() -> None:
+    assert stands_verbatim("**Refunds** take “14 days” [1].", ["Our refunds take 14 days, as a rule."])
+    assert not stands_verbatim("Refunds take 30 days.", ["Our refunds take 14 days, as a rule."])

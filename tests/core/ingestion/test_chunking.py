@@ -1,0 +1,119 @@
+"""From parsed documents to sections and passages."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import DocumentRejected
+from core.ingestion.chunking import PASSAGE_TOKENS, passages_of, same_passage_in
+from core.ingestion.parsed import Block, Parsed
+from core.knowledge import Document, Passage
+
+
+async def count_tokens(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+async def cut(*blocks: Block, title: str = "Handbook", version: str = "v1") -> tuple[Passage, ...]:
+    document = Document("doc", "default", "handbook.md", title, version, "text/markdown", 0)
+    return await passages_of(Parsed(title, blocks, "text/markdown"), document, count_tokens, 256)
+
+
+PARAGRAPH = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen. " * 2
+
+
+async def test_each_passage_carries_its_path_of_headings() -> None:
+    passages = await cut(Block(f"# Handbook\n\n## Leave\n\n### Sick leave\n\n{PARAGRAPH}\n\n## Pay\n\n{PARAGRAPH}"))
+    assert [passage.heading for passage in passages] == [("Leave", "Sick leave"), ("Pay",)]
+
+
+async def test_a_heading_that_repeats_the_title_is_not_said_twice() -> None:
+    (passage,) = await cut(Block(f"# Handbook\n\n{PARAGRAPH}"))
+    assert passage.searchable.startswith("Handbook\nOne two")
+
+
+async def test_a_passage_never_crosses_a_page() -> None:
+    passages = await cut(Block("Short text.", page=1), Block("More text.", page=2))
+    assert [passage.locator.page for passage in passages] == [1, 2]
+
+
+async def test_a_heading_goes_on_over_the_page() -> None:
+    passages = await cut(Block(f"## Leave\n\n{PARAGRAPH}", page=1), Block(PARAGRAPH, page=2))
+    assert [passage.heading for passage in passages] == [("Leave",), ("Leave",)]
+    assert passages[0].section == passages[1].section
+
+
+async def test_a_sheet_does_not_stand_under_the_sheet_before_it() -> None:
+    passages = await cut(Block(f"## Prices\n\n{PARAGRAPH}", label="A"), Block(PARAGRAPH, label="B"))
+    assert [passage.heading for passage in passages] == [("Prices",), ()]
+
+
+async def test_lines_are_those_of_the_source() -> None:
+    passages = await cut(Block(f"# Handbook\n\n{PARAGRAPH}\n\n## Pay\n\n{PARAGRAPH}\n{PARAGRAPH}", first_line=10))
+    assert [str(passage.locator) for passage in passages] == ["line 12", "lines 16–17"]
+
+
+async def test_tiny_siblings_are_merged_and_keep_their_headings_as_lines() -> None:
+    (passage,) = await cut(Block("## Paying\n\n### How?\n\nBy card.\n\n### When?\n\nAt once."))
+    assert passage.heading == ("Paying",)
+    assert passage.text == "How?\nBy card.\n\nWhen?\nAt once."
+
+
+async def test_a_split_table_repeats_its_header() -> None:
+    rows = "\n".join(f"| plan {n} | {' '.join(['word'] * 20)} |" for n in range(20))
+    passages = await cut(Block(f"| Plan | Words |\n| --- | --- |\n{rows}"))
+    assert len(passages) > 1
+    assert all(passage.text.startswith("| Plan | Words |\n| --- | --- |\n| plan") for passage in passages)
+    assert "".join(passage.text for passage in passages).count("| plan 7 |") == 1
+
+
+async def test_lines_that_an_editor_wrapped_are_one_sentence_again() -> None:
+    (passage,) = await cut(
+        Block("The connection timeout is ten seconds, and a client that is slower than that will be\ndropped.")
+    )
+    assert passage.text.endswith("will be dropped.")
+
+
+async def test_code_keeps_its_lines_and_its_headings_are_none() -> None:
+    (passage,) = await cut(Block("```sh\n# not a heading\nrun --now\n```"))
+    assert passage.text == "```sh\n# not a heading\nrun --now\n```"
+
+
+async def test_a_document_without_text_is_rejected() -> None:
+    with pytest.raises(DocumentRejected):
+        await cut(Block("   \n\n"))
+
+
+async def test_ids_are_unique_and_stay_the_same() -> None:
+    block = Block(f"## A\n\n{PARAGRAPH}\n\n## A\n\n{PARAGRAPH}")
+    first, second = await cut(block), await cut(block)
+    assert [passage.id for passage in first] == [passage.id for passage in second]
+    assert len({passage.id for passage in first}) == len(first)
+
+
+async def test_unchanged_text_is_recognised_in_the_version_before() -> None:
+    before = await cut(Block(f"## A\n\n{PARAGRAPH}\n\n## B\n\n{PARAGRAPH}"), version="v1")
+    after = await cut(Block(f"## A\n\n{PARAGRAPH}\n\n## B\n\nSomething else entirely. {PARAGRAPH}"), version="v2")
+    twins = same_passage_in("v1", after)
+    assert [twins[passage.id] in {old.id for old in before} for passage in after] == [True, False]
+
+
+@given(st.text(alphabet="ab .\n#|-`*1é", max_size=600))
+@settings(max_examples=80, deadline=None)
+def test_no_word_is_lost_and_no_passage_too_long(text: str) -> None:
+    import asyncio
+
+    async def scene() -> None:
+        try:
+            passages = await cut(Block(text), title="\x00")
+        except DocumentRejected:
+            return
+        kept = "".join("".join((*passage.heading, passage.text)) for passage in passages)
+        assert text.count("é") <= kept.count("é") + sum(
+            line.startswith("#") for line in text.splitlines()
+        ) * text.count("é")
+        assert all(len(passage.text.split()) <= PASSAGE_TOKENS * 2 for passage in passages)
+
+    asyncio.run(scene())
