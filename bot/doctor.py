@@ -99,7 +99,8 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         count = await footnote.index.count()
         yield Check("Milvus", Health.OK, f"{settings.milvus_uri or 'embedded'}, {count:,} passages")
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
-        if await footnote.reranker.load():
+        await footnote.reranker.open()
+        if footnote.reranker.available:
             yield Check("reranker", Health.OK, settings.reranker_model)
         else:
             remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."

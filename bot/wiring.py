@@ -16,6 +16,7 @@ from adapters.stores.milvus import MilvusIndex
 from adapters.stores.redis_catalogue import RedisCatalogue
 from adapters.stores.redis_checkpoints import RedisCheckpoints
 from adapters.stores.redis_connection import connect
+from adapters.stores.redis_inbox import RedisInbox
 from adapters.stores.redis_journal import RedisJournal
 from adapters.stores.redis_memory import RedisMemory
 from adapters.stores.redis_postings import RedisPostings
@@ -66,6 +67,7 @@ class Footnote:
     checkpoints: RedisCheckpoints
     journal: RedisJournal
     postings: RedisPostings
+    inbox: RedisInbox
     reasoner: Reasoner
     assistant: Assistant
     ingestor: Ingestor
@@ -102,13 +104,18 @@ class Footnote:
 
 
 @asynccontextmanager
-async def open_footnote(settings: Settings) -> AsyncIterator[Footnote]:
-    """Open the stores and models; on leaving, close everything again, whatever happened."""
+async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIterator[Footnote]:
+    """Open the stores and models; on leaving, close everything again, whatever happened.
+
+    Without ``models`` they are loaded at their first use, for commands that only look at what is kept.
+    """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         redis = await _redis(settings, stack)
-        encoder = SentenceTransformerEncoder(settings.embedding_model)
+        encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
+        if models:
+            await encoder.open()
         index = await stack.enter_async_context(_index(settings, encoder))
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
@@ -143,6 +150,7 @@ async def open_footnote(settings: Settings) -> AsyncIterator[Footnote]:
             checkpoints=checkpoints,
             journal=journal,
             postings=RedisPostings(redis),
+            inbox=RedisInbox(redis),
             reasoner=reasoner,
             assistant=Assistant(
                 agent=Agent(bench, limits),

@@ -29,6 +29,7 @@ class Meter:
     before: Spent = Spent()
     prices: Prices = field(default_factory=Prices)
     notices: list[str] = field(default_factory=list)
+    written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
     _run: Spent = Spent()
     _started: float = 0.0
 

@@ -266,11 +266,15 @@ class Checkpoints(Protocol):
     async def park(self, parked: Parked) -> None:
         """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
 
-    async def read(self, checkpoint_id: str) -> Parked | None:
-        """Look without taking; None when it is unknown or taken."""
+    async def read(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+        """Look without taking; None when it is unknown or taken (by another than ``by``)."""
 
-    async def claim(self, checkpoint_id: str) -> Parked | None:
-        """Take it, once: of many callers exactly one gets it."""
+    async def claim(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+        """Take it, once: of many callers exactly one gets it.
+
+        ``by`` names the claimant (a delivery's id): for a day the same one gets it again, so that a worker which takes
+        over after a crash can go on.
+        """
 
     async def due(self, now: datetime) -> Sequence[str]:
         """Ids of those whose expiry has passed and that nobody took."""
@@ -389,3 +393,38 @@ class FeedbackBox(Protocol):
 
     def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""
+
+
+# --- a place's settings, and who changed what ----------------------------------------------------------------------
+
+
+class Preferences(Protocol):
+    """Settings of one place (a channel or category, by id), as the admins there chose them."""
+
+    async def read(self, place: str) -> Mapping[str, str]:
+        """What was chosen; empty where nothing was."""
+
+    async def write(self, place: str, values: Mapping[str, str]) -> None:
+        """Replace all that was chosen; nothing left means back to the defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Something an admin did, or somebody was denied."""
+
+    at: datetime
+    actor: str
+    action: str
+    target: str
+    allowed: bool
+    detail: str = ""
+
+
+class Audit(Protocol):
+    """The record of what people with more rights did, or tried without them. Bounded; the oldest go first."""
+
+    async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
+        """Keep it, with the time."""
+
+    async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
+        """The newest entries, newest first."""

@@ -67,7 +67,8 @@ class CrossEncoderReranker:
             return None
         if not texts:
             return []
-        return await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
+        scores: list[float] = await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
+        return scores
 
     def _load(self) -> Any:
         from sentence_transformers import CrossEncoder
@@ -77,7 +78,7 @@ class CrossEncoderReranker:
     def _predict(self, query: str, texts: list[str]) -> list[float]:
         from torch.nn import Sigmoid
 
-        # The logistic function of the model's single logit: MS MARCO models are trained so, whatever they say they apply.
+        # The logistic function of the one logit: MS MARCO models are trained so, whatever they apply by default.
         scores = self._model.predict(
             [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
         )

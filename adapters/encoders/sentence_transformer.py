@@ -9,6 +9,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.encoders.model_files import find_model, load
@@ -108,14 +109,9 @@ class SentenceTransformerEncoder:
         order = sorted(range(len(texts)), key=lambda position: -len(texts[position]))
         for start in range(0, len(order), _BATCH):
             batch = order[start : start + _BATCH]
+            encode = partial(self._encode_batch, [texts[position] for position in batch])
             async with self._one_batch:
-                vectors[batch] = await self._in_thread(
-                    self._passage_thread,
-                    lambda batch=batch: _encode(
-                        self._passages().encode_document, [texts[position] for position in batch], _BATCH
-                    ),
-                    _BATCH_SECONDS,
-                )
+                vectors[batch] = await self._in_thread(self._passage_thread, encode, _BATCH_SECONDS)
         return vectors
 
     async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
@@ -124,11 +120,14 @@ class SentenceTransformerEncoder:
         if texts:
             await self._ensure(self._passage_thread, self._passages)
         for start in range(0, len(texts), _COUNT_AT_ONCE):
-            part = list(texts[start : start + _COUNT_AT_ONCE])
-            counts += await self._in_thread(self._passage_thread, lambda part=part: self._count(part), _BATCH_SECONDS)
+            count = partial(self._count, list(texts[start : start + _COUNT_AT_ONCE]))
+            counts += await self._in_thread(self._passage_thread, count, _BATCH_SECONDS)
         return counts
 
     # --- in the threads
+
+    def _encode_batch(self, texts: list[str]) -> "Vectors":
+        return _encode(self._passages().encode_document, texts, _BATCH)
 
     def _count(self, texts: list[str]) -> list[int]:
         tokenizer = self._passages().tokenizer
@@ -169,7 +168,7 @@ def computes_in_bfloat16() -> bool:
     """Whether the processor multiplies in bfloat16 (AVX-512 BF16 or AMX); without that it is slower than float32."""
     import torch
 
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
@@ -186,5 +185,6 @@ def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vector
     import numpy as np
 
     raw = np.asarray(encode(texts, batch_size=batch, show_progress_bar=False), dtype=np.float32)
-    lengths: Vectors = np.linalg.norm(raw, axis=1, keepdims=True)
-    return raw / np.maximum(lengths, np.float32(1e-12))
+    lengths = np.linalg.norm(raw, axis=1, keepdims=True)
+    unit: Vectors = raw / np.maximum(lengths, np.float32(1e-12))
+    return unit

@@ -42,9 +42,7 @@ def _refuse(members: list[zipfile.ZipInfo]) -> None:
         if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
             raise DocumentRejected("A path in this archive leads out of it, which no honest archive does.")
         if path.lower().endswith(_ARCHIVES):
-            raise DocumentRejected(
-                f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
-            )
+            raise _nested(path)
         if member.external_attr >> 28 == 0xA:
             raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
 
@@ -54,15 +52,12 @@ def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: lis
         path = member.filename.replace("\\", "/")
         data = part(package, member.filename)
         try:
-            if formats.detect(path, data) == formats.ZIP:
-                raise DocumentRejected(
-                    f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
-                )
+            media_type = formats.detect(path, data)
         except DocumentRejected as rejected:
-            if "archive inside" in str(rejected):
-                raise
             notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
             continue
+        if media_type == formats.ZIP:
+            raise _nested(path)
         yield from _member(path, data, notes)
 
 
@@ -79,6 +74,12 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
         heading = "" if i or block.text.startswith("# ") else f"# {parsed.title}\n\n"
         first_line = block.first_line
         yield replace(block, text=heading + block.text, label=label, first_line=first_line)
+
+
+def _nested(path: str) -> DocumentRejected:
+    return DocumentRejected(
+        f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
+    )
 
 
 def _is_litter(member: zipfile.ZipInfo) -> bool:

@@ -140,7 +140,10 @@ def detect(name: str, data: bytes) -> str:
     return _text_type(ending, decode(data[:65_536]))
 
 
-_SUPPORTED = "Add Markdown, text, HTML, PDF, DOCX, PPTX, XLSX, CSV, mail, EPUB, RTF, ODT, RST, JSON, source code or a ZIP of these."
+_SUPPORTED = (
+    "Add Markdown, text, HTML, PDF, DOCX, PPTX, XLSX, CSV, mail, EPUB, RTF, ODT, RST, JSON, source code "
+    "or a ZIP of these."
+)
 
 
 def _by_magic(data: bytes) -> str | None:
@@ -229,10 +232,8 @@ def _text_type(ending: str, head: str) -> str:
         return EML
     if _HTML.match(head) and known != "text/markdown":
         return HTML
-    if known == EML:
-        return "text/plain"
     if known is not None:
-        return known
+        return "text/plain" if known == EML else known
     if head.lstrip()[:1] in ("{", "[") and _is_json(head):
         return "application/json"
     return "text/plain"

@@ -170,21 +170,21 @@ def _inline(node: PageElement) -> str:
     if not isinstance(node, Tag) or node.name in _DROPPED or is_hidden(node):
         return ""
     inner = "".join(_inline(child) for child in node.children)
-    if node.name == "br":
-        return _BREAK
-    if node.name == "img":
-        return _alt(node)
-    if node.name in ("code", "kbd", "samp", "tt") and inner.strip() and "`" not in inner:
-        return f"`{inner.strip()}`"
-    if node.name in ("b", "strong") and inner.strip():
-        return _emphasised(inner)
-    if node.name == "a":
-        return _link(node, inner)
-    if node.name == "sup" and re.fullmatch(r"\s*\d+\s*", inner) and node.find("a") is None:
-        return f"^{inner.strip()}"
-    if node.name in ("td", "th", "li", "p", "div", "dt", "dd"):
-        return f" {inner} "
-    return inner
+    writer = _INLINE.get(node.name)
+    return writer(node, inner) if writer else inner
+
+
+def _code(_tag: Tag, inner: str) -> str:
+    return f"`{inner.strip()}`" if inner.strip() and "`" not in inner else inner
+
+
+def _strong(_tag: Tag, inner: str) -> str:
+    return _emphasised(inner) if inner.strip() else inner
+
+
+def _raised(tag: Tag, inner: str) -> str:
+    """An exponent; a raised link is a reference to a note and stays as it is."""
+    return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 
 def _emphasised(inner: str) -> str:
@@ -366,4 +366,13 @@ _WRITERS: dict[str, Callable[[Tag], str]] = {
     "table": _table,
     "dl": _definitions,
     "hr": lambda _: "",
+}
+_INLINE: dict[str, Callable[[Tag, str], str]] = {
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), _code),
+    **dict.fromkeys(("b", "strong"), _strong),
+    **dict.fromkeys(("td", "th", "li", "p", "div", "dt", "dd"), lambda _, inner: f" {inner} "),
+    "a": _link,
+    "br": lambda _tag, _inner: _BREAK,
+    "img": lambda tag, _: _alt(tag),
+    "sup": _raised,
 }

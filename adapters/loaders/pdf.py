@@ -225,7 +225,7 @@ def _has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
         )
     finally:
         page.close()
-    return 4 <= paths <= 2_000
+    return bool(4 <= paths <= 2_000)
 
 
 @dataclass(frozen=True, slots=True)

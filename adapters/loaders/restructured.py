@@ -136,8 +136,8 @@ def _inline(lines: list[str]) -> list[str]:
         if line.startswith("```"):
             fenced = not fenced
         if not fenced:
-            line = _ROLE.sub(r"`\1`", line)
-            line = _LINK.sub(r"[\1](\2)", line)
-            line = _REFERENCE.sub(r"\1", line).replace("``", "`")
-        done.append(line)
+            linked = _LINK.sub(r"[\1](\2)", _ROLE.sub(r"`\1`", line))
+            done.append(_REFERENCE.sub(r"\1", linked).replace("``", "`"))
+        else:
+            done.append(line)
     return done

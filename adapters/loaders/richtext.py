@@ -5,6 +5,7 @@ part of the RTF 1.9 specification that carries text.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from adapters.loaders.encodings import clean
@@ -17,9 +18,9 @@ _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
 )
 _SKIPPED = frozenset(
-    b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf footnote"
-    b" listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore xmlnstbl fldinst"
-    b" mmathPr pgptbl bkmkstart bkmkend filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp".split()
+    b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf"
+    b" footnote listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore xmlnstbl"
+    b" fldinst mmathPr pgptbl bkmkstart bkmkend filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp".split()
 )
 _SIGNS = {
     b"tab": " ", b"line": "\n", b"emdash": "—", b"endash": "–", b"bullet": "•", b"lquote": "‘", b"rquote": "’",
@@ -147,38 +148,35 @@ def to_markdown(data: bytes) -> tuple[str, str | None]:
 
 
 def _walk(reader: _Reader, data: bytes) -> None:
-    state, stack, skip = _State(), [], 0
-    starred = False
+    """Go through the tokens; a group inherits the state of the one around it."""
+    state, skip, starred = _State(), 0, False
+    stack: list[_State] = []
     for token in _TOKEN.finditer(data):
         word, number, hexed, symbol, brace, plain = token.groups()
-        if brace == b"{":
+        if brace:
             reader.flush(state)
-            if len(stack) > MAX_GROUPS:
-                raise DocumentRejected("This RTF document is nested too deeply to be read.")
-            stack.append(state)
-        elif brace == b"}":
-            reader.flush(state)
-            state = _closed(state, stack.pop() if stack else _State())
-        elif symbol == b"*":
-            starred = True
-            continue
+            state = _bracketed(brace, state, stack)
         elif word is not None:
-            if word in _SKIPPED or (starred and word not in (b"shptxt", b"nesttableprops")):
-                state = replace(state, skipped=True)
-            elif not state.skipped:
-                if word == b"u" and number:
-                    reader.flush(state)
-                    reader.put(_unicode(int(number)))
-                    skip = state.after_unicode
-                    continue
+            if not state.skipped:
                 reader.flush(state)
-                state = _control(reader, state, word, int(number) if number else None)
-        elif not state.skipped and not state.hidden:
+                state = _control(reader, state, word, int(number) if number else None, starred=starred)
+                skip = state.after_unicode if word == b"u" else skip
+        elif symbol != b"*" and not state.skipped and not state.hidden:
             skip = _literal(reader, state, hexed, symbol, plain, skip)
-        starred = False
+        starred = symbol == b"*"
     reader.flush(state)
     reader.end_paragraph(replace(state, in_table=False))
     reader.end_table()
+
+
+def _bracketed(brace: bytes, state: _State, stack: list[_State]) -> _State:
+    """Into a group, or out of it."""
+    if brace == b"}":
+        return _closed(state, stack.pop() if stack else _State())
+    if len(stack) > MAX_GROUPS:
+        raise DocumentRejected("This RTF document is nested too deeply to be read.")
+    stack.append(state)
+    return state
 
 
 def _literal(
@@ -202,41 +200,37 @@ def _literal(
     return skip
 
 
-def _control(reader: _Reader, state: _State, word: bytes, number: int | None) -> _State:
-    """What a control word does to the state or the text."""
-    if word in {b"par", b"sect", b"page"}:
+def _control(reader: _Reader, state: _State, word: bytes, number: int | None, *, starred: bool) -> _State:
+    """What a control word does to the text and the state; unknown starred groups are skipped."""
+    if word in _SKIPPED or (starred and word not in (b"shptxt", b"nesttableprops")):
+        return replace(state, skipped=True)
+    if word in (b"par", b"sect", b"page"):
         reader.end_paragraph(state)
     elif word == b"cell":
         reader.end_cell()
     elif word == b"row":
         reader.end_row()
+    elif word == b"u" and number is not None and not state.hidden:
+        reader.put(_unicode(number))
     elif word in _SIGNS and not state.hidden:
         reader.put(_SIGNS[word])
-    return _changed(state, word, number)
+    change = _CHANGES.get(word)
+    return change(state, number) if change else state
 
 
-def _changed(state: _State, word: bytes, number: int | None) -> _State:
-    match word:
-        case b"pard":
-            return replace(state, outline=9, style=0, in_table=False, listed=False)
-        case b"plain":
-            return replace(state, hidden=False)
-        case b"intbl":
-            return replace(state, in_table=True)
-        case b"ls" | b"pntext" | b"listtext":
-            return replace(state, listed=True)
-        case b"outlinelevel":
-            return replace(state, outline=min(max(number or 0, 0), 9))
-        case b"s":
-            return replace(state, style=number or 0)
-        case b"f":
-            return replace(state, font=number or 0)
-        case b"uc":
-            return replace(state, after_unicode=min(max(number if number is not None else 1, 0), 10))
-        case b"v":
-            return replace(state, hidden=number != 0)
-        case _:
-            return state
+_CHANGES: dict[bytes, Callable[[_State, int | None], _State]] = {
+    b"pard": lambda state, _: replace(state, outline=9, style=0, in_table=False, listed=False),
+    b"plain": lambda state, _: replace(state, hidden=False),
+    b"intbl": lambda state, _: replace(state, in_table=True),
+    b"ls": lambda state, _: replace(state, listed=True),
+    b"pntext": lambda state, _: replace(state, listed=True),
+    b"listtext": lambda state, _: replace(state, listed=True),
+    b"outlinelevel": lambda state, number: replace(state, outline=min(max(number or 0, 0), 9)),
+    b"s": lambda state, number: replace(state, style=number or 0),
+    b"f": lambda state, number: replace(state, font=number or 0),
+    b"uc": lambda state, number: replace(state, after_unicode=1 if number is None else min(max(number, 0), 10)),
+    b"v": lambda state, number: replace(state, hidden=number != 0),
+}
 
 
 def _closed(inner: _State, outer: _State) -> _State:

@@ -58,16 +58,23 @@ class Sandbox:
         workers: how many files are read at the same time; more callers wait their turn.
         limits: what one file may cost.
         watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
+        enforce_memory: let the system enforce the limit.
     """
 
     def __init__(
-        self, *, workers: int = 2, limits: Limits | None = None, watch_memory: bool = sys.platform == "darwin"
+        self,
+        *,
+        workers: int = 2,
+        limits: Limits | None = None,
+        watch_memory: bool = sys.platform == "darwin",
+        enforce_memory: bool = True,
     ) -> None:
         self._limits = limits or Limits()
         self._turn = asyncio.Semaphore(workers)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._watch_memory = watch_memory
+        self._enforce_memory = enforce_memory
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -114,7 +121,7 @@ class Sandbox:
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
-            worker = self._idle.pop() if self._idle else await _Worker.start(self._limits)
+            worker = self._idle.pop() if self._idle else await self._started()
             self._busy.add(worker)
             keep = False
             try:
@@ -129,6 +136,9 @@ class Sandbox:
                     self._idle.append(worker)
                 else:
                     await asyncio.shield(worker.end())
+
+    async def _started(self) -> "_Worker":
+        return await _Worker.start(self._limits, memory=self._limits.memory if self._enforce_memory else 0)
 
     async def _answer(self, worker: "_Worker", name: str, content: bytes) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
@@ -179,18 +189,18 @@ class _Worker:
         self.over_memory = False
 
     @classmethod
-    async def start(cls, limits: Limits) -> Self:
+    async def start(cls, limits: Limits, *, memory: int) -> Self:
         """A fresh interpreter with a bare environment and a directory of its own."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-s", "-B", "-m", "adapters.loaders.worker",
-                str(limits.memory), str(limits.cpu_seconds), str(limits.output_bytes),
+                str(memory), str(limits.cpu_seconds), str(limits.output_bytes),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
                 cwd=home.name,
-                env=_environment(home.name),
+                env=environment(home.name),
                 start_new_session=True,
             )  # fmt: skip
         except BaseException:
@@ -221,6 +231,11 @@ class _Worker:
         self.healthy = b'"fatal": true' not in body[-64:]
         return body
 
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
     async def resident(self) -> int:
         """Bytes of memory the process holds now, by `ps`; 0 when it has gone."""
         asking = await asyncio.create_subprocess_exec(
@@ -249,7 +264,7 @@ class _Worker:
         return code
 
 
-def _environment(home: str) -> dict[str, str]:
+def environment(home: str) -> dict[str, str]:
     """What a parser needs to know, and nothing of ours: no tokens, no addresses, no user's directories."""
     return {
         "PATH": os.defpath,

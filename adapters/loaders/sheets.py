@@ -262,9 +262,7 @@ def _places(number_format: str) -> int:
 
 
 def _plain(value: float) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.12g}"
 
 
 def _column(index: int) -> str:

@@ -12,21 +12,26 @@ from pathlib import PurePosixPath
 
 from adapters.loaders.encodings import decode
 from adapters.loaders.formats import LANGUAGES
+from adapters.loaders.lines import trimmed
 from adapters.loaders.titles import stem
 from core.errors import DocumentRejected
 from core.ingestion.parsed import Block, Parsed
 
-_MODIFIERS = r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?|unsafe|extern|virtual|inline|override|suspend|data|partial|const|constexpr|template\s*<[^>]*>)\s+"
+_MODIFIERS = (
+    r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?"
+    r"|unsafe|extern|virtual|inline|override|suspend|data|partial|const|constexpr|template\s*<[^>]*>)\s+"
+)
 _DEFINITIONS = re.compile(
-    rf"^(?:{_MODIFIERS})*(?:function\*?|func|fn|def|defp|defmodule|class|interface|trait|impl(?:<[^>]*>)?|struct|enum|module|object|"
-    r"namespace|type|record|protocol|extension|mod|message|service|sub)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$.:?!]*)"
+    rf"^(?:{_MODIFIERS})*(?:function\*?|func|fn|def|defp|defmodule|class|interface|trait|impl(?:<[^>]*>)?|struct|enum|"
+    r"module|object|namespace|type|record|protocol|extension|mod|message|service|sub)\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$.:?!]*)"
 )
 _ASSIGNED = re.compile(
     rf"^(?:{_MODIFIERS})*(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:function|\()"
 )
 _C_LIKE = re.compile(r"^[A-Za-z_][\w\s*&:<>,~]*?\b([A-Za-z_~][\w:~]*)\s*\([^;]*$")
 _SQL = re.compile(
-    r"^\s*create\s+(?:or\s+replace\s+)?(?:\w+\s+)?(table|view|function|procedure|index|trigger|type)\s+(?:if\s+not\s+exists\s+)?([\w.\"`\[\]]+)",
+    r"^\s*create\s+(?:or\s+replace\s+)?(?:\w+\s+)?(table|view|function|procedure|index|trigger|type)\s+"
+    r"(?:if\s+not\s+exists\s+)?([\w.\"`\[\]]+)",
     re.IGNORECASE,
 )
 _SHELL = re.compile(r"^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?")
@@ -54,18 +59,12 @@ def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, titl
     edges = [(0, ""), *starts] if not starts or starts[0][0] > 0 else starts
     for i, (start, named) in enumerate(edges):
         end = edges[i + 1][0] if i + 1 < len(edges) else len(lines)
-        part = lines[start:end]
-        while part and not part[-1].strip():
-            part.pop()
-        while part and not part[0].strip():
-            part.pop(0)
-            start += 1
-        if not part:
+        body, first = trimmed(lines[start:end])
+        if not body:
             continue
-        fence = "````" if any("```" in line for line in part) else "```"
+        fence = "````" if "```" in body else "```"
         heading = f"## {named}" if named else f"# {title}"
-        code = "\n".join(line.rstrip() for line in part)
-        yield Block(f"{heading}\n\n{fence}{language}\n{code}\n{fence}", first_line=start + 1)
+        yield Block(f"{heading}\n\n{fence}{language}\n{body}\n{fence}", first_line=start + first)
 
 
 def _python(text: str) -> list[tuple[int, str]]:

@@ -99,7 +99,7 @@ def allow_cpu(seconds: int) -> None:
 
 
 def forbid() -> None:
-    """No sockets, no processes, no changes to files outside the working directory, for as long as this process lives."""
+    """No sockets, no processes, no changes to files outside the working directory, for this process's life."""
     home = str(Path.cwd())
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:

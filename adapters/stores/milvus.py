@@ -8,9 +8,10 @@ document is visible is the catalogue's business: here several versions may stand
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import unquote
 
 from adapters.stores.milvus_connection import MilvusConnection
 from adapters.stores.milvus_rows import (
@@ -20,6 +21,7 @@ from adapters.stores.milvus_rows import (
     both,
     equal,
     key,
+    one_of,
     sees_nothing,
     to_passage,
     to_row,
@@ -28,6 +30,7 @@ from adapters.stores.milvus_rows import (
 from core.errors import IndexMismatch, StoreUnavailable
 from core.knowledge import Passage, Section
 from core.ports import Legs, Scope
+from core.retrieval.sections import assemble
 
 if TYPE_CHECKING:
     from core.ports import Vectors
@@ -74,7 +77,7 @@ class MilvusIndex:
         self._opened = asyncio.Event()
         self.state = IndexState.CLOSED
 
-    async def __aenter__(self) -> "MilvusIndex":
+    async def __aenter__(self) -> Self:
         await self.open()
         return self
 
@@ -140,7 +143,7 @@ class MilvusIndex:
         found: dict[str, Vectors] = {}
         by_key = {key(passage_id): passage_id for passage_id in passage_ids}
         for batch in _batches(list(by_key), _LOOKUP):
-            for row in await self._query(one_of_keys("id", batch), ["id", "vector"], len(batch)):
+            for row in await self._query(one_of("id", (by_key[name] for name in batch)), ["id", "vector"], len(batch)):
                 found[by_key[row["id"]]] = np.asarray(row["vector"], dtype=np.float32)
         return found
 
@@ -169,7 +172,7 @@ class MilvusIndex:
         """Every document id present, with its versions."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for row in await self._all("", ["document", "version"]):
-            found[row["document"]].add(row["version"])
+            found[unquote(row["document"])].add(unquote(row["version"]))
         return {document: frozenset(versions) for document, versions in found.items()}
 
     # --- writing
@@ -324,11 +327,15 @@ class MilvusIndex:
         client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
 
 
-def assemble(passages: Sequence[Passage]) -> Section | None:
-    """One section of its passages; of one version only, should several be there."""
-    if not passages:
-        return None
-    version = max(passage.version for passage in passages)
-    parts = sorted((p for p in passages if p.version == version), key=lambda passage: passage.ordinal)
-    first = parts[0]
-    return Section(first.section, first.document, first.title, first.heading, "\n".join(p.text for p in parts))
+def _batches(items: list[T], size: int) -> Iterator[list[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _remembered(described: Mapping[str, Any]) -> tuple[str, int]:
+    """The model and dimension that a collection was written with."""
+    try:
+        record = json.loads(described.get("description") or "")
+        return str(record["model"]), int(record["dimension"])
+    except (ValueError, KeyError, TypeError):
+        return "something else", 0

@@ -1,9 +1,9 @@
 """Milvus Lite's server, shared by every process that works on one database file.
 
-Milvus Lite must not have one file open twice: the second process would see an empty database and no error. So whoever
-holds an exclusive lock beside the file starts the server and publishes its socket there; everybody else connects to that
-socket. When the holder is gone the lock is free, and the next caller becomes the holder. Everything here blocks:
-``MilvusConnection`` calls it in a thread. The client's side is the same pymilvus code as for a Milvus server elsewhere.
+Milvus Lite must not have one file open twice: the second process would see an empty database and no error. So
+whoever holds an exclusive lock beside the file starts the server and publishes its socket there; everybody else
+connects to that socket. When the holder is gone the lock is free, and the next caller becomes the holder. Everything
+here blocks: ``MilvusConnection`` calls it in a thread. The client's side is the same pymilvus code as for a server.
 """
 
 import fcntl

@@ -26,9 +26,9 @@ _UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
 
 
 def key(value: str) -> str:
-    """``value`` as it is stored and filtered by: percent-encoded where it could end or escape a literal.
+    r"""``value`` as it is stored and filtered by: percent-encoded where it could end or escape a literal.
 
-    Quoting rules differ (Lite does not read ``\\n`` in a literal, the server refuses a raw line break), so stored keys
+    Quoting rules differ (Lite does not read ``\n`` in a literal, the server refuses a raw line break), so stored keys
     simply hold nothing that needs quoting.
     """
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), value)
@@ -71,7 +71,7 @@ def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
     row: dict[str, Any] = {name: key(getattr(passage, name)) for name in _KEYS}
     if len(text.encode()) > VARCHAR_BYTES:
         raise DocumentRejected(
-            f"A passage of {passage.title or passage.source or passage.document} is longer than {VARCHAR_BYTES:,} bytes."
+            f"A passage of {passage.title or passage.document} is longer than {VARCHAR_BYTES:,} bytes."
         )
     if any(len(value.encode()) > KEY_BYTES for value in row.values()):
         raise DocumentRejected(f"An id of {passage.title or passage.document} is longer than {KEY_BYTES:,} bytes.")

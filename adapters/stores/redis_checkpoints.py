@@ -62,11 +62,11 @@ class RedisCheckpoints(Checkpoints):
                 await self._client.delete(checkpoint_key(earlier))
                 await self._client.zrem(DUE, earlier)
 
-    async def read(self, checkpoint_id: str) -> Parked | None:
-        """Look without taking; None when it is unknown or taken."""
+    async def read(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+        """Look without taking; None when it is unknown or taken by another than ``by``."""
         async with reaching():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
-        return None if stored is None or taken is not None else _parked(str(stored))
+        return None if stored is None or taken not in (None, by) else _parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
         """Take it, once. The same ``by`` gets it again within a day, so that a worker which takes over can go on."""

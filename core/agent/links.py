@@ -23,7 +23,8 @@ _BARE = re.compile(
 )
 # A name with a dot and a query is a link to most clients, scheme or not.
 _SCHEMELESS = re.compile(
-    r"\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[^\s<>\"'`\[\])|]*\?[^\s<>\"'`\[\])|]*|\?[^\s<>\"'`\[\])|]+)", re.IGNORECASE
+    r"\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,}(?:/[^\s<>\"'`\[\])|]*\?[^\s<>\"'`\[\])|]*|\?[^\s<>\"'`\[\])|]+)",
+    re.IGNORECASE,
 )
 
 # What a stream holds back, because more text may still make it a link or a marker: an open bracket, the line of a

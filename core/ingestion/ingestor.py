@@ -131,20 +131,18 @@ class Ingestor:
         )
 
     async def _write(self, passages: Sequence[Passage], old_version: str, progress: Progress) -> None:
-        """Encode and write in batches; the vectors of text that is already there are reused."""
+        """Encode and write in batches; the vectors of text that the old version had are taken over."""
         twins = same_passage_in(old_version, passages) if old_version else {}
         for start in range(0, len(passages), BATCH):
             progress("embedding", start, len(passages))
             batch = passages[start : start + BATCH]
-            ids = [passage.id for passage in batch]
-            known = dict(await self._index.known_vectors([*ids, *(twins[i] for i in ids if i in twins)]))
-            reused = {i: next((n for n in (i, twins.get(i, "")) if n in known), "") for i in ids}
-            vectors = {i: known[name] for i, name in reused.items() if name}
+            known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
+            vectors = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
             fresh = [passage for passage in batch if passage.id not in vectors]
             if fresh:
                 encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
-            await self._index.add(batch, _stacked([vectors[i] for i in ids]))
+            await self._index.add(batch, _stacked([vectors[passage.id] for passage in batch]))
         progress("embedding", len(passages), len(passages))
 
     async def _discard(self, document_id: str, before: Document | None) -> None:

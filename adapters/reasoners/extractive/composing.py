@@ -1,7 +1,7 @@
 """Lays quotes out as an answer: grouped by document, verbatim, each with the id of its evidence.
 
 Nothing factual is written that a document does not say: the lines between quotes name documents, and say what was not
-found or which of two versions is older.
+found or which document calls itself out of date.
 """
 
 import re
@@ -9,18 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from adapters.reasoners.extractive.grading import ranked_units
+from adapters.reasoners.extractive.grading import CUTOFF, ranked_units
 from adapters.reasoners.extractive.selection import Form, Unit, units
+from adapters.reasoners.extractive.sufficiency import uncovered
 from core.evidence import Evidence
 from core.inquiry import Inquiry
 from core.language import content_words
 
-_QUOTES = 4
+_QUOTES = 4  # for one need
+_QUOTES_OF_MANY = 2  # for each of several needs
 _LIST_ITEMS = 8
 _LONG = 600  # characters of one quote
-_ENOUGH = 0.55  # of the best unit's score
+_ENOUGH = 0.7  # of the best unit's worth
 _OUTDATED = re.compile(
-    r"\b(?:superseded|replaced by|no longer (?:valid|applies|in force|current)|obsolete|deprecated|out of date|outdated|withdrawn|expired|retired|archived)\b",
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)|obsolete|out of date|"
+    r"outdated|withdrawn)\b",
     re.IGNORECASE,
 )
 
@@ -31,16 +34,37 @@ class Quotation:
 
     evidence: Evidence
     units: tuple[Unit, ...]
-    score: float
 
 
-def chosen(need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float], limit: int = _QUOTES) -> list[Quotation]:
+def answer(
+    inquiry: Inquiry, needs: Sequence[str], evidence: Sequence[Evidence], rarity: Mapping[str, float]
+) -> Iterator[str]:
+    """The whole answer in pieces."""
+    if inquiry.caveats:
+        yield "These passages only come near the question; please read them with care.\n\n"
+    limit = _QUOTES if len(needs) == 1 else _QUOTES_OF_MANY
+    used: list[Evidence] = []
+    for need in needs:
+        quotations = chosen(need, evidence, rarity, limit, used)
+        if len(needs) > 1:
+            yield f"**{need}**\n\n"
+        if not quotations:
+            yield "I found nothing in the documents about this part.\n\n"
+        for piece in rendered(quotations):
+            yield piece
+        used.extend(quotation.evidence for quotation in quotations)
+    yield from _remarks(inquiry, used)
+
+
+def chosen(
+    need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float], limit: int, used: Sequence[Evidence] = ()
+) -> list[Quotation]:
     """The best units for one need, at most ``limit``, no two that say the same."""
     pool: list[tuple[float, Evidence, Unit]] = []
     for item in evidence:
-        weight = item.grade.score / 10 if item.grade else 0.5
-        ranked = ranked_units(need, item.passage.text, rarity)
-        pool.extend((score * (0.4 + weight), item, unit) for score, unit in ranked[:3])
+        weight = (item.grade.score if item.grade else CUTOFF) / 10
+        ranked = ranked_units(need, item.passage, rarity)
+        pool.extend((score * (0.3 + weight), item, unit) for score, unit in ranked[:3])
     pool.sort(key=lambda entry: -entry[0])
     kept: list[tuple[float, Evidence, Unit]] = []
     for entry in pool:
@@ -52,15 +76,16 @@ def chosen(need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float],
 
 
 def _gathered(kept: Sequence[tuple[float, Evidence, Unit]]) -> list[Quotation]:
-    found: dict[int, list[tuple[float, Evidence, Unit]]] = {}
-    for entry in kept:
-        found.setdefault(entry[1].id, []).append(entry)
+    found: dict[int, list[Unit]] = {}
+    items: dict[int, Evidence] = {}
+    for _, item, unit in kept:
+        items[item.id] = item
+        found.setdefault(item.id, []).append(unit)
     quotations: list[Quotation] = []
-    for entries in found.values():
-        item = entries[0][1]
-        order = {unit: at for at, unit in enumerate(units(item.passage.text))}
-        picked = _with_neighbours([entry[2] for entry in entries], tuple(order))
-        quotations.append(Quotation(item, tuple(sorted(picked, key=lambda unit: order.get(unit, 0))), entries[0][0]))
+    for evidence_id, picked in found.items():
+        everything = units(items[evidence_id].passage.text)
+        wanted = _with_neighbours(picked, everything)
+        quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
 
 
@@ -70,7 +95,7 @@ def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[
     for unit in picked:
         if unit.form is Form.ITEM and unit.text.lstrip()[:1].isdigit():
             block = [one for one in everything if one.block == unit.block]
-            found.update(block[:_LIST_ITEMS] if len(block) <= _LIST_ITEMS else ())
+            found.update(block if len(block) <= _LIST_ITEMS else ())
     return found
 
 
@@ -80,11 +105,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def rendered(quotations: Sequence[Quotation]) -> Iterator[str]:
-    """The quotes, grouped by document, as Markdown."""
-    for _, group in groupby(quotations, key=lambda one: (one.evidence.passage.document, one.evidence.passage.heading)):
-        items = list(group)
-        yield f"{origin(items[0].evidence)}\n\n"
-        for quotation in items:
+    """The quotes under the places they come from, as Markdown."""
+    for place, group in groupby(quotations, key=lambda one: origin(one.evidence)):
+        yield f"{place}\n\n"
+        for quotation in group:
             yield quoted(quotation)
 
 
@@ -101,38 +125,47 @@ def quoted(quotation: Quotation) -> str:
     """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form."""
     mark = f"[{quotation.evidence.id}]"
     parts: list[str] = []
-    for form, group in groupby(quotation.units, key=lambda unit: unit.form):
+    for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
         members = list(group)
         if form is Form.ROW:
-            parts.append("\n".join((*members[0].head, *(unit.text for unit in members))) + f"\n\n{mark}")
+            parts.append(_table(members, mark))
         elif form is Form.ITEM:
             parts.append("\n".join(f"{_cut(unit.text)} {mark}" for unit in members))
         elif form is Form.CODE:
-            parts.append(f"{members[0].text}\n{mark}")
+            parts.append(f"{members[0].text}\n\n(as in {mark})")
         else:
             parts.append("\n".join(f"> {_cut(unit.text)} {mark}" for unit in members))
     return "\n\n".join(parts) + "\n\n"
 
 
+def _table(rows: Sequence[Unit], mark: str) -> str:
+    """Rows under their header; the marker stands in the last cell, so that the table stays one."""
+    head = rows[0].head
+    lines = [_marked(head[0], mark), *head[1:]] if head else []
+    return "\n".join((*lines, *(_marked(unit.text, mark) for unit in rows)))
+
+
+def _marked(row: str, mark: str) -> str:
+    bare = row.rstrip()
+    return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
+
+
 def _cut(text: str) -> str:
-    if len(text) <= _LONG:
-        return text
-    return text[:_LONG].rsplit(" ", 1)[0] + " …"
+    return text if len(text) <= _LONG else text[:_LONG].rsplit(" ", 1)[0] + " …"
 
 
-def age_notes(evidence: Sequence[Evidence]) -> Iterator[str]:
-    """One line where quoted documents differ in date or say themselves that they are out of date."""
-    seen: dict[str, Evidence] = {}
-    for item in evidence:
-        seen.setdefault(item.passage.document, item)
-    for item in seen.values():
-        if _OUTDATED.search(f"{item.passage.title} {' '.join(item.passage.heading)}"):
-            yield f"*{item.passage.title}* is marked as out of date in its own title."
+def _remarks(inquiry: Inquiry, used: Sequence[Evidence]) -> Iterator[str]:
+    """What a careful reader should know: what is out of date, and what was not found."""
+    documents = {item.passage.document: item for item in used}
+    if len(documents) > 1:
+        for item in documents.values():
+            if notice := _outdated(item):
+                yield f"Mind that *{item.passage.title}* says of itself:\n\n> {notice} [{item.id}]\n\n"
+    lacking = uncovered(inquiry.standalone, inquiry.library)
+    if lacking:
+        yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 
 
-def not_covered(inquiry: Inquiry, lacking: Sequence[str]) -> str:
-    """Says which part of the question the documents do not answer."""
-    if not lacking:
-        return ""
-    listed = ", ".join(f"“{word}”" for word in lacking[:5])
-    return f"I found nothing in the documents about {listed}.\n"
+def _outdated(item: Evidence) -> str:
+    said = (unit.text for unit in units(item.passage.text) if _OUTDATED.search(unit.text))
+    return next(said, "")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.selection import Unit, coverage, fits, inverse_frequency, units
 from core.evidence import Evidence, Grade
+from core.knowledge import Passage
 from core.language import content_words
 
 CUTOFF = 5
@@ -27,17 +28,28 @@ class Features:
     fits: float
 
 
-# Fitted on all sets but the one tested in turn; the spread of the weights over the folds is small.
 _WEIGHTS = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3)
-_BIAS = -6.0
+_BIAS = -5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A passage's best units for a question, best first, and its features."""
-
-    features: Features
-    best: tuple[Unit, ...]
+def measured(
+    question: str,
+    item: Evidence,
+    ranked: Sequence[tuple[float, Unit]],
+    rarity: Mapping[str, float],
+    cosine: float,
+    sentence_cosine: float,
+) -> Features:
+    """The features of a passage whose units are ranked and whose cosines are known."""
+    best = [unit.text for _, unit in ranked[:3]]
+    wanted = content_words(question)
+    return Features(
+        cosine=cosine,
+        sentence_cosine=sentence_cosine,
+        covered=coverage(wanted, content_words(item.passage.searchable), rarity),
+        sentence_covered=coverage(wanted, content_words(best[0]), rarity) if best else 0.0,
+        fits=max((fits(question, text) for text in best), default=0.0),
+    )
 
 
 def chance(features: Features) -> float:
@@ -46,18 +58,18 @@ def chance(features: Features) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-def grade_of(features: Features, best: Sequence[Unit], rerank: float | None) -> Grade:
-    """The grade: 10 times the chance, rounded up to at least 1. A cross-encoder's word counts half where there is one."""
+def grade_of(features: Features, ranked: Sequence[tuple[float, Unit]], rerank: float | None) -> Grade:
+    """The grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
     value = chance(features)
     if rerank is not None:
         value = (value + rerank) / 2
-    return Grade(max(1, min(10, math.ceil(value * 10 - 0.5))), _summary(best))
+    return Grade(max(1, min(10, int(value * 10 + 0.5))), _summary(ranked))
 
 
-def _summary(best: Sequence[Unit]) -> str:
-    chosen = sorted(best[:2], key=lambda unit: unit.block)
-    joined = " ".join(unit.text for unit in chosen)
-    return joined if len(joined) <= _SUMMARY else best[0].text[:_SUMMARY]
+def _summary(ranked: Sequence[tuple[float, Unit]]) -> str:
+    best = [unit.text for _, unit in ranked[:2]]
+    joined = " ".join(best)
+    return joined if len(joined) <= _SUMMARY else best[0][:_SUMMARY]
 
 
 def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
@@ -65,11 +77,13 @@ def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
     return inverse_frequency(item.passage.searchable for item in evidence)
 
 
-def ranked_units(question: str, text: str, rarity: Mapping[str, float]) -> list[tuple[float, Unit]]:
-    """The units of a passage by how much of the question they cover, best first."""
+def ranked_units(question: str, passage: Passage, rarity: Mapping[str, float]) -> list[tuple[float, Unit]]:
+    """The units of a passage by how much of the question they cover under their headings, best first."""
     wanted = content_words(question)
-    scored = [
-        (coverage(wanted, content_words(" ".join((*unit.head, unit.text))), rarity) + 0.15 * fits(question, unit.text), unit)
-        for unit in units(text)
-    ]
+    above = content_words(" ".join((passage.title, *passage.heading)))
+    scored: list[tuple[float, Unit]] = []
+    for unit in units(passage.text):
+        own = content_words(" ".join((*unit.head[:1], unit.text)))
+        score = 0.7 * coverage(wanted, own, rarity) + 0.3 * coverage(wanted, (*own, *above), rarity)
+        scored.append((score + 0.15 * fits(question, unit.text), unit))
     return sorted(scored, key=lambda pair: -pair[0])

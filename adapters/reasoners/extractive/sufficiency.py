@@ -1,25 +1,60 @@
 """Whether graded evidence covers the question, what is missing, and which search may find it.
 
-A part of a question that no good passage mentions is missing; names that the best passages bring up and the question
-does not have are bridges to it.
+Names that the best passages bring up and the question does not have are bridges to what one search cannot reach; the
+searches over them carry the part of the question that their passage leaves open.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from adapters.reasoners.extractive.grading import CUTOFF, rarity_of
 from adapters.reasoners.extractive.phrases import names
-from core.evidence import Evidence
-from core.inquiry import Inquiry, SearchKnowledge, SearchSource
-from core.language import content_words, stem, words
+from adapters.reasoners.extractive.selection import coverage
+from core.evidence import Evidence, Grade
+from core.inquiry import Inquiry, Move, SearchKnowledge, SearchSource
+from core.language import content_words, words
 
-_BRIDGES = 3  # proposals in one decision
+_BRIDGES = 4  # searches that one decision proposes at most
 _LOOK_AT = 4  # best passages whose names are followed
+_COVERED = 0.85  # of the question by one passage: nothing is left to bridge to
+_ROUNDS = 2  # of bridging, so that no question searches for ever
+
+
+def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
+    """What is missing in a person's words, and the searches that may find it; nothing missing, no moves."""
+    question = inquiry.standalone
+    best = relevant or inquiry.library.relevant(1)[:_LOOK_AT]
+    if relevant and _one_covers(question, relevant, inquiry):
+        return "", ()
+    lacking = uncovered(question, relevant)
+    moves: tuple[Move, ...] = ()
+    if _rounds(inquiry) < _ROUNDS:
+        moves = bridges(inquiry, best) if relevant else keywords(inquiry)
+    if not relevant:
+        return f"anything that answers “{question}”", moves
+    if not lacking and not moves:
+        return "", ()
+    return ", ".join(lacking), moves
+
+
+def _rounds(inquiry: Inquiry) -> int:
+    """How many decisions have searched on: the searches after the plan's own, in batches."""
+    planned = len(getattr(inquiry.plan, "queries", ())) or 1
+    extra = max(0, len(inquiry.searches) - planned)
+    return -(-extra // _BRIDGES)
+
+
+def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
+    rarity = rarity_of(tuple(inquiry.library))
+    wanted = content_words(question)
+    return any(coverage(wanted, content_words(item.passage.searchable), rarity) >= _COVERED for item in relevant)
 
 
 def uncovered(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """The question's content words, as they stand in it, that no passage has."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
-    lacking = [word for word in words(question) if content_words(word) and not set(content_words(word)) & there]
+    lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
     return tuple(dict.fromkeys(lacking))
 
 
@@ -29,65 +64,98 @@ def tried(inquiry: Inquiry) -> set[frozenset[str]]:
     return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
 
 
-def bridges(inquiry: Inquiry, evidence: Sequence[Evidence]) -> tuple[SearchKnowledge, ...]:
+def keywords(inquiry: Inquiry) -> tuple[Move, ...]:
+    """The question's content words alone, when they were not searched yet: a sentence's padding may have misled."""
+    bare = " ".join(word for word in words(inquiry.standalone) if content_words(word))
+    made = {search.move.query.casefold() for search in inquiry.searches if isinstance(search.move, SearchKnowledge)}
+    return (SearchKnowledge(bare),) if bare and bare.casefold() not in made else ()
+
+
+def bridges(inquiry: Inquiry, evidence: Sequence[Evidence]) -> tuple[Move, ...]:
     """Searches for what the best passages name and the question does not, best passage first; none made before."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
     done = tried(inquiry)
-    titles = {frozenset(content_words(item.passage.title)) for item in inquiry.library}
     found: dict[frozenset[str], SearchKnowledge] = {}
     for item in evidence[:_LOOK_AT]:
         for name in names(item.passage.text):
             stems = frozenset(content_words(name))
-            if not stems or stems <= known or stems in titles or not _linkable(name):
+            if not stems or stems <= known or len(name) < 4 or stems in found:  # noqa: PLR2004 - initials lead nowhere
                 continue
-            query = f"{name} {_need(question, item)}".strip()
-            key = frozenset(content_words(query))
-            if key not in done and stems not in done:
-                found.setdefault(stems, SearchKnowledge(query))
+            query = f"{name} {_open_part(question, item)}".strip()
+            if frozenset(content_words(query)) not in done:
+                found[stems] = SearchKnowledge(query)
     return tuple(found.values())[:_BRIDGES]
 
 
-def _linkable(name: str) -> bool:
-    return len(name) > 3 and not re.fullmatch(r"[\d\s]+", name)  # noqa: PLR2004
-
-
-def _need(question: str, item: Evidence) -> str:
+def _open_part(question: str, item: Evidence) -> str:
     """What the question asks beyond what this passage says."""
     there = set(content_words(item.passage.searchable))
-    return " ".join(word for word in words(question) if content_words(word) and stem(word) not in there)
+    return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
+
+
+def credited(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
+    """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
+    if grade.score >= CUTOFF or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
+        return grade
+    title = frozenset(content_words(item.passage.title))
+    if not title:
+        return grade
+    for good in inquiry.library.relevant(CUTOFF):
+        if good.id != item.id and title <= frozenset(content_words(good.passage.text)) and item.passage.title in good.passage.text:
+            return replace(grade, score=CUTOFF)
+    return grade
+
+
+_UNDERSPECIFIED = re.compile(
+    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change|increase|raise|adjust|"
+    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big|large) (?:is|are)|"
+    r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
+    re.IGNORECASE,
+)
+_VAGUE_NOUN = re.compile(r"\b(?:the|our)\s+(?P<noun>[a-z]{4,})\b", re.IGNORECASE)
+_NO_SENSE = frozenset(
+    """default same new longer shorter current maximum minimum first second next last other another own each every one
+    two three four single different total overall full whole""".split()
+)
+
+
+def noun_of(question: str) -> str:
+    """The one bare noun that a question asks about, or nothing: "timeout" in "How do I configure the timeout?"."""
+    found = _UNDERSPECIFIED.match(question.strip())
+    if found is None or not found["lead"]:
+        return ""
+    rest = words(found["rest"])
+    return rest[0].casefold() if len(rest) == 1 and len(rest[0]) > 3 else ""  # noqa: PLR2004
 
 
 def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """Self-contained readings of a question whose one noun has several meanings in strong evidence; else none."""
-    found = re.match(
-        r"^(?P<lead>(?:what(?:'s| is| are)|how (?:do|can|should) (?:i|we|you) (?:configure|set|change|increase|raise|adjust)|"
-        r"where (?:do|can) (?:i|we) (?:set|change|configure|find)|how (?:long|high|big|large) is)\s+(?:the|our|a)\s+)(?P<noun>[a-z]+)\s*\?*$",
-        question.strip(),
-        re.IGNORECASE,
-    )
-    if found is None:
+    noun = noun_of(question)
+    if not noun:
         return ()
-    noun = found["noun"]
     senses = _senses(noun, evidence)
     if len(senses) < 2:  # noqa: PLR2004
         return ()
-    return tuple(f"{found['lead']}{sense} ({where})?" for sense, where in list(senses.items())[:4])
+    asked = question.strip().rstrip("?.! ")
+    stem = re.sub(rf"\b(?:the|our|a)\s+{re.escape(noun)}$", "the", asked, flags=re.IGNORECASE)
+    return tuple(f"{stem} {sense} ({where})?" for sense, where in list(senses.items())[:4])
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
     """The noun with each word that stands before it, and where; one sense for each section."""
-    pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]{re.escape(noun)}s?\b", re.IGNORECASE)
+    singular = re.escape(noun.removesuffix("s"))
+    pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]({singular}s?)\b", re.IGNORECASE)
     senses: dict[str, str] = {}
-    taken: set[str] = set()
+    sections: set[str] = set()
     for item in evidence:
-        place = item.passage.section
-        for match in pattern.finditer(" ".join((*item.passage.heading, item.passage.text))):
+        passage = item.passage
+        text = "\n".join((*passage.heading, passage.text))
+        for match in pattern.finditer(text):
             modifier = match.group(1).casefold()
-            if place in taken or not content_words(modifier) or modifier in {"default", "same", "new", "longer", "shorter", "current", "maximum", "minimum"}:
-                continue
             sense = f"{modifier} {noun}"
-            if sense not in senses:
-                senses[sense] = item.passage.title
-                taken.add(place)
+            if passage.section in sections or modifier in _NO_SENSE or not content_words(modifier) or sense in senses:
+                continue
+            senses[sense] = passage.title
+            sections.add(passage.section)
     return senses

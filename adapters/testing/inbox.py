@@ -1,0 +1,137 @@
+"""The road in, in one process: the same promises as the durable one, but for surviving."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
+
+from adapters.testing.stores import InProcessState
+from core.errors import Busy, LeaseLost
+from core.ports import Clock, Delivery, Inbox, Lease
+
+_GLANCE = 0.02  # seconds between looks at leases that may have run out
+
+
+@dataclass(slots=True)
+class _Line:
+    """One thread's deliveries, the one in work first."""
+
+    deliveries: list[Delivery] = field(default_factory=list)
+    holder_until: float = 0.0
+    held: bool = False
+    attempt: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+class InProcessInbox(Inbox):
+    """Leases run by ``clock`` where one is given, else by the process's own."""
+
+    def __init__(
+        self,
+        state: InProcessState | None = None,
+        *,
+        lease: timedelta = timedelta(seconds=30),
+        most_waiting: int = 10_000,
+        most_waiting_each: int = 20,
+        clock: Clock | None = None,
+    ) -> None:
+        self._fences = (state or InProcessState()).fences
+        self._lease = lease.total_seconds()
+        self._most_waiting = most_waiting
+        self._most_waiting_each = most_waiting_each
+        self._monotonic = clock.monotonic if clock else monotonic
+        self._lines: OrderedDict[str, _Line] = OrderedDict()
+        self._seen: set[tuple[str, str]] = set()
+        self._served: list[str] = []  # people, the least recently served first
+        self._news = asyncio.Event()
+
+    async def put(self, delivery: Delivery) -> bool:
+        """Keep it; False when this id was there before. Raises Busy when too many wait."""
+        known = (delivery.thread, delivery.id)
+        if known in self._seen:
+            return False
+        waiting = [one for line in self._lines.values() for one in line.deliveries]
+        if len(waiting) >= self._most_waiting:
+            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
+        if sum(one.person == delivery.person for one in waiting) >= self._most_waiting_each:
+            raise Busy(
+                f"You have {self._most_waiting_each} questions waiting already.",
+                remedy="Please wait for some of the answers.",
+            )
+        self._seen.add(known)
+        self._lines.setdefault(delivery.thread, _Line()).deliveries.append(delivery)
+        self._news.set()
+        return True
+
+    async def take(self, worker: str, timeout: timedelta) -> Lease | None:  # noqa: ARG002 - a holder needs no name here
+        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        deadline = monotonic() + timeout.total_seconds()
+        while (lease := self._next()) is None:
+            remaining = deadline - monotonic()
+            if remaining <= 0:
+                return None
+            self._news.clear()
+            try:
+                async with asyncio.timeout(min(remaining, _GLANCE)):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+        return lease
+
+    def _next(self) -> Lease | None:
+        free = [thread for thread, line in self._lines.items() if line.deliveries and not self._is_held(line)]
+        if not free:
+            return None
+        thread = min(free, key=lambda one: self._turn_of(self._lines[one].deliveries[0].person))
+        line = self._lines[thread]
+        delivery = line.deliveries[0]
+        self._served = [*(one for one in self._served if one != delivery.person), delivery.person]
+        self._fences[thread] = self._fences.get(thread, 0) + 1
+        line.held, line.holder_until = True, self._monotonic() + self._lease
+        line.attempt += 1
+        return Lease(delivery, self._fences[thread], line.attempt, dict(line.notes))
+
+    def _is_held(self, line: _Line) -> bool:
+        return line.held and line.holder_until > self._monotonic()
+
+    def _turn_of(self, person: str) -> int:
+        return self._served.index(person) if person in self._served else -1
+
+    async def renew(self, lease: Lease) -> None:
+        """Extend the lease. Raises LeaseLost."""
+        self._mine(lease).holder_until = self._monotonic() + self._lease
+
+    async def note(self, lease: Lease, name: str, value: str) -> None:
+        """Leave something for a worker that may take over. Raises LeaseLost."""
+        self._mine(lease).notes[name] = value
+
+    async def done(self, lease: Lease) -> None:
+        """The delivery has had its outcome. Raises LeaseLost."""
+        line = self._mine(lease)
+        line.deliveries.pop(0)
+        line.held, line.attempt, line.notes = False, 0, {}
+        self._news.set()
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Give it up unfinished; it is taken again at once. Does nothing when it is another's already."""
+        line = self._lines[lease.delivery.thread]
+        if self._fences.get(lease.delivery.thread) == lease.fence:
+            line.held = False
+            self._news.set()
+
+    def _mine(self, lease: Lease) -> _Line:
+        line = self._lines[lease.delivery.thread]
+        if not line.held or self._fences.get(lease.delivery.thread) != lease.fence:
+            raise LeaseLost("Another worker has taken this thread over.")
+        return line
+
+    async def waiting(self) -> int:
+        """How many deliveries are not done."""
+        return sum(len(line.deliveries) for line in self._lines.values())
+
+    @property
+    def fences(self) -> Mapping[str, int]:
+        """The current fence of each thread."""
+        return self._fences

@@ -1,0 +1,320 @@
+"""The stores' ports in plain dictionaries, for tests and for reading what each port promises.
+
+What belongs together in Redis shares an ``InProcessState`` here: give the same one to the memory, the checkpoints, the
+journal, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from core.conversation import ThreadKey, Turn
+from core.errors import LeaseLost
+from core.events import AnswerDelta, TracedEvent
+from core.evidence import Evidence, EvidenceLibrary
+from core.knowledge import Document, KnowledgeBase
+from core.ports import (
+    Audit,
+    AuditEntry,
+    Catalogue,
+    Checkpoints,
+    Feedback,
+    FeedbackBox,
+    Journal,
+    Memory,
+    Parked,
+    Preferences,
+    ThreadRecord,
+)
+
+
+@dataclass(slots=True)
+class InProcessState:
+    """Everything the stores of one test hold."""
+
+    threads: dict[str, ThreadRecord] = field(default_factory=dict)
+    fences: dict[str, int] = field(default_factory=dict)
+    parked: dict[str, Parked] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)  # who took which checkpoint
+    traces: dict[str, list[TracedEvent]] = field(default_factory=dict)
+    traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
+    feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
+
+
+class InProcessMemory(Memory):
+    """Keeps each thread's last ``turns`` turns and ``library`` pieces of cited evidence."""
+
+    def __init__(self, state: InProcessState | None = None, *, turns: int = 60, library: int = 200) -> None:
+        self._state = state or InProcessState()
+        self._turns = turns
+        self._library = library
+
+    async def recall(self, key: ThreadKey) -> ThreadRecord:
+        """All that is kept of this thread; an empty record when it is new."""
+        return self._state.threads.get(str(key), ThreadRecord())
+
+    async def remember(
+        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
+    ) -> None:
+        """Append a turn, or replace the one of its trace. Raises LeaseLost when ``fence`` is stale."""
+        if fence is not None and fence != self._state.fences.get(str(key)):
+            raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
+        record = await self.recall(key)
+        known = any(earlier.trace_id == turn.trace_id for earlier in record.turns)
+        turns = (
+            tuple(turn if earlier.trace_id == turn.trace_id else earlier for earlier in record.turns)
+            if known
+            else (*record.turns, turn)
+        )[-self._turns :]
+        items = {item.id: item for item in (*record.library, *evidence)}
+        self._state.threads[str(key)] = replace(
+            record, turns=turns, total=record.total + (not known), library=self._trimmed(items, turns)
+        )
+
+    def _trimmed(self, items: Mapping[int, Evidence], turns: Sequence[Turn]) -> EvidenceLibrary:
+        cited = {citation.evidence for turn in turns for citation in turn.citations}
+        keep = sorted(items, key=lambda number: (number in cited, number))[-self._library :]
+        return EvidenceLibrary(tuple(items[number] for number in sorted(keep)))
+
+    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
+        """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
+        record = await self.recall(key)
+        if record.summarised <= upto <= record.total:
+            self._state.threads[str(key)] = replace(record, summary=summary, summary_bases=bases, summarised=upto)
+
+    async def mute(self, key: ThreadKey, muted: bool) -> None:
+        """Keep quiet in a thread, or speak again."""
+        self._state.threads[str(key)] = replace(await self.recall(key), muted=muted)
+
+    async def forget_thread(self, key: ThreadKey) -> bool:
+        """Remove what was said in a thread, its open checkpoint, traces and feedback. Muted stays muted."""
+        record = self._state.threads.pop(str(key), ThreadRecord())
+        if record.muted:
+            self._state.threads[str(key)] = ThreadRecord(muted=True)
+        if record.open_checkpoint:
+            self._drop_checkpoint(record.open_checkpoint)
+        self._drop_traces([turn.trace_id for turn in record.turns])
+        return replace(record, muted=False) != ThreadRecord()
+
+    async def forget_person(self, person_id: str) -> int:
+        """Remove every turn this person asked, their checkpoints, traces and feedback; how many turns."""
+        removed = 0
+        for key, record in list(self._state.threads.items()):
+            theirs = [turn for turn in record.turns if turn.asker.id == person_id]
+            if theirs:
+                self._state.threads[key] = _without(record, person_id)
+                removed += len(theirs)
+                self._drop_traces([turn.trace_id for turn in theirs])
+        for checkpoint_id, parked in list(self._state.parked.items()):
+            if parked.checkpoint.asker.id == person_id:
+                self._drop_checkpoint(checkpoint_id)
+        self._drop_traces([trace for trace, owner in self._state.traced_people.items() if owner == person_id])
+        for trace_id, person in list(self._state.feedback):
+            if person == person_id:
+                del self._state.feedback[trace_id, person]
+        return removed
+
+    def _drop_checkpoint(self, checkpoint_id: str) -> None:
+        parked = self._state.parked.pop(checkpoint_id, None)
+        if parked is not None:
+            _close(self._state, parked)
+            self._drop_traces([parked.inquiry.id])
+
+    def _drop_traces(self, traces: Sequence[str]) -> None:
+        for trace in list(traces):
+            self._state.traces.pop(trace, None)
+            self._state.traced_people.pop(trace, None)
+        for trace_id, person in list(self._state.feedback):
+            if trace_id in traces:
+                del self._state.feedback[trace_id, person]
+
+
+def _without(record: ThreadRecord, person_id: str) -> ThreadRecord:
+    """The thread without this person's turns, and without what may hold their words."""
+    turns = tuple(turn for turn in record.turns if turn.asker.id != person_id)
+    cited = {citation.evidence for turn in turns for citation in turn.citations}
+    total = record.total - (len(record.turns) - len(turns))
+    return replace(
+        record,
+        turns=turns,
+        total=total,
+        summary="",
+        summary_bases=frozenset(),
+        summarised=max(0, total - len(turns)),
+        library=EvidenceLibrary(tuple(item for item in record.library if item.id in cited)),
+    )
+
+
+def _close(state: InProcessState, parked: Parked) -> None:
+    thread = str(parked.checkpoint.thread)
+    record = state.threads.get(thread, ThreadRecord())
+    if record.open_checkpoint == parked.checkpoint.id:
+        state.threads[thread] = replace(record, open_checkpoint="")
+
+
+class InProcessCheckpoints(Checkpoints):
+    """Where parked inquiries rest."""
+
+    def __init__(self, state: InProcessState | None = None) -> None:
+        self._state = state or InProcessState()
+
+    async def park(self, parked: Parked) -> None:
+        """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
+        checkpoint = parked.checkpoint
+        record = self._state.threads.get(str(checkpoint.thread), ThreadRecord())
+        if record.open_checkpoint != checkpoint.id:
+            self._state.parked.pop(record.open_checkpoint, None)
+        self._state.parked[checkpoint.id] = parked
+        self._state.taken.pop(checkpoint.id, None)
+        self._state.threads[str(checkpoint.thread)] = replace(record, open_checkpoint=checkpoint.id)
+
+    async def read(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+        """Look without taking; None when it is unknown or taken by another than ``by``."""
+        if self._state.taken.get(checkpoint_id, by) != by:
+            return None
+        return self._state.parked.get(checkpoint_id)
+
+    async def claim(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+        """Take it, once; the same ``by`` gets it again."""
+        parked = self._state.parked.get(checkpoint_id)
+        claimant = by or f"claim {len(self._state.taken)}"
+        if parked is None or self._state.taken.setdefault(checkpoint_id, claimant) != claimant:
+            return None
+        _close(self._state, parked)
+        return parked
+
+    async def due(self, now: datetime) -> Sequence[str]:
+        """Ids of those whose expiry has passed and that nobody took, the longest waiting first."""
+        late = [
+            parked.checkpoint
+            for parked in self._state.parked.values()
+            if parked.checkpoint.expires_at <= now and parked.checkpoint.id not in self._state.taken
+        ]
+        return [checkpoint.id for checkpoint in sorted(late, key=lambda checkpoint: checkpoint.expires_at)]
+
+
+class InProcessJournal(Journal):
+    """Keeps the events of every trace."""
+
+    def __init__(self, state: InProcessState | None = None) -> None:
+        self._state = state or InProcessState()
+        self._counters: Counter[str] = Counter()
+
+    async def record(self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "") -> None:
+        """Append events to a trace; streamed text is not among them."""
+        kept = [event for event in events if not isinstance(event.event, AnswerDelta)]
+        if kept:
+            self._state.traces.setdefault(trace_id, []).extend(kept)
+            self._state.traced_people[trace_id] = person_id
+
+    async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
+        """All events of a trace, in order; empty when unknown."""
+        return list(self._state.traces.get(trace_id, ()))
+
+    async def count(self, counters: Mapping[str, int]) -> None:
+        """Add to named counters."""
+        self._counters.update(counters)
+
+    async def counters(self) -> Mapping[str, int]:
+        """The counters' values."""
+        return dict(self._counters)
+
+
+class InProcessCatalogue(Catalogue):
+    """What is on the shelves."""
+
+    def __init__(self) -> None:
+        self._bases: dict[str, KnowledgeBase] = {}
+        self._documents: dict[str, Document] = {}
+
+    async def bases(self) -> Sequence[KnowledgeBase]:
+        """All bases, by name."""
+        return sorted(self._bases.values(), key=lambda base: base.name)
+
+    async def save_base(self, base: KnowledgeBase) -> None:
+        """Create or replace a base's description and grants."""
+        self._bases[base.name] = base
+
+    async def remove_base(self, name: str) -> None:
+        """Forget a base and the entries of its documents."""
+        self._bases.pop(name, None)
+        self._documents = {key: one for key, one in self._documents.items() if one.knowledge_base != name}
+
+    async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
+        """The documents of these bases, by base and title."""
+        found = [document for document in self._documents.values() if document.knowledge_base in bases]
+        return sorted(found, key=lambda document: (document.knowledge_base, document.title, document.id))
+
+    async def document(self, document_id: str) -> Document | None:
+        """One document at its visible version."""
+        return self._documents.get(document_id)
+
+    async def publish(self, document: Document) -> Document | None:
+        """Make this version the visible one; what it replaced."""
+        earlier = self._documents.get(document.id)
+        self._documents[document.id] = document
+        return earlier
+
+    async def withdraw(self, document_id: str) -> Document | None:
+        """Make a document invisible at once; what it was."""
+        return self._documents.pop(document_id, None)
+
+    async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
+        """The visible version of each of these documents; invisible ones are absent."""
+        return {name: self._documents[name].version for name in document_ids if name in self._documents}
+
+
+class InProcessFeedbackBox(FeedbackBox):
+    """Keeps what people thought of answers, the newest ``most``."""
+
+    def __init__(self, state: InProcessState | None = None, *, most: int = 10_000) -> None:
+        self._state = state or InProcessState()
+        self._most = most
+
+    async def keep(self, feedback: Feedback) -> None:
+        """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
+        kept = replace(feedback, at=feedback.at or datetime.now(UTC))
+        self._state.feedback[kept.trace_id, kept.person.id] = kept
+        for old in self._by_age()[: -self._most]:
+            del self._state.feedback[old.trace_id, old.person.id]
+
+    async def all(self) -> AsyncIterator[Feedback]:
+        """Everything kept, oldest first."""
+        for feedback in self._by_age():
+            yield feedback
+
+    def _by_age(self) -> list[Feedback]:
+        return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
+
+
+class InProcessPreferences(Preferences):
+    """Settings of places."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, Mapping[str, str]] = {}
+
+    async def read(self, place: str) -> Mapping[str, str]:
+        """What was chosen; empty where nothing was."""
+        return dict(self._chosen.get(place, {}))
+
+    async def write(self, place: str, values: Mapping[str, str]) -> None:
+        """Replace all that was chosen."""
+        self._chosen[place] = dict(values)
+
+
+class InProcessAudit(Audit):
+    """The newest ``most`` entries."""
+
+    def __init__(self, *, most: int = 10_000) -> None:
+        self._entries: list[AuditEntry] = []
+        self._most = most
+
+    async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
+        """Keep it, with the time."""
+        self._entries.append(AuditEntry(datetime.now(UTC), actor, action, target, allowed, detail))
+        del self._entries[: -self._most]
+
+    async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
+        """The newest entries, newest first."""
+        return self._entries[::-1][:limit]
