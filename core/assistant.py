@@ -274,7 +274,7 @@ class Assistant:
             asker=inquiry.asker,
             at=self._clock.now(),
             trace_id=inquiry.id,
-            rewritten=inquiry.standalone,
+            rewritten=inquiry.standalone if inquiry.searches else "",
             citations=answer.citations,
             knowledge_bases=_words_from(run),
         )

@@ -83,7 +83,7 @@ class Turn:
     asker: Person
     at: datetime
     trace_id: str
-    rewritten: str = ""  # the self-contained question that was searched for
+    rewritten: str = ""  # the self-contained question that was searched for; empty when nothing was
     citations: tuple[Citation, ...] = ()
     knowledge_bases: frozenset[str] = (
         frozenset()

@@ -135,7 +135,8 @@ def _inline(lines: list[str]) -> list[str]:
     for line in lines:
         if line.startswith("```"):
             fenced = not fenced
-        if not fenced:
+            done.append(line)
+        elif not fenced:
             linked = _LINK.sub(r"[\1](\2)", _ROLE.sub(r"`\1`", line))
             done.append(_REFERENCE.sub(r"\1", linked).replace("``", "`"))
         else:

@@ -8,9 +8,12 @@ from typing import Any
 
 import typer
 
+from bot import logs
+
 
 def finish(work: Coroutine[Any, Any, int]) -> None:
-    """Run a command's work to its end and leave with its exit code."""
+    """Run a command's work to its end and leave with its exit code; logs stay silent, because commands speak."""
+    logs.configure("critical", "text")
     raise typer.Exit(asyncio.run(work))
 
 

@@ -28,10 +28,15 @@ def claims_in(draft: str) -> tuple[Claim, ...]:
         if line.lstrip().startswith("```"):
             in_code = not in_code
             continue
-        if in_code or line.lstrip().startswith(("#", "|--", "|:-")):
+        if in_code or line.lstrip().startswith(("#", "|--", "|:-")) or _introduces(line):
             continue
         found.extend(Claim(text, cited_ids(text)) for text in _with_their_markers(line) if _states_something(text))
     return tuple(found)
+
+
+def _introduces(line: str) -> bool:
+    """Whether a line only announces what follows: "From *Refund policy*, section 4. Annual plans:"."""
+    return line.rstrip("*_ ").endswith(":") and not cited_ids(line)
 
 
 def _with_their_markers(line: str) -> list[str]:

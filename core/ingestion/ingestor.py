@@ -11,12 +11,13 @@ from enum import StrEnum
 
 from core.errors import DocumentRejected, FootnoteError
 from core.ingestion.chunking import passages_of, same_passage_in
+from core.ingestion.dating import stated_date
 from core.ingestion.parsed import Parsed
 from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
 
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "2"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "3"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=(parsed.modified or "")[:10] or now.date().isoformat(),
+            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10] or now.date().isoformat(),
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url or parsed.url,
@@ -151,6 +152,10 @@ class Ingestor:
             await self._index.remove(document_id, keep_version=before.version if before else "")
         except FootnoteError:
             return
+
+
+def _top(parsed: Parsed) -> str:
+    return "\n".join(block.text for block in parsed.blocks[:2])
 
 
 def document_id_of(base: str, source: str) -> str:
