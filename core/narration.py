@@ -67,7 +67,7 @@ def told(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm fo
             return event.text
         case AgentCompleted():
             spent = event.answer.spent
-            cost = f"{spent.searches} searches, {spent.calls} calls, {spent.tokens} tokens, {spent.seconds:.2f} s"
+            cost = f"searches {spent.searches}, calls {spent.calls}, tokens {spent.tokens}, {spent.seconds:.2f} s"
             return f"{event.answer.outcome}: {cost}"
         case AgentFailed():
             return event.message

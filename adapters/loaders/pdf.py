@@ -31,6 +31,8 @@ HEADING_RATIO = 1.12
 
 HEADING_CHARS = 160
 MAX_COLUMNS = 12
+EDGE_SHARE = 0.1
+"""Running heads and page numbers stand in this share of the page at its top and bottom."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
 _NUMBERED = re.compile(r"^((\d+\.)+\d*|\d+|[A-Z]\.|Appendix [A-Z]|Chapter \d+|Section \d+)\s+\S")
@@ -50,6 +52,7 @@ class Line:
     bottom: float
     top: float
     baseline: float
+    at_edge: bool
 
 
 def read(name: str, data: bytes) -> Parsed:
@@ -106,13 +109,15 @@ def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
     except pypdfium2.PdfiumError:
         return []
     try:
-        return list(_lines(text_page.raw))
+        _, low, _, high = page.get_bbox()
+        return list(_lines(text_page.raw, low, high))
     finally:
         text_page.close()
         page.close()
 
 
-def _lines(raw: Any) -> Iterator[Line]:
+def _lines(raw: Any, low: float, high: float) -> Iterator[Line]:
+    """The lines of a text page whose paper reaches from `low` to `high`, in points."""
     import pypdfium2.raw as pdfium
 
     start = 0
@@ -120,22 +125,23 @@ def _lines(raw: Any) -> Iterator[Line]:
     for i in range(pdfium.FPDFText_CountChars(raw)):
         code = pdfium.FPDFText_GetUnicode(raw, i)
         if code in (10, 13):
-            if line := _line(raw, start, units):
+            if line := _line(raw, start, units, low, high):
                 yield line
             start, units = i + 1, []
         else:
             units.append(code)
-    if line := _line(raw, start, units):
+    if line := _line(raw, start, units, low, high):
         yield line
 
 
-def _line(raw: Any, start: int, codes: list[int]) -> Line | None:
+def _line(raw: Any, start: int, codes: list[int], low: float, high: float) -> Line | None:
     text = _characters(codes)
     shown = [start + i for i, code in enumerate(codes) if code > 32]
     if not text or not shown:
         return None
     sizes = [_size(raw, i) for i in (shown[0], shown[len(shown) // 2], shown[-1])]
     first, last = _box(raw, shown[0]), _box(raw, shown[-1])
+    margin = (high - low) * EDGE_SHARE
     fonts = [_font(raw, shown[0]), _font(raw, shown[-1])]
     return Line(
         text=text,
@@ -147,6 +153,7 @@ def _line(raw: Any, start: int, codes: list[int]) -> Line | None:
         bottom=min(first[2], last[2]),
         top=max(first[3], last[3]),
         baseline=_baseline(raw, shown[0]),
+        at_edge=min(first[2], last[2]) > high - margin or max(first[3], last[3]) < low + margin,
     )
 
 
@@ -298,33 +305,33 @@ def _body_size(pages: list[list[Line]]) -> float:
 
 
 def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[Ruled]]) -> Iterator[Block]:
-    running = _running_lines(pages)
-    levels = _levels(pages, _body_size(pages), outline)
+    body = _body_size(pages)
+    running = _running_lines(pages, body)
+    levels = _levels(pages, body, outline)
     for i, lines in enumerate(pages):
-        kept = [line for line in lines if not _edge_key(line, lines) or _edge_key(line, lines) not in running]
+        kept = [line for line in lines if _edge_key(line, body) not in running]
         text = _page_markdown(kept, levels, tables.get(i, []))
         if text.strip():
             yield Block(text, page=i + 1)
 
 
-def _running_lines(pages: list[list[Line]]) -> set[str]:
+def _running_lines(pages: list[list[Line]], body: float) -> set[str]:
     """Headers, footers and page numbers: lines at a page's edge that come back on most pages."""
     if len(pages) < 3:
         return set()
     seen: Counter[str] = Counter()
     for lines in pages:
-        seen.update({key for line in lines if (key := _edge_key(line, lines))})
+        seen.update({key for line in lines if (key := _edge_key(line, body))})
     filled = sum(bool(lines) for lines in pages)
     return {key for key, times in seen.items() if times >= max(3, filled * 0.3)}
 
 
-def _edge_key(line: Line, lines: list[Line]) -> str:
-    """How a line at the top or bottom edge is recognised on other pages: digits do not count."""
-    highest, lowest = max(other.top for other in lines), min(other.bottom for other in lines)
-    edge = 24.0
-    if line.top < highest - edge and line.bottom > lowest + edge:
+def _edge_key(line: Line, body: float) -> str:
+    """How a line at a page's edge is recognised on other pages, digits not counting; '' for all other lines."""
+    if not line.at_edge or line.size >= body * HEADING_RATIO or len(line.text) > 90:
         return ""
-    return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.lower())
+    key = re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.lower())
+    return key if re.search(r"[^\W\d_]", key) or key.count("#") == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def main() -> None:
         answer = frame(answer_for(str(header["name"]), data))
         if len(answer) > output_bytes:
             answer = frame(
-                {"rejected": f"Its text is over {output_bytes // 2**20} MB, more than is indexed from one file."}
+                {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
             )
         answers.write(answer)
         answers.flush()

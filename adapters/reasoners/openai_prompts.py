@@ -57,7 +57,7 @@ class Fence:
 
     def __call__(self, kind: str, text: str, **attributes: object) -> str:
         """The text between its marks."""
-        named = "".join(f' {name}="{_line(str(value), 160)}"' for name, value in attributes.items() if value)
+        named = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items() if value)
         return f"<{kind}-{self.token}{named}>\n{text.strip()}\n</{kind}-{self.token}>"
 
     @property
@@ -317,6 +317,10 @@ def _joined(*parts: str) -> str:
 
 def _clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
+
+
+def _attribute(value: object) -> str:
+    return _line(str(value), 160).replace("<", "‹").replace(">", "›")
 
 
 def _line(text: str, limit: int) -> str:

@@ -1,11 +1,81 @@
-"""Quotes."""
+"""Which stretch of a passage is shown as its quote: always verbatim, at most two neighbouring sentences."""
+
+from collections.abc import Sequence
 
 from core.evidence import Quote
 from core.language import content_words, sentences
+from core.retrieval.local_bm25 import coverage, scores
+
+LONGEST = 300  # characters: three lines on a phone
+_QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quote is there to bear the claim out
 
 
-def choose_quote(text: str, query: str, claim: str = "") -> Quote:
-    """The best sentence."""
-    wanted = set(content_words(f"{query} {claim}"))
-    best = max(sentences(text), key=lambda s: len(wanted & set(content_words(s))), default=text)
-    return Quote(best, 1.0)
+def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
+    """The sentence of the passage that says most of the claim and the question, with a neighbour that adds to it.
+
+    Ranked by BM25 whose statistics are of this passage alone, so that a word which the whole passage is about decides
+    nothing. A sentence that is too long is cut around what matches. ``score`` is the share in [0, 1] of the claim's
+    (else the question's) words, weighted by how rare they are here, that the quote holds. Where nothing matches it is
+    the passage's opening, with score 0; an empty passage has an empty quote.
+    """
+    spans = [span for span in _spans(passage_text) if content_words(passage_text[slice(*span)])]
+    if not spans:
+        return Quote(_cut(passage_text.strip(), frozenset()), 0.0)
+    words = [content_words(passage_text[start:end]) for start, end in spans]
+    decisive = content_words(claim) or content_words(query)
+    ranked = scores(words, decisive)
+    if claim:
+        ranked = [
+            mine + _QUESTION_WEIGHT * asked
+            for mine, asked in zip(ranked, scores(words, content_words(query)), strict=True)
+        ]
+    best = max(range(len(spans)), key=lambda n: (ranked[n], -n))
+    first, last = _with_neighbour(best, spans, words, ranked, frozenset(decisive))
+    text = passage_text[spans[first][0] : spans[last][1]]
+    held = {word for n in range(first, last + 1) for word in words[n]}
+    return Quote(_cut(text, frozenset(decisive)), round(coverage(words, decisive, held), 4))
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where each sentence stands."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for sentence in sentences(text):
+        start = text.index(sentence, at)
+        at = start + len(sentence)
+        found.append((start, at))
+    return found
+
+
+def _with_neighbour(
+    best: int,
+    spans: Sequence[tuple[int, int]],
+    words: Sequence[tuple[str, ...]],
+    ranked: Sequence[float],
+    decisive: frozenset[str],
+) -> tuple[int, int]:
+    """The best sentence and the one beside it that holds wanted words it lacks, if both together are short enough."""
+    missing = decisive - set(words[best])
+    choices: list[tuple[float, int, int]] = []
+    for first, last, other in ((best - 1, best, best - 1), (best, best + 1, best + 1)):
+        fits = first >= 0 and last < len(spans) and spans[last][1] - spans[first][0] <= LONGEST
+        if fits and missing & set(words[other]):
+            choices.append((ranked[other], first, last))
+    return max(choices)[1:] if choices else (best, best)
+
+
+def _cut(text: str, decisive: frozenset[str]) -> str:
+    """At most ``LONGEST`` characters of ``text``, whole words, from where most of the decisive words are."""
+    if len(text) <= LONGEST:
+        return text
+    starts = [0, *(n + 1 for n, character in enumerate(text) if character.isspace() and n < len(text) - LONGEST // 2)]
+    step = max(1, len(starts) // 40)  # of a very long line not every place is tried
+
+    def matches(start: int) -> int:
+        return len(decisive & set(content_words(text[start : start + LONGEST])))
+
+    start = max(starts[::step], key=lambda place: (matches(place), -place))
+    piece = text[start : start + LONGEST]
+    if start + LONGEST < len(text) and not text[start + LONGEST].isspace():
+        piece = piece[: piece.rfind(" ")] if " " in piece else piece
+    return piece.strip()

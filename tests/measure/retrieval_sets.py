@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,9 @@ async def chunked(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> l
 async def encoded(texts: Sequence[str], encoder: SentenceTransformerEncoder, *, kind: str) -> Vectors:
     """Vectors of passages or (``kind`` "query") queries, cached by text."""
     CACHE.mkdir(exist_ok=True)
-    keys = [hashlib.sha256(f"{encoder.name}\x1f{kind}\x1f{text}".encode(errors="replace")).hexdigest() for text in texts]
+    keys = [
+        hashlib.sha256(f"{encoder.name}\x1f{kind}\x1f{text}".encode(errors="replace")).hexdigest() for text in texts
+    ]
     store = CACHE / f"{hashlib.sha256(''.join(sorted(keys)).encode()).hexdigest()[:24]}.npz"
     if store.exists():
         kept = np.load(store)
@@ -100,5 +103,5 @@ async def encoded(texts: Sequence[str], encoder: SentenceTransformerEncoder, *, 
     return vectors
 
 
-def _lines(path: Path) -> list[dict[str, object]]:  # type: ignore[explicit-any]
+def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -9,11 +9,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.phrases import QUESTION_WORDS, Phrase, names, noun_phrases
+from adapters.reasoners.extractive.phrases import Phrase, names, noun_phrases
 from core.language import STOPWORDS, content_words, stem, words
 
 _DECAY = 0.6  # how much less an exchange counts than the one after it
-_FROM_ANSWER, _FROM_TITLE = 0.25, 0.5
+_NAME, _NOUN, _FROM_ANSWER, _FROM_TITLE = 1.0, 0.7, 0.2, 0.8
+_STEADY = 0.3  # a name that weighs this much is what the thread is about
+_ENOUGH_BEFORE = 3  # content words
+_UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
+_PRONOUN_ONLY = re.compile(r"(?:it|that|this|them|those|these|he|she|they|him|her)", re.IGNORECASE)
 _EXCHANGES = 8  # further back, nothing is leaned on
 
 _PERSONAL = re.compile(r"\b(he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
@@ -47,8 +51,7 @@ _VERBISH = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
-_DEFINITE = re.compile(r"\b(?:the|such|each|every)\s+((?:[^\W\d_]+[-\s]?){1,3})", re.IGNORECASE)
-_SELF = frozenset("i me my we us our".split())
+_DEFINITE = re.compile(r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in|on|get)\b))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,12 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> Resolved:
         return Resolved(question)  # another language: its words are not ours to move
     topics = _topics(window)
     if not topics:
-        return Resolved(question, stuck=_leans(question) and not _substance(question))
-    if _fragment(question):
-        return _completed(question, window, topics)
+        return Resolved(question, stuck=_leans(question) and not content_words(question))
+    if completed := _completed(question, window):
+        return completed
     if pronoun := _pronoun(question):
         return _replaced(question, pronoun, topics)
-    if added := _left_out(question, window, topics):
+    if added := _left_out(question, topics):
         return Resolved(_appended(question, added), f"about {added}")
     return Resolved(question)
 
@@ -104,105 +107,135 @@ def _topics(window: Sequence[Exchange]) -> list[_Topic]:
     recent: set[Phrase] = set()
     for back, exchange in enumerate(reversed(window)):
         fade = _DECAY**back
-        for phrase in noun_phrases(exchange.question):
-            weights[phrase] = weights.get(phrase, 0.0) + fade * (1.0 if phrase.name else 0.7)
+        for phrase, weight in _mentioned(exchange):
+            weights[phrase] = weights.get(phrase, 0.0) + fade * weight
             if back == 0:
                 recent.add(phrase)
-        for number, title in enumerate(exchange.titles):
-            phrase = Phrase(title, name=True)
-            weights[phrase] = weights.get(phrase, 0.0) + fade * _FROM_TITLE / (1 + number)
-        for name in names(exchange.answer[:600])[:6]:
-            phrase = Phrase(name, name=True)
-            weights[phrase] = weights.get(phrase, 0.0) + fade * _FROM_ANSWER
     merged = _merged(weights)
     topics = [_Topic(phrase, weight, phrase in recent) for phrase, weight in merged.items()]
     return sorted(topics, key=lambda topic: -topic.weight)
 
 
+def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
+    """The phrases of one exchange: of its question in full, of titles and answer for less."""
+    for phrase in noun_phrases(exchange.question):
+        yield phrase, _NAME if phrase.name else _NOUN * (1.0 if len(phrase.stems) > 1 else 0.8)
+    for number, title in enumerate(exchange.titles):
+        if not any(character.isdigit() for character in title):
+            yield Phrase(_UNDRESSED.sub("", title).strip(), name=True), _FROM_TITLE / (1 + 2 * number)
+    for name in names(exchange.answer[:400])[:4]:
+        yield Phrase(name, name=True), _FROM_ANSWER
+
+
 def _merged(weights: dict[Phrase, float]) -> dict[Phrase, float]:
-    """A name's shorter mentions count for the longest one: Carnegie for Andrew Carnegie."""
+    """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie."""
     merged: dict[Phrase, float] = {}
     for phrase in sorted(weights, key=lambda one: -len(one.stems)):
         if not phrase.stems:
             continue
-        longer = next((kept for kept in merged if kept.name and phrase.stems <= kept.stems), None)
+        longer = next((kept for kept in merged if kept.name == phrase.name and phrase.stems <= kept.stems), None)
         merged[longer or phrase] = merged.get(longer or phrase, 0.0) + weights[phrase]
     return merged
 
 
 def _person(phrase: Phrase) -> bool:
     parts = phrase.text.split()
-    return phrase.name and 1 <= len(parts) <= 4 and all(part[0].isupper() for part in parts) and not any(
-        character.isdigit() for character in phrase.text
-    )
+    spelled = all(part[0].isupper() or part in {"de", "van", "von", "la"} for part in parts)
+    return phrase.name and len(parts) <= 4 and spelled and not re.search(r"\d", phrase.text)  # noqa: PLR2004
 
 
 def _pronoun(question: str) -> re.Match[str] | None:
     """The first word that stands for something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
     candidates = [pattern.search(bare) for pattern in (_PERSONAL, _THING, _POINTING)]
-    found = sorted((one for one in candidates if one), key=lambda one: one.start())
-    for one in found:
-        if not _stands_inside(question, one):
+    for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
+        before = question[: one.start()]
+        # A name, or enough said, before the pronoun: it looks back inside the question.
+        if not names(before) and len(content_words(before)) < _ENOUGH_BEFORE:
             return one
     return None
 
 
-def _stands_inside(question: str, pronoun: re.Match[str]) -> bool:
-    """Whether something before the pronoun, in the question, is what it stands for."""
-    before = question[: pronoun.start()]
-    if names(before):
-        return True
-    return len(content_words(before)) >= 3  # noqa: PLR2004 - enough said for the pronoun to look back inside
-
-
 def _replaced(question: str, pronoun: re.Match[str], topics: Sequence[_Topic]) -> Resolved:
     word = pronoun.group().casefold()
+    after = question[pronoun.end() :]
+    noun = re.match(r"\s+([^\W\d_]{3,})", after)
+    pointing = word in {"this", "that", "these", "those"}
+    if pointing and noun and not _VERBISH.match(after.strip()) and noun.group(1).casefold() not in STOPWORDS:
+        added = _meant(question, noun.group(1), topics)
+        return Resolved(_appended(question, added), f"about {added}") if added else Resolved(question)
     chosen = _antecedent(question, word, topics)
     if chosen is None:
         return Resolved(question)
-    text = chosen.phrase.text
-    after = question[pronoun.end() :]
-    if word in {"his", "its", "their"} or (word == "her" and re.match(r"\s+[^\W\d_]", after) and not re.match(r"\s+(?:to|in|for|and|as|on|at|with)\b", after)):
-        text = f"{text}'s"
-    elif word in {"this", "that", "these", "those"} and re.match(r"\s+[^\W\d_]{3,}", after) and not _VERBISH.match(after.strip()):
-        return Resolved(_appended(question, text), f"about {chosen.phrase.text}")
+    possessive = word in {"his", "its", "their"} or (word == "her" and noun and noun.group(1).casefold() not in STOPWORDS)
+    text = f"{chosen.phrase.text}'s" if possessive else chosen.phrase.text
     return Resolved(f"{question[: pronoun.start()]}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
 
 
 def _antecedent(question: str, word: str, topics: Sequence[_Topic]) -> _Topic | None:
     known = frozenset(content_words(question))
     fresh = [topic for topic in topics if not topic.phrase.stems <= known]
-    if word in {"he", "she", "him", "his", "her", "hers", "himself", "herself"}:
+    if _PERSONAL.fullmatch(word):
         return next((topic for topic in fresh if _person(topic.phrase)), None)
     return fresh[0] if fresh else None
 
 
-def _fragment(question: str) -> bool:
-    """Whether it is no sentence of its own: "and for enterprise?", "what about X?", "why?"."""
-    if _LEADING.match(question) and len(content_words(question)) <= 4:
-        return True
-    return len(words(question)) <= 3 and not _VERBISH.search(question)
+def _meant(question: str, noun: str, topics: Sequence[_Topic]) -> str:
+    """What "the movement" is: the thread's own phrase with that noun, else what the thread is about by name."""
+    wanted, known = stem(noun), frozenset(content_words(question))
+    for topic in topics:
+        if topic.phrase.head == wanted and len(topic.phrase.stems) > 1:
+            return topic.phrase.text
+    if any(topic.phrase.stems & known for topic in topics if topic.recent):
+        return ""
+    return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known), "")
 
 
-def _completed(question: str, window: Sequence[Exchange], topics: Sequence[_Topic]) -> Resolved:
-    said = _LEADING.sub("", question).strip().rstrip("?.! ")
+def _completed(question: str, window: Sequence[Exchange]) -> Resolved | None:
+    """A fragment put into the question before it; None when the question is no fragment."""
     last = next((one.question for one in reversed(window) if one.question), "").rstrip("?.! ")
-    if not last:
-        return Resolved(question)
-    return Resolved(f"{last}, {said}?", f"continues “{last}?”")
+    lead = _LEADING.match(question)
+    said = _LEADING.sub("", question).strip().rstrip("?.! ")
+    bare_asking = len(words(said)) <= 3 and _ASKING.match(said) and not content_words(said)  # noqa: PLR2004
+    whole = _VERBISH.search(said) or _ASKING.match(said)
+    if not last or not said or not (bare_asking or (lead and not whole)):
+        return None
+    if len(content_words(said)) > 4 or (_PRONOUN_ONLY.fullmatch(said)):  # noqa: PLR2004 - says enough, or too little
+        return None
+    return Resolved(f"{_put_in(last, said)}?", f"continues “{last}?”")
 
 
-def _left_out(question: str, window: Sequence[Exchange], topics: Sequence[_Topic]) -> str:
+def _put_in(last: str, said: str) -> str:
+    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else extended."""
+    base = re.sub(r"\s*\([^)]*\)$", "", last)
+    new = Phrase(re.sub(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", "", said, flags=re.IGNORECASE), name=bool(names(said) or said[:1].isupper()))
+    phrases = noun_phrases(base)
+    for phrase in phrases:
+        if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
+            return base.replace(phrase.text, new.text, 1)
+    if preposition := re.match(r"(in|for|on|at|with|to|by|from)\s+(?:the\s+)?", said, re.IGNORECASE):
+        place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
+        return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
+    if new.name and (replaced := [name for name in names(base) if len(name.split()) <= 4]):  # noqa: PLR2004
+        return base.replace(replaced[-1], new.text, 1)
+    if not content_words(said):
+        return f"{base}: {said}"
+    if phrases and not new.name and len(phrases) == 1 and len(base) - len(phrases[0].text) > 10:  # noqa: PLR2004
+        return base.replace(phrases[0].text, new.text, 1)
+    return f"{base}, {said}"
+
+
+def _left_out(question: str, topics: Sequence[_Topic]) -> str:
     """The topic of a question that mentions something definite, or hardly anything, without saying of what."""
-    if names(question):
+    if names(question) or not (_VERBISH.search(question) or _ASKING.search(question)):
         return ""
     known = frozenset(content_words(question))
-    fresh = [topic for topic in topics if not topic.phrase.stems & known]
-    if not fresh:
-        return ""
-    if len(known) <= 2 or _MORE.search(question) or _DEFINITE.search(question):
-        return fresh[0].phrase.text
+    if definite := _DEFINITE.search(question):
+        return _meant(question, definite.group(1), topics)
+    if any(topic.phrase.stems & known for topic in topics[:3]):
+        return ""  # it names what the thread is about
+    if len(known) <= 2 or _MORE.search(question):  # noqa: PLR2004
+        return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY), "")
     return ""
 
 
@@ -212,8 +245,4 @@ def _appended(question: str, topic: str) -> str:
 
 
 def _leans(question: str) -> bool:
-    return _pronoun(question) is not None or _fragment(question)
-
-
-def _substance(question: str) -> bool:
-    return len(content_words(question)) >= 2  # noqa: PLR2004 - a pair of words is something to search for
+    return _pronoun(question) is not None or bool(_LEADING.match(question)) or len(words(question)) <= 2  # noqa: PLR2004

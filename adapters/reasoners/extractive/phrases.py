@@ -26,6 +26,10 @@ _PALE = frozenset(
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
 _LINKS = frozenset("of the and de la van von der for in on to & at".split())
 _SENTENCE_END = frozenset(".!?:")
+_LONGEST = 5  # words; a longer run is a list or a web page's menu
+_CONTRACTED = ("n't", "n’t", "'re", "'ve", "'ll", "’re", "’ve", "’ll")
+_AUXILIARIES = frozenset("do does did can could will would should may might must".split())
+_AFTER_VERB = frozenset("in on at for from with to into about by when if before after than as like and because".split())
 _VERB_CUES = frozenset("i you we he she it they to".split())
 
 
@@ -103,6 +107,9 @@ def names(text: str) -> tuple[str, ...]:
             continue
         end = _name_end(found, at)
         parts = [part for part in found[at:end] if part[0].isalnum() or part == "&"]
+        if len(parts) > _LONGEST + 2:
+            at = end
+            continue
         kept[" ".join(parts).removesuffix("'s").removesuffix("’s")] = None
         at = end
     return tuple(kept)
@@ -115,22 +122,54 @@ def _carries(token: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def noun_phrases(text: str) -> tuple[Phrase, ...]:
-    """Names, and runs of content words as they stand; a word after "to" or a pronoun counts as a verb and is left out."""
+    """Runs of content words and the names among them, as they stand, likely verbs left out."""
     found = tokens(text)
-    proper = names(text)
-    phrases = [Phrase(name, name=True) for name in proper]
-    covered = {part.casefold() for name in proper for part in name.split()}
-    run: list[str] = []
-    runs: list[list[str]] = []
-    for at, token in enumerate(found):
-        before = found[at - 1].casefold() if at else ""
-        if not _carries(token) or token.casefold() in _PALE or (before in _VERB_CUES and not _capital(token)):
-            runs.append(run)
-            run = []
-        else:
-            run.append(token)
-    runs.append(run)
-    for one in runs:
-        if one and not all(token.casefold() in covered for token in one):
-            phrases.append(Phrase(" ".join(one), name=False))
+    phrases = [Phrase(name, name=True) for name in names(text)]
+    start = 0
+    while start < len(found):
+        if not _nominal(found, start):
+            start += 1
+            continue
+        end = start + 1
+        while end < len(found) and (_nominal(found, end) or _joins(found, end)):
+            end += 1
+        first, last = _without_verbs(found, start, end)
+        if first < last and last - first <= _LONGEST:
+            run = " ".join(found[first:last])
+            if run not in names(text):
+                phrases.append(Phrase(run, name=False))
+        start = end
     return tuple(dict.fromkeys(phrases))
+
+
+def _nominal(found: tuple[str, ...], at: int) -> bool:
+    token = found[at]
+    bare = token.casefold()
+    return _carries(token) and (bare not in _PALE or _capital_inside(found, at)) and not bare.endswith(_CONTRACTED)
+
+
+def _capital_inside(found: tuple[str, ...], at: int) -> bool:
+    return _capital(found[at]) and not _initial(found, at)
+
+
+def _joins(found: tuple[str, ...], at: int) -> bool:
+    """Whether a small word holds two capitalised ones together: Lord of the Rings."""
+    after = next((word for word in found[at + 1 : at + 3] if word.casefold() not in _LINKS), "")
+    return found[at].casefold() in {"of", "de", "la", "van", "von", "der", "the", "&"} and (
+        _capital(found[at - 1]) and _capital(after)
+    )
+
+
+def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, int]:
+    """The run without a verb at its front ("to configure …") or its back ("does the company pay for")."""
+    before = found[start - 1].casefold() if start else ""
+    if before in _VERB_CUES and not _capital(found[start]):
+        start += 1
+    if before in {"who", "what"} and end - start > 1 and re.search(r"(?:s|ed)$", found[start]) and not _capital(found[start]):
+        start += 1
+    ahead = found[end].casefold() if end < len(found) else "?"
+    asked = any(word.casefold() in _AUXILIARIES for word in found[max(0, start - 3) : start])
+    follows = ahead in PRONOUNS or (asked and (ahead in _AFTER_VERB or not ahead[0].isalnum()))
+    if end - start > 1 and follows and not _capital(found[end - 1]):
+        end -= 1
+    return start, end

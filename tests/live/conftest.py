@@ -1,0 +1,59 @@
+"""One Footnote on the embedded stores with the sample documents, opened once for all live scenes."""
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+from rich.console import Console
+
+from adapters.console.ingesting import ingest_files
+from adapters.loaders.folders import files_in
+from bot.config import Settings
+from bot.demo import SAMPLES
+from bot.wiring import Footnote, open_footnote
+
+if TYPE_CHECKING:
+    from adapters.console.chat import Chat
+
+
+def settings_for(home: Path, **more: object) -> Settings:
+    """Settings that read neither the environment's services nor a .env file."""
+    return Settings(_env_file=None, footnote_home=home, redis_url=None, milvus_uri=None, llm_model=None, **more)  # type: ignore[call-arg,arg-type]
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("footnote")
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def footnote(home: Path) -> AsyncIterator[Footnote]:
+    async with open_footnote(settings_for(home)) as opened:
+        files = [
+            (path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])
+        ]
+        await ingest_files(Console(quiet=True), opened.ingestor, files, "samples")
+        yield opened
+
+
+class Dialogue:
+    """A chat in the terminal as a scene: say something, read what was shown."""
+
+    def __init__(self, footnote: Footnote) -> None:
+        self._screen = io.StringIO()
+        self.chat: Chat = footnote.chat(Console(file=self._screen, width=200, no_color=True), frozenset({"samples"}))
+
+    async def say(self, text: str) -> str:
+        """What is shown after this line; white space folded."""
+        start = self._screen.tell()
+        await self.chat.say(text)
+        self._screen.seek(start)
+        return " ".join(self._screen.read().split())
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def dialogue(footnote: Footnote) -> Dialogue:
+    return Dialogue(footnote)

@@ -1,0 +1,80 @@
+"""The terminal as dialogue, on the embedded stores, with no model but the packaged one."""
+
+import pytest
+
+from adapters.console.chat import OPERATOR
+from bot.wiring import Footnote
+from core.answer import Outcome
+from core.assistant import Question
+from core.conversation import Audience, ThreadKey
+from core.events import AgentCompleted, RetrievalStarted
+from tests.live.conftest import Dialogue
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_a_question_is_answered_with_a_citation_that_can_be_checked(dialogue: Dialogue) -> None:
+    shown = await dialogue.say("How long are driver positions kept?")
+    assert "kept for 90 days" in shown
+    assert "[1] Data protection and security overview" in shown
+    assert "page 2" in shown
+    assert "Driver positions are kept for 90 days" in await dialogue.say("/quote 1")
+
+
+async def test_a_follow_up_is_understood_from_the_thread(dialogue: Dialogue) -> None:
+    await dialogue.say("How long are driver positions kept?")
+    assert "18 months" in await dialogue.say("And the delivery photos?")
+
+
+@pytest.mark.parametrize("greeting", ["Hello!", "Thanks, that helps!", "good morning"])
+async def test_a_greeting_is_answered_without_a_search(dialogue: Dialogue, greeting: str) -> None:
+    shown = await dialogue.say(greeting)
+    assert "0 searches" in shown
+    assert "Searched" not in shown
+
+
+async def test_what_the_documents_do_not_say_is_not_said(dialogue: Dialogue) -> None:
+    shown = await dialogue.say("Does the company pay for dental treatment?")
+    assert "The documents don't say." in shown or "found nothing that answers" in shown
+
+
+async def test_an_unclear_question_is_asked_back_with_choices_to_press(dialogue: Dialogue) -> None:
+    shown = await dialogue.say("How do I configure the timeout?")
+    assert "1 " in shown
+    checkpoint = dialogue.chat.open_checkpoint
+    assert checkpoint is not None
+    assert any("job timeout" in choice.label for choice in checkpoint.choices)
+    answer = await dialogue.say("the job timeout")
+    assert "job_timeout_seconds" in answer
+    assert dialogue.chat.open_checkpoint is None
+
+
+async def test_a_thread_goes_on_after_a_new_one_was_begun_elsewhere(dialogue: Dialogue, footnote: Footnote) -> None:
+    await dialogue.say("How many days of annual leave do I get?")
+    other = Dialogue(footnote)
+    other.chat.thread = dialogue.chat.thread
+    assert "five days" in await other.say("And how many can I carry over?")
+
+
+async def test_the_trace_tells_what_happened(dialogue: Dialogue) -> None:
+    await dialogue.say("How long are driver positions kept?")
+    shown = await dialogue.say("/trace")
+    for step in ("AGENT_STARTED", "AGENT_ROUTING_DECISION", "AGENT_RETRIEVAL_COMPLETED", "AGENT_COMPLETED"):
+        assert step in shown
+
+
+async def test_an_unknown_command_and_an_unknown_quote_say_so(dialogue: Dialogue) -> None:
+    assert "There is no command /nonsense" in await dialogue.say("/nonsense")
+    assert "no source" in await dialogue.say("/quote 7")
+
+
+async def test_only_the_named_base_is_read(footnote: Footnote) -> None:
+    await footnote.ingestor.ensure_base("empty")
+    key = ThreadKey("console", "", "terminal", "only-empty")
+    question = Question(
+        "How long are driver positions kept?", key, OPERATOR, Audience(unrestricted=True), bases=frozenset({"empty"})
+    )
+    events = [event async for event in footnote.assistant.ask(question)]
+    assert isinstance(events[-1], AgentCompleted)
+    assert events[-1].answer.outcome is Outcome.ABSTAINED
+    assert any(isinstance(event, RetrievalStarted) for event in events)
