@@ -5,7 +5,7 @@ it passes the audience and whether they are an admin, looked up on its own serve
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.answer import Citation
 from core.conversation import Audience, Person, ThreadKey, Turn
@@ -243,8 +243,3 @@ def explained(settings: PlaceSettings, chosen: Mapping[str, str]) -> tuple[str, 
     return tuple(
         f"{name}: {value or 'none'} ({'chosen here' if name in chosen else 'default'})" for name, value in now.items()
     )
-
-
-def shareable(turn: Turn) -> Turn:
-    """A turn as it may be shown to a whole channel: without what only concerned the asker."""
-    return replace(turn, rewritten="")

@@ -97,7 +97,7 @@ class Desk:
                 yield event
 
     async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
-        parked = await self.checkpoints.read(pressed.checkpoint)
+        parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
         kept = await self._kept_question(lease, pressed.checkpoint)
         if parked is None or kept is None:
             await platform.tell(
@@ -116,6 +116,7 @@ class Desk:
             text=pressed.text,
             audience=await platform.audience(kept),
             is_admin=permissions.is_admin,
+            by=lease.delivery.id,
             fence=lease.fence,
         )
         if pressed.person.id != parked.checkpoint.asker.id and not permissions.is_admin:
@@ -124,9 +125,9 @@ class Desk:
         await self._reopen(lease, platform, kept, parked.inquiry.id, events)
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
-        parked = await self.checkpoints.read(expiry.checkpoint)
+        parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
         if parked is not None:
-            events = self.assistant.expire(expiry.checkpoint, lease.fence)
+            events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
             await self._reopen(lease, platform, expiry.question, parked.inquiry.id, events)
 
     async def _reopen(

@@ -61,7 +61,8 @@ def _inside(text: str, position: int) -> tuple[int, int] | None:
     """The stretch around this position that has to stay whole, if there is one."""
     start = max(0, position - 2400)
     for match in _WHOLE.finditer(text, start, position + 2400):
-        if match.start() < position < match.end():
+        first = match.start() - text[match.start()].isspace()  # a marker stays with the word before it
+        if first < position < match.end():
             return match.span()
         if match.start() >= position:
             break

@@ -106,6 +106,7 @@ class Assistant:
                 question.asker,
                 text=understood.text,
                 audience=question.audience,
+                by=question.trace_id,
                 fence=question.fence,
             )
         else:
@@ -145,18 +146,20 @@ class Assistant:
         text: str = "",
         audience: Audience | None = None,
         is_admin: bool = False,
+        by: str = "",
         fence: int | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
         """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
 
-        The audience is looked at again: what it may not see any more is gone from the evidence.
+        The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
+        press: the same one, taken up by another worker after a crash, goes on where it was.
         """
-        parked = await self._checkpoints.read(checkpoint_id)
+        parked = await self._checkpoints.read(checkpoint_id, by=by)
         if parked is None:
             raise NotFound("This choice has been made already, or its time is over.", remedy="Ask again in the thread.")
         if person.id != parked.checkpoint.asker.id and not is_admin:
             raise Denied("Only the person who asked, or an admin, can choose here.")
-        taken = await self._checkpoints.claim(checkpoint_id)
+        taken = await self._checkpoints.claim(checkpoint_id, by=by)
         if taken is None:
             raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
         bases = await self.visible_bases(audience or taken.inquiry.audience, taken.inquiry.scope)
@@ -181,13 +184,15 @@ class Assistant:
         await self._settle(run, event, fence)
         return event
 
-    async def expire(self, checkpoint_id: str, fence: int | None = None) -> AsyncGenerator[AgentEvent, None]:
+    async def expire(
+        self, checkpoint_id: str, *, by: str = "", fence: int | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Stream the answer from what is there, because nobody chose in time."""
-        parked = await self._checkpoints.read(checkpoint_id)
+        parked = await self._checkpoints.read(checkpoint_id, by=by)
         if parked is None:
             return
         yield Noticed("Nobody chose, so I go on with what I have.")
-        events = self.choose(checkpoint_id, EXPIRED, parked.checkpoint.asker, fence=fence)
+        events = self.choose(checkpoint_id, EXPIRED, parked.checkpoint.asker, by=by, fence=fence)
         async with aclosing(events) as stream:
             async for event in stream:
                 yield event

@@ -217,6 +217,7 @@ class Inquiry:
     plan: Plan | None = None
     searches: tuple[Search, ...] = ()
     library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
+    misses: int = 0  # rounds in a row that brought nothing new
     missing: str = ""
     refining: str = ""  # a person's narrowing, or the claim that verification wants evidence for
     proposals: tuple[Move, ...] = ()  # what to do next, decided and not yet done

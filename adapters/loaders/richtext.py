@@ -19,8 +19,8 @@ _TOKEN = re.compile(
 )
 _SKIPPED = frozenset(
     b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf"
-    b" footnote listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore xmlnstbl"
-    b" fldinst mmathPr pgptbl bkmkstart bkmkend filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp".split()
+    b" footnote listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore"
+    b" xmlnstbl fldinst mmathPr pgptbl bkmkstart bkmkend filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp".split()
 )
 _SIGNS = {
     b"tab": " ", b"line": "\n", b"emdash": "—", b"endash": "–", b"bullet": "•", b"lquote": "‘", b"rquote": "’",

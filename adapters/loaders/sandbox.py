@@ -177,7 +177,8 @@ class Sandbox:
             return DocumentRejected(f"Reading it took more than {self._limits.cpu_seconds} seconds of processor time.")
         if code in (-signal.SIGABRT, -signal.SIGTRAP):  # how pdfium and malloc end when they get no more memory
             return DocumentRejected(
-                f"It made the parser give up: it is damaged or needs more than {self._limits.memory // MB} MB of memory."
+                "It made the parser give up: it is damaged, or "
+                f"needs more than {self._limits.memory // MB} MB of memory."
             )
         return DocumentRejected("It made the parser crash, so it is damaged or made to do harm.")
 

@@ -9,7 +9,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -40,7 +40,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
     "max_tokens": ("max_tokens",),
 }
-_NAMED = {
+_NAMES = {
     "tools": re.compile(r"\btools?\b|function.call"),
     "response_format": re.compile(r"response.format|json_object"),
 }
@@ -252,36 +252,24 @@ class Endpoint:
         import openai
 
         refused = frozenset(self._refused)
-        try:
-            return await send(self._parameters(ask, ceiling, refused, stream=stream))
-        except openai.APIStatusError as error:
-            suspects = self._suspects(error, self._parameters(ask, ceiling, refused, stream=stream))
-            refusal = error
-        for suspect in suspects:
-            without = refused | suspect
+        guesses: Iterator[frozenset[str]] | None = None
+        while True:
+            parameters = self._parameters(ask, ceiling, refused, stream=stream)
             try:
-                accepted = await send(self._parameters(ask, ceiling, without, stream=stream))
+                accepted = await send(parameters)
             except openai.APIStatusError as error:
-                if error.status_code not in _REFUSALS:
+                named = _named(error, parameters)
+                if named:
+                    refused |= named
+                    continue
+                guesses = guesses or _guesses(error, refused, parameters)
+                guess = next(guesses, None)
+                if guess is None:
                     raise
-                refusal = error
-                continue
-            self._refused |= without
-            return accepted
-        raise refusal
-
-    def _suspects(self, error: "APIStatusError", parameters: Json) -> Sequence[frozenset[str]]:
-        """The sets of features to try without, most likely first; none when the refusal is about something else."""
-        said = f"{error.message} {error.body} {error.param}".casefold()
-        if error.status_code not in _REFUSALS or _TOO_LONG.search(said):
-            return ()
-        present = [feature for feature, fields in FEATURES.items() if fields[0] in parameters]
-        named = [feature for feature in present if _is_named(feature, said)]
-        if not named and error.status_code not in _UNNAMED_REFUSALS:
-            return ()
-        order = dict.fromkeys((*named, *present)) if error.status_code in _UNNAMED_REFUSALS else dict.fromkeys(named)
-        one_by_one = [frozenset({feature}) for feature in order]
-        return [*one_by_one, frozenset(present)] if len(one_by_one) > 1 else one_by_one
+                refused = guess
+            else:
+                self._refused |= refused
+                return accepted
 
     def _parameters(self, ask: Ask, ceiling: int, refused: frozenset[str], *, stream: bool) -> Json:
         spoken = bool(ask.tools) and "tools" in refused
@@ -405,9 +393,26 @@ def _ceiling(ask: Ask, meter: Meter) -> int:
     return ceiling
 
 
-def _is_named(feature: str, said: str) -> bool:
-    pattern = _NAMED.get(feature)
-    return bool(pattern.search(said)) if pattern else feature in said
+def _named(error: "APIStatusError", parameters: Json) -> frozenset[str]:
+    """The optional features of a request that its refusal names."""
+    said = f"{error.message} {error.body} {error.param}".casefold()
+    if error.status_code not in _REFUSALS or _TOO_LONG.search(said):
+        return frozenset()
+    return frozenset(
+        feature
+        for feature, fields in FEATURES.items()
+        if fields[0] in parameters and _NAMES.get(feature, re.compile(feature)).search(said)
+    )
+
+
+def _guesses(error: "APIStatusError", refused: frozenset[str], parameters: Json) -> Iterator[frozenset[str]]:
+    """What else may have been refused when the refusal does not say: each feature, then all of them."""
+    if error.status_code not in _UNNAMED_REFUSALS or _TOO_LONG.search(f"{error.message} {error.body}"):
+        return
+    present = [feature for feature, fields in FEATURES.items() if fields[0] in parameters]
+    yield from (refused | {feature} for feature in present)
+    if len(present) > 1:
+        yield refused | frozenset(FEATURES)
 
 
 def _retry_after(error: "APIStatusError") -> float | None:

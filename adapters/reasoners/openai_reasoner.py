@@ -189,9 +189,9 @@ async def _awaited(work: Awaitable[T]) -> T:
 
 
 def _holding(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
-    """The object, if it has one of these keys; a bare list stands for the value of the only one."""
-    if isinstance(value, list) and len(keys) == 1:
-        return {keys[0]: value}
+    """The object, if it has one of these keys; a list stands for its only item or the value of the only key."""
+    if isinstance(value, list):
+        return {keys[0]: value} if len(keys) == 1 else _holding(next(iter(value), None), keys)
     return value if isinstance(value, dict) and any(key in value for key in keys) else None
 
 

@@ -32,7 +32,6 @@ _NOTES_TTL = 7 * 24 * 3600
 _WAITING_TTL = 24 * 3600
 _BLOCK_SECONDS = 1.0  # one wait for a token; well under the socket's timeout
 _SWEEP_SECONDS = 30.0
-_OVERDUE_SECONDS = 120.0  # after which a waiting delivery's token is renewed
 _SWEEP_BATCH = 100
 
 # KEYS seen queue; ARGV nonce body ttl. The nonce tells our own repeated command from a repeated delivery.
@@ -127,7 +126,8 @@ class RedisInbox(Inbox):
 
     ``lease`` is how long a worker may be silent before its thread is given to another; renew it about three times as
     often. ``look_again`` is how often a token that was left unacknowledged is looked at: what a dead worker held is
-    taken up at most ``lease + look_again`` and a second after its last renewal, if any lane is free.
+    taken up at most ``lease + look_again`` and a second after its last renewal, if any lane is free. A delivery that
+    waits longer than ``overdue`` has its thread's token renewed.
     """
 
     def __init__(
@@ -136,12 +136,14 @@ class RedisInbox(Inbox):
         *,
         lease: timedelta = timedelta(seconds=30),
         look_again: timedelta = timedelta(seconds=2),
+        overdue: timedelta = timedelta(minutes=2),
         most_waiting: int = 10_000,
         most_waiting_each: int = 20,
     ) -> None:
         self._client = client
         self._lease_ms = int(lease.total_seconds() * 1000)
         self._look_again = look_again.total_seconds()
+        self._overdue = overdue.total_seconds()
         self._most_waiting = most_waiting
         self._most_waiting_each = most_waiting_each
         self._tokens = ReadyTokens(client, idle_ms=int(self._look_again * 1000))
@@ -264,7 +266,7 @@ class RedisInbox(Inbox):
         now = time.time()
         if await self._tokens.count() > 2 * await self._client.zcard(WAITING) + _SWEEP_BATCH:
             return  # enough of them to be read first
-        overdue = await self._client.zrangebyscore(WAITING, "-inf", now - _OVERDUE_SECONDS, start=0, num=_SWEEP_BATCH)
+        overdue = await self._client.zrangebyscore(WAITING, "-inf", now - self._overdue, start=0, num=_SWEEP_BATCH)
         for member in texts(overdue):
             thread, _, person = json.loads(member)
             if await self._client.llen(_queue_key(thread)):

@@ -65,7 +65,7 @@ class InProcessInbox(Inbox):
         self._news.set()
         return True
 
-    async def take(self, worker: str, timeout: timedelta) -> Lease | None:  # noqa: ARG002 - a holder needs no name here
+    async def take(self, worker: str, timeout: timedelta) -> Lease | None:
         """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
         deadline = monotonic() + timeout.total_seconds()
         while (lease := self._next()) is None:

@@ -35,6 +35,7 @@ class InProcessState:
 
     threads: dict[str, ThreadRecord] = field(default_factory=dict)
     fences: dict[str, int] = field(default_factory=dict)
+    spoke: dict[str, set[str]] = field(default_factory=dict)  # the threads that each person asked in
     parked: dict[str, Parked] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)  # who took which checkpoint
     traces: dict[str, list[TracedEvent]] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class InProcessMemory(Memory):
         """Append a turn, or replace the one of its trace. Raises LeaseLost when ``fence`` is stale."""
         if fence is not None and fence != self._state.fences.get(str(key)):
             raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
+        self._state.spoke.setdefault(turn.asker.id, set()).add(str(key))
         record = await self.recall(key)
         known = any(earlier.trace_id == turn.trace_id for earlier in record.turns)
         turns = (
@@ -100,12 +102,12 @@ class InProcessMemory(Memory):
     async def forget_person(self, person_id: str) -> int:
         """Remove every turn this person asked, their checkpoints, traces and feedback; how many turns."""
         removed = 0
-        for key, record in list(self._state.threads.items()):
-            theirs = [turn for turn in record.turns if turn.asker.id == person_id]
-            if theirs:
-                self._state.threads[key] = _without(record, person_id)
-                removed += len(theirs)
-                self._drop_traces([turn.trace_id for turn in theirs])
+        for key in self._state.spoke.pop(person_id, set()) & self._state.threads.keys():
+            record = self._state.threads[key]
+            theirs = [turn.trace_id for turn in record.turns if turn.asker.id == person_id]
+            self._state.threads[key] = _without(record, person_id)
+            removed += len(theirs)
+            self._drop_traces(theirs)
         for checkpoint_id, parked in list(self._state.parked.items()):
             if parked.checkpoint.asker.id == person_id:
                 self._drop_checkpoint(checkpoint_id)

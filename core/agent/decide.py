@@ -21,7 +21,7 @@ from core.inquiry import (
 )
 
 LONG_SEARCH_AFTER = 3  # searches
-MISSES_IN_A_ROW = 2  # searches that brought nothing new; then more of the same is not worth its time
+MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is not worth its time
 
 
 async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
@@ -58,7 +58,7 @@ async def _decision(run: Run) -> Decision:
 async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
     moves = unmade(run.inquiry, decision.moves)
-    worthwhile = moves and run.meter.searches_left and not _fruitless(run)
+    worthwhile = moves and run.meter.searches_left and run.inquiry.misses < MISSES_IN_A_ROW
     searches = run.meter.spent.searches
     if worthwhile and searches >= LONG_SEARCH_AFTER and _gate(run, CheckpointKind.LONG_SEARCH):
         run.update(proposals=moves)
@@ -83,11 +83,6 @@ def _wants_sources(run: Run) -> bool:
     if CheckpointKind.SOURCES_FIRST in run.inquiry.settled:
         return False
     return asked or (run.inquiry.conduct.sources_first and _gate(run, CheckpointKind.SOURCES_FIRST))
-
-
-def _fruitless(run: Run) -> bool:
-    recent = run.inquiry.searches[-MISSES_IN_A_ROW:]
-    return len(recent) == MISSES_IN_A_ROW and not any(search.new for search in recent)
 
 
 def _sources_first(run: Run) -> AgentEvent:

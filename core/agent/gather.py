@@ -51,9 +51,11 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
             run.update(phase=Phase.COMPOSE, closing=True)
             run.meter.notice(str(cap))
             return
+    before = len(run.inquiry.library.found())
     for finding in findings:
         async for event in _keep(run, finding):
             yield event
+    run.update(misses=0 if len(run.inquiry.library.found()) > before else run.inquiry.misses + 1)
     async for event in grade(run):
         yield event
     run.update(phase=Phase.DECIDE)

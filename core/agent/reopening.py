@@ -10,6 +10,7 @@ from core.inquiry import Checkpoint, CheckpointKind, Choice
 from core.language import content_words, words
 
 LONGEST_ANSWER = 10  # words; more is a question of its own
+MOSTLY = 0.75  # of a question's words must be those of a reading for it to be that reading
 _ASKS = re.compile(
     r"(?i)^\s*(?:and\s+)?(?:who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have)\b"
 )
@@ -66,9 +67,11 @@ def _reading(message: str, checkpoint: Checkpoint) -> Understood | None:
         for choice, mine in readings.items()
     }
     best = max(own, key=lambda choice: own[choice], default=None)
+    asks = bool(_ASKS.match(message)) or message.endswith("?")
     if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
-        return Understood(best)
-    if _ASKS.match(message) or message.endswith("?") or not said:
+        about_it = len(said & readings[best]) >= MOSTLY * len(said)
+        return Understood(best) if about_it or not asks else None
+    if asks or not said:
         return None
     other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
     return Understood(other, message) if other else None

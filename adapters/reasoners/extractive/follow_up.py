@@ -13,7 +13,8 @@ from adapters.reasoners.extractive.phrases import Phrase, names, noun_phrases
 from core.language import STOPWORDS, content_words, stem, words
 
 _DECAY = 0.6  # how much less an exchange counts than the one after it
-_NAME, _NOUN, _FROM_ANSWER, _FROM_TITLE = 1.0, 0.7, 0.2, 0.8
+_NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
+_FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
 _ENOUGH_BEFORE = 3  # content words
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
@@ -29,6 +30,8 @@ _POINTING = re.compile(
     r"|(?<=\bafter )that\b|(?<=\bbefore )that\b|(?<=\babout )that\b|(?<=\bfor )that\b|(?<=\bto )that\b",
     re.IGNORECASE,
 )
+_ONE = re.compile(r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b", re.IGNORECASE)
+_REMARK = re.compile(r"^(?:[^?]*?[.!]\s+)+(?=[^.!?]*\?\s*$)")
 # "It" that stands for nothing.
 _EMPTY_IT = re.compile(
     r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe|legal|"
@@ -119,12 +122,22 @@ def _topics(window: Sequence[Exchange]) -> list[_Topic]:
 def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     """The phrases of one exchange: of its question in full, of titles and answer for less."""
     for phrase in noun_phrases(exchange.question):
-        yield phrase, _NAME if phrase.name else _NOUN * (1.0 if len(phrase.stems) > 1 else 0.8)
+        yield phrase, _weight(phrase)
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title):
             yield Phrase(_UNDRESSED.sub("", title).strip(), name=True), _FROM_TITLE / (1 + 2 * number)
     for name in names(exchange.answer[:400])[:4]:
         yield Phrase(name, name=True), _FROM_ANSWER
+
+
+def _weight(phrase: Phrase) -> float:
+    if phrase.relational:
+        return _RELATION
+    if phrase.name:
+        return _NAME
+    if names(phrase.text) or any(part[0].isupper() for part in phrase.text.split()[:-1]):
+        return _NAME_AND_NOUN
+    return _NOUN if len(phrase.stems) > 1 else _WORD
 
 
 def _merged(weights: dict[Phrase, float]) -> dict[Phrase, float]:
@@ -133,9 +146,14 @@ def _merged(weights: dict[Phrase, float]) -> dict[Phrase, float]:
     for phrase in sorted(weights, key=lambda one: -len(one.stems)):
         if not phrase.stems:
             continue
-        longer = next((kept for kept in merged if kept.name == phrase.name and phrase.stems <= kept.stems), None)
+        longer = next((kept for kept in merged if phrase.stems <= kept.stems and _absorbs(kept, phrase)), None)
         merged[longer or phrase] = merged.get(longer or phrase, 0.0) + weights[phrase]
     return merged
+
+
+def _absorbs(longer: Phrase, shorter: Phrase) -> bool:
+    """Whether they are mentions of one thing: Carnegie of Andrew Carnegie, Venus of Venus flytraps."""
+    return longer.name == shorter.name or (shorter.name and " " not in shorter.text and longer.text.startswith(shorter.text))
 
 
 def _person(phrase: Phrase) -> bool:
@@ -147,7 +165,9 @@ def _person(phrase: Phrase) -> bool:
 def _pronoun(question: str) -> re.Match[str] | None:
     """The first word that stands for something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
-    candidates = [pattern.search(bare) for pattern in (_PERSONAL, _THING, _POINTING)]
+    if question.rstrip().endswith("?"):  # what is said before the question is a remark: its pronouns can stay
+        bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
+    candidates = [pattern.search(bare) for pattern in (_PERSONAL, _THING, _POINTING, _ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
         before = question[: one.start()]
         # A name, or enough said, before the pronoun: it looks back inside the question.
@@ -196,13 +216,15 @@ def _completed(question: str, window: Sequence[Exchange]) -> Resolved | None:
     last = next((one.question for one in reversed(window) if one.question), "").rstrip("?.! ")
     lead = _LEADING.match(question)
     said = _LEADING.sub("", question).strip().rstrip("?.! ")
-    bare_asking = len(words(said)) <= 3 and _ASKING.match(said) and not content_words(said)  # noqa: PLR2004
+    short = len(words(said)) <= 3  # noqa: PLR2004
+    bare_asking = short and _ASKING.match(said) and not content_words(said) and not _pronoun(said)
     whole = _VERBISH.search(said) or _ASKING.match(said)
     if not last or not said or not (bare_asking or (lead and not whole)):
         return None
     if len(content_words(said)) > 4 or (_PRONOUN_ONLY.fullmatch(said)):  # noqa: PLR2004 - says enough, or too little
         return None
-    return Resolved(f"{_put_in(last, said)}?", f"continues “{last}?”")
+    whole_question = _put_in(last, said)
+    return Resolved(f"{whole_question}?", f"continues “{last}?”") if whole_question else None
 
 
 def _put_in(last: str, said: str) -> str:
@@ -220,9 +242,10 @@ def _put_in(last: str, said: str) -> str:
         return base.replace(replaced[-1], new.text, 1)
     if not content_words(said):
         return f"{base}: {said}"
-    if phrases and not new.name and len(phrases) == 1 and len(base) - len(phrases[0].text) > 10:  # noqa: PLR2004
-        return base.replace(phrases[0].text, new.text, 1)
-    return f"{base}, {said}"
+    topical = [phrase for phrase in phrases if not phrase.relational]
+    if len(topical) == 1 and len(content_words(base)) > len(topical[0].stems):
+        return base.replace(topical[0].text, new.text, 1)
+    return ""
 
 
 def _left_out(question: str, topics: Sequence[_Topic]) -> str:

@@ -23,12 +23,39 @@ _PALE = frozenset(
     person someone anyone something anything everything nothing aspect aspects article part parts explain describe
     discuss list define name find show learn hear heard understand want wanted wonder curious looking look today now""".split()
 )
+# Never the noun a phrase is about, whatever their ending: a run of content words breaks at them.
+_VERBS = frozenset(
+    stem(word)
+    for word in """eat drink spoil stop replace treat relate allow compare convert alleviate spread reverse kill die borrow owe
+    receive acquire watch exist win lose write wrote sing say said tell told ask build built buy sell pay grow produce prevent
+    improve develop create reduce increase decrease become begin began happen seem sound suggest appear include contain involve
+    require provide offer configure install delete remove add enable disable differ apply decide choose avoid consider solve fix
+    handle protect explain describe learn teach study believe expect hope wish try leave left live lived move went married marry
+    born carry bring brought buy hold meet met join form recommend prefer protect obtain earn spend save qualify file wear convince
+    survive affect influence boost attract catch catches contribute interest stay enjoy hurt respond speak spoke talk wonder regret
+    mention reach fail succeed release record perform star act publish release own belong cover last cause own run""".split()
+)
+# Adjectives and adverbs that end a run without being what it is about.
+_TRAILING = frozenset(
+    """native serious effective dangerous deadly extreme likely well late less more needed later longer popular successful
+    famous available possible instead together apart far early high low long hard easy fast slow close free full""".split()
+)
+# Nouns that say a relation: what comes after their "of" is the topic.
+RELATIONAL = frozenset(
+    stem(word)
+    for word in """role impact relationship purpose origin benefit cause difference reason effect example type time symptom method
+    issue advantage disadvantage history meaning definition process step requirement limit area concern return particular form
+    day year month week number amount level rate case fact idea view use point end result response reaction question problem
+    situation location world others criticism source kind side option risk""".split()
+)
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
 _LINKS = frozenset("of the and de la van von der for in on to & at".split())
 _SENTENCE_END = frozenset(".!?:")
 _LONGEST = 5  # words; a longer run is a list or a web page's menu
 _CONTRACTED = ("n't", "n’t", "'re", "'ve", "'ll", "’re", "’ve", "’ll")
 _AUXILIARIES = frozenset("do does did can could will would should may might must".split())
+_BEING = frozenset("is are was were be been being has have had".split())
+_PARTICIPLE = re.compile(r"(?:ed|ing|kept|sent|paid|held|built|written|given|done|set|lost|sold|bought|taught|found|run|born)$")
 _AFTER_VERB = frozenset("in on at for from with to into about by when if before after than as like and because".split())
 _VERB_CUES = frozenset("i you we he she it they to".split())
 
@@ -44,6 +71,11 @@ class Phrase:
     def stems(self) -> frozenset[str]:
         """Its content, for comparing."""
         return frozenset(stem(word) for word in words(self.text) if word.casefold() not in STOPWORDS)
+
+    @property
+    def relational(self) -> bool:
+        """Whether it only says a relation to something else: role, cause, difference."""
+        return not self.name and len(self.stems) == 1 and self.stems <= RELATIONAL
 
     @property
     def head(self) -> str:
@@ -131,11 +163,11 @@ def noun_phrases(text: str) -> tuple[Phrase, ...]:
             start += 1
             continue
         end = start + 1
-        while end < len(found) and (_nominal(found, end) or _joins(found, end)):
+        while end < len(found) and not _possessive(found[end - 1]) and (_nominal(found, end) or _joins(found, end)):
             end += 1
         first, last = _without_verbs(found, start, end)
         if first < last and last - first <= _LONGEST:
-            run = " ".join(found[first:last])
+            run = " ".join(found[first:last]).removesuffix("'s").removesuffix("’s")
             if run not in names(text):
                 phrases.append(Phrase(run, name=False))
         start = end
@@ -144,7 +176,11 @@ def noun_phrases(text: str) -> tuple[Phrase, ...]:
 
 def _nominal(found: tuple[str, ...], at: int) -> bool:
     token = found[at]
-    bare = token.casefold()
+    bare = token.casefold().replace("’", "'")
+    if not _capital_inside(found, at) and (bare.endswith("ly") or stem(bare) in _VERBS):
+        return False
+    if bare.split("'")[0] in STOPWORDS | PRONOUNS | QUESTION_WORDS:
+        return False
     return _carries(token) and (bare not in _PALE or _capital_inside(found, at)) and not bare.endswith(_CONTRACTED)
 
 
@@ -160,6 +196,10 @@ def _joins(found: tuple[str, ...], at: int) -> bool:
     )
 
 
+def _possessive(token: str) -> bool:
+    return token.endswith(("'s", "’s"))
+
+
 def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, int]:
     """The run without a verb at its front ("to configure …") or its back ("does the company pay for")."""
     before = found[start - 1].casefold() if start else ""
@@ -169,7 +209,11 @@ def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, i
         start += 1
     ahead = found[end].casefold() if end < len(found) else "?"
     asked = any(word.casefold() in _AUXILIARIES for word in found[max(0, start - 3) : start])
-    follows = ahead in PRONOUNS or (asked and (ahead in _AFTER_VERB or not ahead[0].isalnum()))
-    if end - start > 1 and follows and not _capital(found[end - 1]):
+    base_form = not found[end - 1].endswith("s")  # as verbs after "do" and "can" are
+    follows = base_form and (ahead in PRONOUNS or (asked and (ahead in _AFTER_VERB or not ahead[0].isalnum())))
+    passive = any(word.casefold() in _BEING for word in found[max(0, start - 3) : start]) and _PARTICIPLE.search(found[end - 1])
+    if end - start > 1 and (follows or passive) and not _capital(found[end - 1]):
+        end -= 1
+    while end > start and found[end - 1].casefold() in _TRAILING:
         end -= 1
     return start, end

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from adapters.loaders.addresses import why_host_refused, why_refused
 from adapters.loaders.crawl import crawl
-from adapters.loaders.fetch import AddressInfo, Fetcher, Rules, make_socket
+from adapters.loaders.fetch import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.errors import FetchRefused
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -82,7 +83,9 @@ async def test_a_name_that_leads_to_a_forbidden_address_is_never_connected_to(ad
     assert network.connected == []
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::200e", "100.63.0.1"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::200e", "100.63.0.1"]
+)
 def test_public_addresses_are_allowed(address: str) -> None:
     assert why_refused(address) is None
 
@@ -191,7 +194,7 @@ async def test_each_hop_resolves_its_name_once() -> None:
 
 async def test_redirects_without_end_are_given_up() -> None:
     async def handler(request: web.Request) -> web.Response:
-        return web.Response(status=302, headers={"Location": f"/{request.path}x"})
+        return web.Response(status=302, headers={"Location": f"{request.path}x"})
 
     network = docs()
     async with serving(handler) as port:
@@ -271,6 +274,15 @@ async def test_a_server_that_drips_is_left_at_the_deadline() -> None:
     async with server:
         with pytest.raises(FetchRefused, match=r"longer than 0\.3 seconds"):
             await docs().fetcher(inside(port, seconds=0.3)).fetch(f"http://docs.test:{port}/")
+
+
+def test_the_last_guard_makes_no_socket_for_an_address_that_was_not_checked() -> None:
+    network = docs()
+    make = network.fetcher()._guarded(Target(URL("http://docs.test/"), ("93.184.215.14",)))
+    for address, port in (("127.0.0.1", 80), ("93.184.215.14", 22)):
+        with pytest.raises(FetchRefused, match="not checked"):
+            make((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port)))
+    assert network.connected == []
 
 
 async def test_lists_of_hosts_are_kept() -> None:

@@ -1,12 +1,14 @@
 """Each format in a small scene: what goes in, what Markdown comes out, and where it says it came from."""
 
 import json
+import struct
 from io import BytesIO
 from itertools import pairwise
 
 import pytest
 
 from adapters.loaders.formats import detect, read
+from adapters.loaders.outlook import unpack_rtf
 from core.errors import DocumentRejected
 from core.ingestion.parsed import Parsed
 from tests.adapters.loaders.hostile import packed, word
@@ -17,7 +19,8 @@ def text_of(parsed: Parsed) -> str:
 
 
 def test_markdown_keeps_its_lines_and_gives_up_its_front_matter() -> None:
-    source = b'---\ntitle: "On call"\nupdated: 2024-03-01\nurl: https://wiki.example/on-call\n---\nPages\n=====\n\nAnswer within 5 min.\n'
+    front = b'---\ntitle: "On call"\nupdated: 2024-03-01\nurl: https://wiki.example/on-call\n---\n'
+    source = front + b"Pages\n=====\n\nAnswer within 5 min.\n"
     parsed = read("on-call.md", source)
     assert (parsed.title, parsed.modified, parsed.url) == ("On call", "2024-03-01", "https://wiki.example/on-call")
     [block] = parsed.blocks
@@ -129,7 +132,8 @@ def test_a_word_document_keeps_headings_lists_and_tables() -> None:
 
 def test_deleted_words_of_a_word_document_stay_deleted() -> None:
     run = "<w:r><w:t>{}</w:t></w:r>".format
-    body = f'<w:p>{run("We ")}<w:del w:id="1"><w:r><w:delText>never </w:delText></w:r></w:del><w:ins>{run("always ")}</w:ins>{run("refund")}</w:p>'
+    deleted = '<w:del w:id="1"><w:r><w:delText>never </w:delText></w:r></w:del>'
+    body = f"<w:p>{run('We ')}{deleted}<w:ins>{run('always ')}</w:ins>{run('refund')}</w:p>"
     assert text_of(read("a.docx", word(body))) == "We always refund"
 
 
@@ -212,6 +216,66 @@ def test_a_mail_shows_who_when_and_what_and_names_its_attachments() -> None:
     assert text.endswith("The cause was a full disk.")
 
 
+def compound(streams: dict[str, bytes]) -> bytes:
+    """A compound file (MS-CFB, version 3): one storage per folder, streams filled up to the size of a large one."""
+    streams = {path: content.ljust(4096, b"\0") for path, content in streams.items()}
+    entries: list[tuple[str, int, int, int, bytes]] = []  # name, kind, child, next, content
+    folders = sorted({path.split("/")[0] for path in streams if "/" in path})
+    tops = [path for path in streams if "/" not in path] + folders
+    entries.append(("Root Entry", 5, 1, -1, b""))
+    for i, name in enumerate(tops, 1):
+        inner = next(
+            (at for at, path in enumerate([p for p in streams if "/" in p]) if path.startswith(f"{name}/")), None
+        )
+        child = -1 if inner is None else len(tops) + 1 + inner
+        entries.append(
+            (name, 1 if name in folders else 2, child, i + 1 if i < len(tops) else -1, streams.get(name, b""))
+        )
+    entries += [(path.split("/")[1], 2, -1, -1, content) for path, content in streams.items() if "/" in path]
+    fat, body, table = [0xFFFFFFFD], b"", b""
+    directory = -(-len(entries) // 4)
+    fat += [*range(2, directory + 1), 0xFFFFFFFE]
+    for name, kind, child, following, content in entries:
+        start, count = len(fat), -(-len(content) // 512)
+        fat += [*range(start + 1, start + count), 0xFFFFFFFE] if count else []
+        body += content.ljust(count * 512, b"\0")
+        label = name.encode("utf-16-le")
+        table += label.ljust(64, b"\0") + struct.pack("<HBBiii", len(label) + 2, kind, 1, -1, following, child)
+        table += bytes(36) + struct.pack("<IQ", start if count else 0xFFFFFFFE, len(content))
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    header += struct.pack("<9I", 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
+    header += struct.pack("<109I", 0, *[0xFFFFFFFF] * 108)
+    sectors = struct.pack(f"<{len(fat)}I", *fat).ljust(512, b"\xff")
+    assert len(sectors) == 512
+    return header + sectors + table.ljust(directory * 512, b"\0") + body
+
+
+def test_an_outlook_message_reads_like_a_mail() -> None:
+    sent = struct.pack("<HHIQ", 0x0040, 0x0039, 6, (1_714_989_600 + 11_644_473_600) * 10_000_000)
+    message = compound(
+        {
+            "__properties_version1.0": bytes(32) + sent,
+            "__substg1.0_0037001F": "Störung behoben".encode("utf-16-le"),
+            "__substg1.0_0C1A001F": "Ada".encode("utf-16-le"),
+            "__substg1.0_0C1F001F": "ada@acme.example".encode("utf-16-le"),
+            "__substg1.0_1000001F": "The disk was full.".encode("utf-16-le"),
+            "__attach_version1.0_#00000000/__substg1.0_3707001F": "disk.png".encode("utf-16-le"),
+        }
+    )
+    parsed = read("a.msg", message)
+    assert (parsed.title, parsed.modified) == ("Störung behoben", "2024-05-06T10:00:00+00:00")
+    assert "From: Ada <ada@acme.example>" in text_of(parsed)
+    assert "Attachments: disk.png" in text_of(parsed)
+    assert text_of(parsed).endswith("The disk was full.")
+
+
+def test_the_packed_rtf_of_an_outlook_message_is_unpacked() -> None:
+    example = (  # the first example of [MS-OXRTFCP]
+        "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
+    )
+    assert unpack_rtf(bytes.fromhex(example)) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+
+
 def test_rst_titles_become_headings_and_lines_keep_their_numbers() -> None:
     source = (
         "=====\nGuide\n=====\n\nSetup\n-----\n\nRun :ref:`this <x>`:\n\n.. code-block:: sh\n\n   make demo\n\nDone.\n"
@@ -232,7 +296,8 @@ def test_source_code_is_cut_at_its_definitions() -> None:
 
 
 def test_other_languages_are_cut_by_their_first_column() -> None:
-    go = b"package main\n\n// Serve answers.\nfunc Serve(a int) error {\n\treturn nil\n}\n\ntype Box struct {\n\tN int\n}\n"
+    go = b"package main\n\n// Serve answers.\n"
+    go += b"func Serve(a int) error {\n\treturn nil\n}\n\ntype Box struct {\n\tN int\n}\n"
     blocks = read("main.go", go).blocks
     assert [b.text.split("\n")[0] for b in blocks] == ["# main.go", "## Serve", "## Box"]
     assert "// Serve answers." in blocks[1].text
@@ -248,7 +313,8 @@ def test_json_records_are_a_table_and_jsonl_keeps_its_lines() -> None:
 
 
 def test_an_rtf_document_keeps_letters_of_every_kind() -> None:
-    rtf = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}}\f0 Caf\'e9 \u8364?5 {\*\generator x}{\v hidden}\par Two\par}"
+    fonts = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}}"
+    rtf = fonts + rb"\f0 Caf\'e9 \u8364?5 {\*\generator x}{\v hidden}\par Two\par}"
     assert text_of(read("a.rtf", rtf)) == "Café €5\n\nTwo"
 
 

@@ -3,12 +3,15 @@
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.loaders.sandbox import Sandbox
 from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+
+if TYPE_CHECKING:
+    from core.ingestion.parsed import Parsed
 
 FILES = Path(__file__).parents[3] / ".." / "shared" / "data" / "ingest_files"
 pytestmark = [
@@ -40,7 +43,7 @@ SAYS = {
     "unstructured__embedded-images-tables.pdf": "egg shell adsorption on stainless surface",
     "unstructured__category-level.docx": "- A top level list item\n  - Next level\n",
     "markitdown__docx_complex_layout.docx": "| Authentication | Active |",
-    "docling__html_rich_table_cells.html": "| Teal | Pond; Marsh; Riverbank | Fly south in winter; Build nest on ground |",
+    "docling__html_rich_table_cells.html": "| Pond; Marsh; Riverbank | Fly south in winter; Build nest on ground |",
     "unstructured__fake-html-lang-de.html": "Geschäftsjahr",
     "unstructured__ideas-page.html": "\n\nKnowledge grows fractally.",
     "unstructured__fake-power-point.pptx": "- Find the bullet slide layout\n  - Use _TextFrame.text",

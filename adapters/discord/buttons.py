@@ -1,0 +1,111 @@
+"""Buttons that outlive a restart: each is recognised by its id, which names a trace or a checkpoint and nothing else.
+
+What a press does is the ``Presses``' business, which the client carries; nothing in a button is trusted.
+"""
+
+import re
+from typing import Any, Protocol, Self, cast
+
+import discord
+from discord import ui
+
+from adapters.discord.text import LABEL_LIMIT, clipped
+from core.inquiry import Choice
+
+
+ANSWER_ACTIONS = {
+    "quotes": ("Show quotes", discord.ButtonStyle.secondary),
+    "helpful": ("Helpful", discord.ButtonStyle.secondary),
+    "unhelpful": ("Not helpful", discord.ButtonStyle.secondary),
+    "handoff": ("Ask a person", discord.ButtonStyle.secondary),
+    "share": ("Share with channel", discord.ButtonStyle.primary),
+}
+
+Press = discord.Interaction[Any]
+
+
+class Presses(Protocol):
+    """What happens when something is pressed, chosen or sent."""
+
+    async def stop(self, press: Press, trace_id: str) -> None:
+        """The work on a question is to end."""
+
+    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+        """A checkpoint's choice."""
+
+    async def act(self, press: Press, action: str, trace_id: str) -> None:
+        """One of an answer's buttons."""
+
+    async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
+        """A menu of a place's settings."""
+
+
+def presses_of(press: Press) -> Presses:
+    """The client's presses."""
+    return cast("Presses", press.client.presses)  # type: ignore[attr-defined]
+
+
+class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
+    """Ends the work on a question."""
+
+    @classmethod
+    def made(cls, trace_id: str) -> Self:
+        """The button for the run of this trace."""
+        return cls(ui.Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"footnote:stop:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+        """The button that was pressed, from its id."""
+        return cls.made(match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).stop(
+            interaction, self.item.custom_id.rpartition(":")[2] if self.item.custom_id else ""
+        )
+
+
+class AnswerButton(
+    ui.DynamicItem[ui.Button[Any]],
+    template=r"footnote:(?P<action>quotes|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
+):
+    """What can be done with an answer."""
+
+    @classmethod
+    def made(cls, action: str, trace_id: str) -> Self:
+        """The button of this action for the answer of this trace."""
+        label, style = ANSWER_ACTIONS[action]
+        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:{action}:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+        """The button that was pressed, from its id."""
+        return cls.made(match["action"], match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        _, action, trace_id = (self.item.custom_id or "::").split(":")
+        await presses_of(interaction).act(interaction, action, trace_id)
+
+
+class ChoiceButton(
+    ui.DynamicItem[ui.Button[Any]], template=r"footnote:choose:(?P<checkpoint>[0-9a-f]{1,32}):(?P<choice>[\w-]{1,40})"
+):
+    """One choice of a checkpoint."""
+
+    @classmethod
+    def made(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
+        """The button of this choice; the first of a card stands out."""
+        style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
+        label = clipped(choice.label, LABEL_LIMIT) or choice.id
+        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+        """The button that was pressed, from its id."""
+        return cls.made(match["checkpoint"], Choice(match["choice"], match["choice"]))
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
+        await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)

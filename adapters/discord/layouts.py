@@ -1,0 +1,159 @@
+"""What our messages look like: layouts of text and buttons, from the first sign to the answer with its sources.
+
+One kind of message throughout. Discord's component layout cannot be taken off a message again, so the first sign is
+one already; nothing in it unfolds into a preview, and its mentions ping nobody. Buttons carry ids, never state.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import discord
+from discord import ui
+
+from adapters.discord import text as texts
+from adapters.discord.buttons import AnswerButton, ChoiceButton, StopButton
+from adapters.relay import Step, StepState
+from core.answer import Answer, Outcome
+from core.inquiry import Checkpoint
+
+WORKING_COLOUR = 0x5865F2
+ASKING_COLOUR = 0xF0B232
+FAILED_COLOUR = 0xDA373C
+STEPS_SHOWN = 8
+STREAM_SHOWN = 2_400  # characters of the text so far: its end, when it is longer
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """Which buttons an answer has beside its quotes."""
+
+    feedback: bool = True
+    handoff: bool = False
+    share: bool = False
+
+
+def layout(*items: ui.Item[ui.LayoutView]) -> ui.LayoutView:
+    """A message of these parts. Its buttons are found by their ids, so the library need not remember it."""
+    view = ui.LayoutView(timeout=None)
+    for item in items:
+        view.add_item(item)
+    view.stop()
+    return view
+
+
+def said(text: str) -> ui.LayoutView:
+    """A message that is only text."""
+    return layout(ui.TextDisplay(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT)))
+
+
+def working(
+    steps: Mapping[str, Step], written: str, notices: Sequence[str], trace_id: str, *, can_stop: bool
+) -> ui.LayoutView:
+    """The work as it goes: a line for each step, the text so far, and a button that stops it."""
+    lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
+    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
+    if written.strip():
+        parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
+    if can_stop:
+        parts.append(ui.ActionRow(StopButton.made(trace_id)))
+    return layout(ui.Container(*parts, accent_colour=WORKING_COLOUR))
+
+
+def _step(step: Step) -> str:
+    mark = "…" if step.state is StepState.RUNNING else "✓"
+    detail = f" · {texts.plain(texts.clipped(step.detail, 120))}" if step.detail else ""
+    return f"-# {mark} {texts.plain(texts.clipped(step.title, 120))}{detail}"
+
+
+def _so_far(written: str) -> str:
+    """The end of what is written so far; a code block that is still open is closed."""
+    shown = texts.markdown(written)
+    if len(shown) > STREAM_SHOWN:
+        shown = "…" + shown[-STREAM_SHOWN:]
+    return shown + ("\n```" if shown.count("```") % 2 else " ▍")
+
+
+def piece(text: str) -> ui.LayoutView:
+    """A part of a long answer that is not its last."""
+    return layout(ui.TextDisplay(text))
+
+
+def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()) -> ui.LayoutView:
+    """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
+    parts: list[ui.Item[ui.LayoutView]] = []
+    if text:
+        parts.append(ui.TextDisplay(text))
+    if answer.citations:
+        parts += [ui.Separator(), ui.TextDisplay("**Sources**\n" + texts.source_lines(answer.citations))]
+    buttons = _answer_buttons(answer, trace_id, extras)
+    if buttons:
+        parts.append(ui.ActionRow(*buttons))
+    small = [*_noted(dict.fromkeys([*notices, *answer.notices])), texts.footer(answer, trace_id)]
+    parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
+    return layout(*parts)
+
+
+def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
+    wanted = ["quotes"] if answer.citations else []
+    if extras.feedback and answer.outcome in (Outcome.ANSWERED, Outcome.ABSTAINED):
+        wanted += ["helpful", "unhelpful"]
+    wanted += ["handoff"] if extras.handoff else []
+    wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
+    return [AnswerButton.made(action, trace_id) for action in wanted]
+
+
+def asking(checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = ()) -> ui.LayoutView:
+    """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
+    lines = [
+        *_noted(dict.fromkeys([*notices, *answer.notices])),
+        texts.clipped(texts.markdown(checkpoint.message), 1_500),
+    ]
+    if checkpoint.missing:
+        lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
+    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join(lines))]
+    listed = texts.source_lines(answer.citations) if answer.citations else _found(checkpoint.found)
+    if listed:
+        parts += [ui.Separator(), ui.TextDisplay(listed)]
+    if answer.citations:
+        parts.append(ui.ActionRow(AnswerButton.made("quotes", trace_id)))
+    choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+    parts += [ui.ActionRow(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
+    parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
+    return layout(ui.Container(*parts, accent_colour=ASKING_COLOUR))
+
+
+def _found(found: Sequence[str]) -> str:
+    return "\n".join(f"-# • {texts.plain(texts.clipped(one, 120))}" for one in found)
+
+
+def chosen(label: str, who: str) -> ui.LayoutView:
+    """What stands in a card's place once somebody has chosen."""
+    text = f"-# ✓ **{texts.plain(label)}** was chosen by {texts.plain(who)}."
+    return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
+
+
+def failed(message: str, trace_id: str) -> ui.LayoutView:
+    """That it did not work, and under which trace."""
+    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
+    if trace_id:
+        parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
+    return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
+
+
+def _noted(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
+    return [f"-# {texts.clipped(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
+
+
+def only_text(message: discord.Message) -> str:
+    """The words of a message, whichever way it is laid out."""
+    parts = [message.content, *(embed.description or "" for embed in message.embeds)]
+    parts += [item.content for item in _walk(message.components) if isinstance(item, discord.TextDisplay)]
+    return "\n".join(part for part in parts if part)
+
+
+def _walk(components: Sequence[object]) -> list[object]:
+    found: list[object] = []
+    for component in components:
+        found.append(component)
+        found += _walk(getattr(component, "children", ()))
+    return found

@@ -1,0 +1,467 @@
+"""One answer in the making, in Slack: a stream where Slack takes one, else a message that is edited.
+
+What is visible is a message whose ``ts`` is kept in the ``Posting``. A worker that takes over edits that message; when
+the crash came between posting and keeping, the message is found by its metadata, or as ours without any (a stream that
+never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import structlog
+
+from adapters.platform import Posting
+from adapters.relay import Step
+from adapters.slack import blocks
+from adapters.slack.text import Escaper, escaped
+from adapters.slack.web import Refusal, Uncertain, Web
+from core.answer import Answer, Outcome
+from core.conversation import Person, ThreadKey
+from core.errors import PlatformUnavailable
+from core.inquiry import Checkpoint
+from core.places import PlaceSettings, ReplyStyle
+
+STREAM_SECONDS = 0.8  # between two pieces of one stream
+EDIT_SECONDS = 1.5  # between two edits of one placeholder
+MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+PATIENT_FLUSHES = 40  # how often a delayed piece is tried before it is left to the end
+METADATA = "footnote"
+STREAM_IS_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
+NOT_THERE = {"message_not_found", "cant_update_message"}
+
+log = structlog.get_logger(__name__)
+
+
+class Sessions(Protocol):
+    """The state of agent sessions, best effort."""
+
+    @property
+    def available(self) -> bool:
+        """Whether the app is an agent, as far as is known."""
+
+    async def show(self, channel: str, thread: str, status: str, title: str = "") -> None:
+        """Set a session's status and title; silently nothing where the app is no agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one question's answer goes."""
+
+    thread: ThreadKey
+    asker: Person
+    question: str
+    direct: bool
+    private: bool
+
+    @property
+    def channel(self) -> str:
+        """The channel's id."""
+        return self.thread.channel
+
+    @property
+    def root(self) -> str:
+        """The ``ts`` of the thread's first message."""
+        return self.thread.thread
+
+    @property
+    def user(self) -> str:
+        """The asker's Slack id."""
+        return self.asker.id.rsplit("/", 1)[-1]
+
+
+@dataclass(slots=True)
+class SlackSurface:
+    """Shows one answer. Calls come one at a time; a piece that waits for its turn is sent by a task of its own."""
+
+    web: Web
+    sessions: Sessions
+    spot: Spot
+    posting: Posting
+    trace_id: str
+    bot_user_id: str
+    settings: PlaceSettings
+    _streaming: bool = False
+    _private: bool = False
+    _over: bool = False
+    _quiet: bool = False  # an answer stands there already: change it only at the end
+    _text: str = ""  # everything written, escaped
+    _sent: int = 0  # how much of it the stream has
+    _escaper: Escaper = field(default_factory=Escaper)
+    _steps: dict[str, Step] = field(default_factory=dict)
+    _unsent_steps: dict[str, Step] = field(default_factory=dict)
+    _notices: list[str] = field(default_factory=list)
+    _last_flush: float = 0.0
+    _flushing: asyncio.Task[None] | None = None
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    # --- the beginning
+
+    async def open(self) -> None:
+        """Show the first sign, or take up what an earlier worker or an earlier choice left."""
+        self._private = not self.spot.direct and (self.spot.private or self.settings.reply_style is ReplyStyle.PRIVATE)
+        state = self.posting.get("state")
+        if state == "offered":
+            await self._settle_card()
+        if self._private:
+            await self._open_privately(state)
+            return
+        found = "" if state == "offered" else self.posting.get("ts")
+        if not found and self.posting.get("opening"):
+            found = await self._lost_message("0")
+        if found:
+            await self._take_up(found, state)
+        else:
+            await self._begin()
+        await self.sessions.show(self.spot.channel, self.spot.root, "processing", self.spot.question)
+
+    async def _begin(self) -> None:
+        await self.posting.keep(opening="1", state="open", ts="")
+        if not await self._start_stream():
+            await self._post_placeholder()
+
+    async def _take_up(self, ts: str, state: str) -> None:
+        await self.posting.keep(ts=ts)
+        self._quiet = state in {"done", "concluding"}
+        try:
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._metadata())
+        except (Refusal, PlatformUnavailable):
+            pass  # it was no stream, or it is over: an edit does the rest
+        await self._flush(now=True)
+
+    async def _open_privately(self, state: str) -> None:
+        if state in {"", "offered"}:
+            await self.posting.keep(state="private")
+            await self._whisper(
+                [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
+            )
+
+    async def _start_stream(self) -> bool:
+        """Whether a stream shows now. When no answer came, one that may have been begun is looked for."""
+        if not self.web.pace.allows("chat.startStream"):
+            return False
+        arguments: dict[str, Any] = {
+            "channel": self.spot.channel,
+            "thread_ts": self.spot.root,
+            "task_display_mode": "timeline",
+            "chunks": [{"type": "task_update", "id": "start", "title": "Looking…", "status": "complete"}],
+        }
+        if not self.spot.direct:
+            arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
+        if not self.sessions.available:
+            row = blocks.stop_row(self.posting.subject)
+            arguments["chunks"].append({"type": "blocks", "blocks": [row]})
+        try:
+            answer = await self.web.eagerly("chat.startStream", **arguments)
+        except Refusal as refusal:
+            log.info("stream_refused", reason=refusal.error)
+            return False
+        except Uncertain:
+            found = await self._lost_message("0")
+            if found:
+                await self._take_up(found, "open")
+            return bool(found)
+        await self._shown(str(answer["ts"]))
+        self._streaming = True
+        self._last_flush = time.monotonic()
+        return True
+
+    async def _post_placeholder(self) -> None:
+        try:
+            ts = await self._post(self._placeholder(), "Looking…", "0")
+        except Uncertain:
+            ts = await self._lost_message("0")
+            if not ts:
+                raise
+        await self._shown(ts)
+
+    async def _shown(self, ts: str) -> None:
+        """Keep what is visible, and whose it is: a stop names only the message."""
+        await self.posting.keep(ts=ts)
+        kept = {"subject": self.posting.subject}
+        await self.posting.store.keep(self.posting.thread, f"shown:{ts}", kept, fence=self.posting.fence)
+        await self.posting.store.keep(self.posting.thread, "current", kept, fence=self.posting.fence)
+
+    async def _lost_message(self, part: str) -> str:
+        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        try:
+            answer = await self.web.patiently(
+                "conversations.replies",
+                channel=self.spot.channel,
+                ts=self.spot.root,
+                limit=200,
+                include_all_metadata=True,
+            )
+        except (Refusal, PlatformUnavailable) as error:
+            log.warning("thread_unreadable", reason=str(error))
+            return ""
+        for message in reversed(answer.get("messages") or []):
+            if message.get("user") == self.bot_user_id and self._is_mine(message.get("metadata") or {}, part):
+                return str(message["ts"])
+        return ""
+
+    def _is_mine(self, metadata: Mapping[str, Any], part: str) -> bool:
+        if metadata.get("event_type") != METADATA:
+            return part == "0" and not metadata  # a stream has no metadata until it ends
+        payload = metadata.get("event_payload") or {}
+        return payload.get("question") == self.posting.subject and str(payload.get("part")) == part
+
+    # --- in between
+
+    async def step(self, step: Step) -> None:
+        """Show or replace a line of the timeline."""
+        self._steps[step.id] = step
+        self._unsent_steps[step.id] = step
+        await self._flush()
+
+    async def write(self, text: str) -> None:
+        """Show more of the answer."""
+        self._text += self._escaper.push(text)
+        await self._flush()
+
+    async def rewrite(self, reason: str) -> None:
+        """Forget the text: a stream cannot, so from here on the message is edited."""
+        self._text, self._escaper = "", Escaper()
+        self._notices.append(reason)
+        if self._streaming:
+            await self._leave_stream()
+        await self._flush(now=True)
+
+    async def notice(self, text: str) -> None:
+        """Say something beside the answer."""
+        self._notices.append(text)
+        if self._streaming:
+            self._unsent_steps[f"notice-{len(self._notices)}"] = _notice(len(self._notices), text)
+        await self._flush()
+
+    async def _flush(self, *, now: bool = False) -> None:
+        """Send what is new if it is its turn; else leave it to a task that waits for the turn."""
+        if self._over or self._private or self._quiet:
+            return
+        async with self._lock:
+            if now or self._is_turn():
+                await self._send()
+                return
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._flush_later())
+
+    async def _flush_later(self) -> None:
+        for _ in range(PATIENT_FLUSHES):
+            await asyncio.sleep(STREAM_SECONDS if self._streaming else EDIT_SECONDS)
+            async with self._lock:
+                if self._over:
+                    return
+                if self._is_turn():
+                    await self._send()
+                    return
+
+    def _is_turn(self) -> bool:
+        method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
+        return time.monotonic() - self._last_flush >= pause and self.web.pace.allows(method)
+
+    async def _send(self) -> None:
+        self._last_flush = time.monotonic()
+        if self._streaming:
+            await self._append()
+        else:
+            await self._edit_placeholder()
+
+    async def _append(self) -> None:
+        new = self._text[self._sent : MOST_STREAMED]
+        chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
+        chunks += [{"type": "markdown_text", "text": new}] if new else []
+        if not chunks:
+            return
+        steps, self._unsent_steps = self._unsent_steps, {}
+        try:
+            await self.web.eagerly(
+                "chat.appendStream", channel=self.spot.channel, ts=self.posting.get("ts"), chunks=chunks
+            )
+        except Refusal as refusal:
+            if refusal.retry_after:  # nothing was taken: it goes with the next piece
+                self._unsent_steps = steps | self._unsent_steps
+                return
+            log.info("stream_ended_early", reason=refusal.error)
+            self._streaming = False
+            if refusal.error != "stopped_by_user":
+                await self._edit_placeholder()
+        except Uncertain:  # it may have been taken: only an edit can tell no text twice
+            await self._leave_stream()
+            await self._edit_placeholder()
+        else:
+            self._sent += len(new)
+
+    async def _leave_stream(self) -> None:
+        """End the stream and go on by editing its message."""
+        self._streaming = False
+        try:
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.posting.get("ts"))
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("stream_not_ended", reason=str(error))
+
+    async def _edit_placeholder(self) -> None:
+        try:
+            await self.web.eagerly(
+                "chat.update",
+                channel=self.spot.channel,
+                ts=self.posting.get("ts"),
+                text="Looking…",
+                blocks=self._placeholder(),
+                link_names=False,
+            )
+        except (Refusal, Uncertain) as error:
+            log.info("edit_skipped", reason=str(error))  # the next one, or the end, shows it
+
+    def _placeholder(self) -> list[blocks.Block]:
+        shown = self._text[:MOST_STREAMED]
+        return blocks.working(self._steps.values(), shown, self._notices, self.posting.subject)
+
+    # --- the end
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """The whole answer with its sources and buttons, in place of everything streamed."""
+        parts = blocks.answer_parts(answer)
+        handoff = bool(self.settings.handoff)
+        foot = blocks.foot(answer, trace_id, self._notices, handoff=handoff, private=self._private)
+        layouts = [[blocks.markdown(part)] if part.strip() else [] for part in parts]
+        layouts[-1] += foot
+        await self._finish(layouts, answer.text, "done")
+        status = "suspended" if answer.outcome is Outcome.PARKED else "active"
+        await self._remember_latest()
+        await self.sessions.show(self.spot.channel, self.spot.root, status)
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """A checkpoint's card."""
+        await self.posting.keep(checkpoint=checkpoint.id)
+        layout = blocks.card(checkpoint, answer, self._notices, trace_id)
+        kept = {"card": escaped(checkpoint.message)[:1_500]}
+        subject = f"checkpoint:{checkpoint.id}"
+        await self.posting.store.keep(self.posting.thread, subject, kept, fence=self.posting.fence)
+        await self._finish([layout], checkpoint.message, "offered")
+        await self._remember_latest()
+        await self.sessions.show(self.spot.channel, self.spot.root, "suspended")
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """Say that it did not work, under which trace; what was written so far stays."""
+        written = self._text[: blocks.PART]
+        layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
+        layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
+        await self._finish([layout], message, "done")
+        await self._remember_latest()
+        await self.sessions.show(self.spot.channel, self.spot.root, "active")
+
+    async def _finish(self, layouts: Sequence[list[blocks.Block]], text: str, state: str) -> None:
+        """Show these messages, the first in place of what stands there. Kept ids are edited, never posted again."""
+        async with self._lock:
+            self._over = True
+        if self._flushing is not None:
+            self._flushing.cancel()
+        if self._private:
+            for layout in layouts:
+                await self._whisper(layout, blocks.fallback(text))
+            await self.posting.keep(state=state)
+            return
+        resumed = self.posting.get("state") == "concluding"
+        await self.posting.keep(state="concluding")
+        await self._replace(layouts[0], blocks.fallback(text))
+        for number, layout in enumerate(layouts[1:], 1):
+            await self._further(str(number), layout, text, resumed=resumed)
+        await self.posting.keep(state=state)
+
+    async def _replace(self, layout: list[blocks.Block], text: str) -> None:
+        """The first message as it stays: the stream is ended, then the message shows the whole answer."""
+        if self._streaming:
+            await self._leave_stream()
+        try:
+            await self._update(self.posting.get("ts"), layout, text, "0")
+        except Refusal as refusal:
+            if refusal.error not in NOT_THERE:
+                raise PlatformUnavailable(f"Slack did not take the answer ({refusal.error}).") from None
+            await self._shown(await self._post(layout, text, "0"))  # somebody removed it
+
+    async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+        """A further message of a long answer."""
+        ts = self.posting.get(f"part-{part}")
+        if not ts and resumed:
+            ts = await self._lost_message(part)
+        if ts:
+            await self._update(ts, layout, blocks.fallback(text), part)
+            return
+        try:
+            ts = await self._post(layout, blocks.fallback(text), part)
+        except Uncertain:
+            ts = await self._lost_message(part)
+            if not ts:
+                raise
+        await self.posting.keep(**{f"part-{part}": ts})
+
+    async def _settle_card(self) -> None:
+        """Take the buttons off the card that led here: what was chosen stands there instead."""
+        ts, checkpoint = self.posting.get("ts"), self.posting.get("checkpoint")
+        kept = await self.posting.store.read(self.posting.thread, f"checkpoint:{checkpoint}")
+        if not ts or kept.get("chosen"):  # it was replaced when the button was pressed
+            return
+        layout = [blocks.markdown(kept.get("card") or "…"), blocks.context("Going on from here.")]
+        try:
+            await self._update(ts, layout, "Going on from here.", "0")
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("card_not_settled", reason=str(error))
+
+    # --- calls
+
+    async def _post(self, layout: list[blocks.Block], text: str, part: str) -> str:
+        answer = await self.web.patiently(
+            "chat.postMessage",
+            channel=self.spot.channel,
+            thread_ts=self.spot.root,
+            text=text,
+            blocks=layout,
+            metadata=self._metadata(part),
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        return str(answer["ts"])
+
+    async def _update(self, ts: str, layout: list[blocks.Block], text: str, part: str) -> None:
+        await self.web.patiently(
+            "chat.update",
+            channel=self.spot.channel,
+            ts=ts,
+            text=text,
+            blocks=layout,
+            metadata=self._metadata(part),
+            link_names=False,
+        )
+
+    async def _whisper(self, layout: list[blocks.Block], text: str) -> None:
+        await self.web.patiently(
+            "chat.postEphemeral",
+            channel=self.spot.channel,
+            user=self.spot.user,
+            thread_ts=self.spot.root,
+            text=text,
+            blocks=layout,
+        )
+
+    def _metadata(self, part: str = "0") -> dict[str, Any]:
+        payload = {"question": self.posting.subject, "trace": self.trace_id, "part": part}
+        return {"event_type": METADATA, "event_payload": payload}
+
+    async def _remember_latest(self) -> None:
+        """Where this person was last answered in this channel: commands cannot name a thread."""
+        kept = {"thread": str(self.spot.thread), "trace": self.trace_id}
+        for subject in ("latest", f"latest:{self.spot.asker.id}"):
+            await self.posting.store.keep(place_key(self.spot.thread), subject, kept)
+
+
+def place_key(thread: ThreadKey) -> str:
+    """The key under which things about a whole channel are kept beside its threads."""
+    return str(ThreadKey(thread.platform, thread.space, thread.channel, ""))
+
+
+def _notice(number: int, text: str) -> Step:
+    from adapters.relay import StepState
+
+    return Step(f"notice-{number}", text, StepState.DONE)

@@ -1,0 +1,96 @@
+"""Text from models, documents and people as Slack may safely show it.
+
+Slack calls people only for ``<!channel>``, ``<!subteam^S1>``, ``<@U1>`` and, where a client links names, for a bare
+``@channel``. So no ``<`` of foreign text is ever sent as it is, and every ``@`` that could begin a name is followed by
+a word joiner, which no reader sees. Both hold for each character by itself: no cut of a stream can put one together.
+https://docs.slack.dev/messaging/formatting-message-text
+"""
+
+import re
+from html import unescape
+
+from core.agent.links import without_foreign_links
+
+JOINER = "⁠"
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_QUOTE = re.compile(r"(?m)^((?:&gt;[ \t]?)+)")
+_WORD = re.compile(r"[\w.]")
+_ENTITY = re.compile(r"<([^<>]+)>")
+_GROUP_ID = re.compile(r"S[A-Z0-9]{2,20}")
+
+
+class Escaper:
+    """Escapes a stream piece by piece; what comes out, joined, is what the whole text would have become."""
+
+    def __init__(self) -> None:
+        self._before = ""
+
+    def push(self, piece: str) -> str:
+        """The piece, safe to append."""
+        shown = "".join(self._character(character) for character in piece)
+        return shown.replace("\x00", "")
+
+    def _character(self, character: str) -> str:
+        before, self._before = self._before, character
+        if character == "@" and not _WORD.match(before):
+            return "@" + JOINER
+        return _ESCAPES.get(character, character)
+
+
+def escaped(text: str) -> str:
+    """A whole text, safe in ``mrkdwn`` and ``markdown``."""
+    return Escaper().push(text)
+
+
+def safe_markdown(text: str, allowed_links: frozenset[str]) -> str:
+    """An answer for a ``markdown`` block: escaped, quotes still quotes, no link but the allowed ones."""
+    shown = escaped(without_foreign_links(text, allowed_links))
+    return _QUOTE.sub(lambda match: match.group(1).replace("&gt;", ">"), shown)
+
+
+def link(url: str | None, label: str) -> str:
+    """A ``mrkdwn`` link to a retrieved source; just the label where there is no plain web link."""
+    words = escaped(label).replace("|", "¦").replace("\n", " ")
+    if url is None or not re.fullmatch(r"https?://[^\s<>|\"]{1,1900}", url):
+        return words
+    return f"<{url.replace('&', '&amp;')}|{words}>"
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text in at most ``limit`` characters, cut at a word; entities stay whole."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    cut = re.sub(r"&[a-z]{0,5}$", "", cut)
+    return (cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut).rstrip() + "…"
+
+
+def heard(text: str, bot_user_id: str) -> str:
+    """What somebody wrote, as plain text without the mention of us."""
+
+    def plain(match: re.Match[str]) -> str:
+        target, _, label = match.group(1).partition("|")
+        if target.startswith("@"):
+            return "" if target[1:] == bot_user_id else f"@{label.removeprefix('@') or target[1:]}"
+        if target.startswith("#"):
+            return f"#{label or target[1:]}"
+        if target.startswith("!"):
+            return label or "@" + target[1:].partition("^")[0]
+        return label if label and label != target else target.removeprefix("mailto:")
+
+    return re.sub(r"[ \t]{2,}", " ", unescape(_ENTITY.sub(plain, text))).strip(" \t\n,:")
+
+
+def mentions(text: str) -> frozenset[str]:
+    """The ids of the people and groups that a message calls."""
+    targets = (match.group(1).partition("|")[0] for match in _ENTITY.finditer(text))
+    return frozenset(
+        target.removeprefix("!subteam^").removeprefix("@")
+        for target in targets
+        if target.startswith(("@", "!subteam^"))
+    )
+
+
+def group_call(group: str) -> str:
+    """The live mention of a configured user group: the one place that makes a ping. Empty when it is no group's id."""
+    return f"<!subteam^{group}>" if _GROUP_ID.fullmatch(group) else ""

@@ -1,0 +1,86 @@
+"""A small office with two documents, and the inquiries that scenes ask there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.testing.clock import ManualClock
+from adapters.testing.endpoint import ScriptedEndpoint
+from core.answer import Citation, Outcome
+from core.budget import Meter
+from core.conversation import Audience, Person, Thread, ThreadKey, Turn
+from core.evidence import EvidenceLibrary, Grade, Hit
+from core.inquiry import Inquiry, Limits
+from core.knowledge import KnowledgeBase, Passage
+
+SECRET = "sk-very-secret-key"
+KEY = ThreadKey("console", "", "terminal", "1")
+ADA = Person("console:ada", "Ada")
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+REFUNDS = "Refunds stay open for 30 days after the purchase. Annual plans are refunded in part."
+TIMEOUTS = "The planner's timeout is 90 seconds. It is set with PLANNER_TIMEOUT."
+
+
+def meter(clock: ManualClock | None = None, *, seconds: float = 60.0, tokens: int = 40_000) -> Meter:
+    return Meter(Limits(searches=5, tokens=tokens, seconds=seconds), clock or ManualClock())
+
+
+def passage(number: int, text: str, title: str, **more: Any) -> Passage:
+    return Passage(
+        id=f"p{number}",
+        knowledge_base="handbook",
+        document=f"d{number}",
+        version="1",
+        section=f"s{number}",
+        ordinal=0,
+        title=title,
+        text=text,
+        source=f"{title.lower()}.md",
+        dated="2026-01-01",
+        **more,
+    )
+
+
+def library(*texts: str, grade: int | None = None, score: float = 0.8) -> EvidenceLibrary:
+    texts = texts or (REFUNDS, TIMEOUTS)
+    titles = ("Refunds", "Timeouts")
+    hits = [
+        Hit(passage(n, text, titles[n - 1] if n < 3 else f"Document {n}"), score) for n, text in enumerate(texts, 1)
+    ]
+    found, added = EvidenceLibrary().add(hits, "refund")
+    return found if grade is None else found.graded({item.id: Grade(grade) for item in added})
+
+
+def inquiry(question: str = "How long are refunds open?", **more: Any) -> Inquiry:
+    bases = (KnowledgeBase("handbook", "How we work"), KnowledgeBase("api", "The API reference"))
+    settings: dict[str, Any] = {"bases": bases, "id": "trace-1"} | more
+    return Inquiry(
+        question=question, thread=KEY, asker=ADA, audience=Audience(unrestricted=True), started_at=NOW, **settings
+    )
+
+
+def turn(question: str, answer: str, *cited: int) -> Turn:
+    citations = tuple(
+        Citation(n, evidence, f"p{evidence}", "handbook", "refunds.md", "Refunds", "", "…", 0.8)
+        for n, evidence in enumerate(cited, 1)
+    )
+    return Turn(question, answer, Outcome.ANSWERED, ADA, NOW, "trace-0", citations=citations)
+
+
+def thread(*turns: Turn, **more: Any) -> Thread:
+    return Thread(KEY, turns=turns, **more)
+
+
+@asynccontextmanager
+async def opened(at: ScriptedEndpoint | str, *, seconds: float = 5.0) -> AsyncIterator[OpenAIReasoner]:
+    """A reasoner at this endpoint or address, closed in the end."""
+    address = at if isinstance(at, str) else at.base_url
+    reasoner = OpenAIReasoner(
+        address, SECRET, "scripted", timeout_seconds=seconds, answer_seconds=seconds, backoff_seconds=0.001
+    )
+    try:
+        yield reasoner
+    finally:
+        await reasoner.close()

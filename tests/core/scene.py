@@ -1,0 +1,163 @@
+"""A whole assistant in this process, with a scripted reasoner: what scenes of the loop are played on."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.index import InProcessIndex
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from adapters.testing.stores import (
+    InProcessCatalogue,
+    InProcessCheckpoints,
+    InProcessJournal,
+    InProcessMemory,
+    InProcessState,
+)
+from core.agent.agent import Agent
+from core.agent.run import Workbench
+from core.answer import Answer, Outcome
+from core.assistant import Assistant, Question
+from core.conversation import Audience, Person, ThreadKey
+from core.events import AgentCompleted, AgentEvent, AgentFailed, AnswerDelta, AnswerReset, CheckpointReached
+from core.inquiry import PROFILE_LIMITS, Checkpoint, Choice, Conduct, Limits, Profile
+from core.knowledge import Document, KnowledgeBase, Locator, Passage
+from core.ports import Reasoner
+from core.retrieval.hybrid import Retriever
+
+ALICE = Person("test:alice", "Alice")
+BOB = Person("test:bob", "Bob")
+
+
+@dataclass(frozen=True)
+class Told:
+    """How one message ended, with every event of it."""
+
+    events: tuple[AgentEvent, ...]
+
+    @property
+    def answer(self) -> Answer:
+        last = self.events[-1]
+        assert isinstance(last, AgentCompleted | CheckpointReached), last
+        return last.answer
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.FAILED if isinstance(self.events[-1], AgentFailed) else self.answer.outcome
+
+    @property
+    def text(self) -> str:
+        return self.answer.text
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        last = self.events[-1]
+        assert isinstance(last, CheckpointReached), last
+        return last.checkpoint
+
+    def all(self, kind: type) -> list[AgentEvent]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def streamed(self) -> str:
+        """The text as it stood on the screen before the final one replaced it."""
+        shown = ""
+        for event in self.events:
+            if isinstance(event, AnswerReset):
+                shown = ""
+            elif isinstance(event, AnswerDelta):
+                shown += event.text
+        return shown
+
+
+class Scene:
+    """One installation: documents, a reasoner, people and their threads."""
+
+    def __init__(
+        self, reasoner: Reasoner | None = None, *, limits: dict[Profile, Limits] | None = None, confident: float = 2.0
+    ) -> None:
+        self.script = ScriptedReasoner()
+        self.reasoner: Reasoner = reasoner or self.script
+        self.clock = ManualClock()
+        self.state = InProcessState()
+        self.index = InProcessIndex()
+        self.encoder = HashingEncoder()
+        self.catalogue = InProcessCatalogue()
+        self.memory = InProcessMemory(self.state)
+        self.checkpoints = InProcessCheckpoints(self.state)
+        self.journal = InProcessJournal(self.state)
+        bench = Workbench(
+            reasoner=self.reasoner,
+            retriever=Retriever(self.index, self.encoder, None, self.catalogue),
+            index=self.index,
+            catalogue=self.catalogue,
+            clock=self.clock,
+            confident=confident,
+        )
+        self.assistant = Assistant(
+            agent=Agent(bench, limits or PROFILE_LIMITS),
+            reasoner=self.reasoner,
+            memory=self.memory,
+            checkpoints=self.checkpoints,
+            journal=self.journal,
+            catalogue=self.catalogue,
+            clock=self.clock,
+        )
+        self._documents = 0
+
+    async def knows(
+        self, *texts: str, title: str = "", base: str = "default", grants: frozenset[str] = frozenset()
+    ) -> None:
+        """Index a document whose sections are these texts."""
+        self._documents += 1
+        name = title or f"Document {self._documents}"
+        await self.catalogue.save_base(KnowledgeBase(base, f"about {base}", grants))
+        document = Document(f"d{self._documents}", base, f"{name}.md", name, "v1", "text/markdown", len(texts))
+        passages = [
+            Passage(
+                f"d{self._documents}p{n}",
+                base,
+                document.id,
+                "v1",
+                f"d{self._documents}s{n}",
+                0,
+                name,
+                text,
+                (f"Section {n}",),
+                Locator(page=n),
+                document.source,
+                dated="2026-01-01",
+            )
+            for n, text in enumerate(texts, 1)
+        ]
+        await self.index.add(passages, await self.encoder.encode_passages([p.searchable for p in passages]))
+        await self.catalogue.publish(document)
+
+    async def asks(
+        self,
+        text: str,
+        *,
+        thread: str = "t",
+        by: Person = ALICE,
+        conduct: Conduct | None = None,
+        audience: Audience | None = None,
+    ) -> Told:
+        """Someone asks in a thread."""
+        key = ThreadKey("test", "T", "C", thread)
+        question = Question(text, key, by, audience or Audience(), conduct or Conduct())
+        return await told(self.assistant.ask(question))
+
+    async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:
+        """Someone presses a button."""
+        found = checkpoint.choice(choice) or Choice(choice, choice)
+        return await told(self.assistant.choose(checkpoint.id, found, by, text=text))
+
+
+async def told(events: AsyncIterator[AgentEvent]) -> Told:
+    """Everything that was told."""
+    return Told(tuple([event async for event in events]))
+
+
+def within(**limits: float) -> dict[Profile, Limits]:
+    """The usual limits of every profile, with these changes."""
+    return {profile: replace(limit, **limits) for profile, limit in PROFILE_LIMITS.items()}  # type: ignore[arg-type]

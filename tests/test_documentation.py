@@ -1,0 +1,78 @@
+"""What is not documented does not exist: settings, commands, and the sentences of the README that can be checked."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from bot.__main__ import app
+from bot.config import Settings
+
+ROOT = Path(__file__).parents[1]
+
+
+def documented_settings() -> set[str]:
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    return set(re.findall(r"^([A-Z][A-Z0-9_]+)=", text, re.MULTILINE))
+
+
+def test_every_setting_is_a_line_of_the_example_file_and_nothing_else_is() -> None:
+    assert {name.upper() for name in Settings.model_fields} == documented_settings()
+
+
+def test_the_example_file_is_itself_a_valid_configuration() -> None:
+    settings = Settings(_env_file=ROOT / ".env.example")  # type: ignore[call-arg]
+    assert settings.llm_model is None
+    assert not settings.has_slack
+
+
+@pytest.mark.parametrize("command", sorted(get_command(app).commands))  # type: ignore[attr-defined]
+def test_every_command_is_in_the_readme(command: str) -> None:
+    assert f"footnote {command}" in (ROOT / "README.md").read_text(encoding="utf-8") or command == "demo"
+
+
+def test_links_between_our_documents_lead_somewhere() -> None:
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+class TestCompose:
+    """The compose file, read without an engine."""
+
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+
+    def test_redis_keeps_an_append_only_file(self) -> None:
+        command = [str(part) for part in self.compose["services"]["redis"]["command"]]
+        assert command[command.index("--appendonly") + 1] == "yes"
+
+    def test_by_default_there_is_the_bot_and_redis(self) -> None:
+        services = self.compose["services"]
+        assert {name for name, service in services.items() if not service.get("profiles")} == {"bot", "redis"}
+
+    def test_the_scale_profile_adds_milvus_with_its_stores_and_a_worker(self) -> None:
+        services = self.compose["services"]
+        scale = {name for name, service in services.items() if service.get("profiles") == ["scale"]}
+        assert scale == {"worker", "milvus", "etcd", "minio"}
+
+    def test_bots_outlive_their_draining(self) -> None:
+        assert self.compose["services"]["bot"]["stop_grace_period"] == "35s"
+
+    def test_every_volume_and_dependency_exists(self) -> None:
+        services, volumes = self.compose["services"], self.compose["volumes"]
+        for service in services.values():
+            for volume in service.get("volumes", []):
+                assert volume.split(":")[0] in volumes
+            for dependency in service.get("depends_on", []):
+                assert dependency in services
+
+    def test_settings_given_there_are_settings(self) -> None:
+        assert set(self.compose["services"]["bot"]["environment"]) <= documented_settings()
+
+
+def test_the_image_runs_as_nobody_special_and_can_be_asked_how_it_is() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert dockerfile.rindex("USER footnote") < dockerfile.index("ENTRYPOINT")
+    assert "HEALTHCHECK" in dockerfile
