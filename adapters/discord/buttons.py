@@ -12,7 +12,6 @@ from discord import ui
 from adapters.discord.text import LABEL_LIMIT, clipped
 from core.inquiry import Choice
 
-
 ANSWER_ACTIONS = {
     "quotes": ("Show quotes", discord.ButtonStyle.secondary),
     "helpful": ("Helpful", discord.ButtonStyle.secondary),
@@ -42,7 +41,7 @@ class Presses(Protocol):
 
 def presses_of(press: Press) -> Presses:
     """The client's presses."""
-    return cast("Presses", press.client.presses)  # type: ignore[attr-defined]
+    return cast("Presses", press.client.presses)
 
 
 class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
@@ -54,7 +53,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
         return cls(ui.Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"footnote:stop:{trace_id}"))
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.made(match["trace"])
 
@@ -78,7 +77,7 @@ class AnswerButton(
         return cls(ui.Button(label=label, style=style, custom_id=f"footnote:{action}:{trace_id}"))
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.made(match["action"], match["trace"])
 
@@ -101,7 +100,7 @@ class ChoiceButton(
         return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.made(match["checkpoint"], Choice(match["choice"], match["choice"]))
 

@@ -6,6 +6,7 @@ one already; nothing in it unfolds into a preview, and its mentions ping nobody.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import discord
 from discord import ui
@@ -55,7 +56,7 @@ def working(
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
-        parts.append(ui.ActionRow(StopButton.made(trace_id)))
+        parts.append(_row(StopButton.made(trace_id)))
     return layout(ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
@@ -73,6 +74,10 @@ def _so_far(written: str) -> str:
     return shown + ("\n```" if shown.count("```") % 2 else " ▍")
 
 
+def _row(*buttons: Any) -> ui.ActionRow[Any]:
+    return ui.ActionRow(*buttons)
+
+
 def piece(text: str) -> ui.LayoutView:
     """A part of a long answer that is not its last."""
     return layout(ui.TextDisplay(text))
@@ -87,7 +92,7 @@ def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notice
         parts += [ui.Separator(), ui.TextDisplay("**Sources**\n" + texts.source_lines(answer.citations))]
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
-        parts.append(ui.ActionRow(*buttons))
+        parts.append(_row(*buttons))
     small = [*_noted(dict.fromkeys([*notices, *answer.notices])), texts.footer(answer, trace_id)]
     parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
     return layout(*parts)
@@ -115,9 +120,9 @@ def asking(checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Seque
     if listed:
         parts += [ui.Separator(), ui.TextDisplay(listed)]
     if answer.citations:
-        parts.append(ui.ActionRow(AnswerButton.made("quotes", trace_id)))
+        parts.append(_row(AnswerButton.made("quotes", trace_id)))
     choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
-    parts += [ui.ActionRow(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
+    parts += [_row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
     parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
     return layout(ui.Container(*parts, accent_colour=ASKING_COLOUR))
 

@@ -18,9 +18,12 @@ _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
 )
 _SKIPPED = frozenset(
-    b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf"
-    b" footnote listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore"
-    b" xmlnstbl fldinst mmathPr pgptbl bkmkstart bkmkend filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp".split()
+    (
+        b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl "
+        b"footerr footerf footnote listtable listoverridetable rsidtbl generator themedata "
+        b"colorschememapping latentstyles datastore xmlnstbl fldinst mmathPr pgptbl bkmkstart bkmkend "
+        b"filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp "
+    ).split()
 )
 _SIGNS = {
     b"tab": " ", b"line": "\n", b"emdash": "—", b"endash": "–", b"bullet": "•", b"lquote": "‘", b"rquote": "’",

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
@@ -19,12 +20,22 @@ from core.agent.run import Workbench
 from core.answer import Answer, Outcome
 from core.assistant import Assistant, Question
 from core.conversation import Audience, Person, ThreadKey
-from core.events import AgentCompleted, AgentEvent, AgentFailed, AnswerDelta, AnswerReset, CheckpointReached
+from core.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    Noticed,
+)
 from core.inquiry import PROFILE_LIMITS, Checkpoint, Choice, Conduct, Limits, Profile
 from core.knowledge import Document, KnowledgeBase, Locator, Passage
 from core.ports import Reasoner
 from core.retrieval.hybrid import Retriever
 
+E = TypeVar("E")
 ALICE = Person("test:alice", "Alice")
 BOB = Person("test:bob", "Bob")
 
@@ -55,8 +66,19 @@ class Told:
         assert isinstance(last, CheckpointReached), last
         return last.checkpoint
 
-    def all(self, kind: type) -> list[AgentEvent]:
+    def all(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def noticed(self) -> str:
+        """What was said before anything else."""
+        first = self.events[0]
+        assert isinstance(first, Noticed), first
+        return first.text
+
+    @property
+    def trace_id(self) -> str:
+        return next(event.trace_id for event in self.events if isinstance(event, AgentStarted))
 
     @property
     def streamed(self) -> str:
@@ -133,6 +155,10 @@ class Scene:
         await self.index.add(passages, await self.encoder.encode_passages([p.searchable for p in passages]))
         await self.catalogue.publish(document)
 
+    def key(self, thread: str = "t") -> ThreadKey:
+        """A thread of this installation."""
+        return ThreadKey("test", "T", "C", thread)
+
     async def asks(
         self,
         text: str,
@@ -143,8 +169,7 @@ class Scene:
         audience: Audience | None = None,
     ) -> Told:
         """Someone asks in a thread."""
-        key = ThreadKey("test", "T", "C", thread)
-        question = Question(text, key, by, audience or Audience(), conduct or Conduct())
+        question = Question(text, self.key(thread), by, audience or Audience(), conduct or Conduct())
         return await told(self.assistant.ask(question))
 
     async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:

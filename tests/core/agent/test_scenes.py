@@ -32,7 +32,7 @@ from core.inquiry import (
     SearchSource,
 )
 from core.ports import Restarted
-from tests.core.scene import BOB, Scene, told, within
+from tests.core.scene import BOB, Scene, Told, told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
@@ -66,14 +66,14 @@ class TestUnderstanding:
     async def test_unrelated_needs_are_searched_for_together(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("Refunds, and leave?", ("refund days", "annual leave")))
         answer = await scene.asks("How long do refunds take, and how much leave is there?")
-        assert [event.query for event in answer.all(RetrievalStarted)] == ["refund days", "annual leave"]  # type: ignore[attr-defined]
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["refund days", "annual leave"]
         assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
 
     async def test_more_than_three_queries_are_cut_to_three(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("q", ("a1", "b2", "c3", "d4", "a1")))
         answer = await scene.asks("everything?")
         (routing,) = answer.all(RoutingDecided)
-        assert routing.queries == ("a1", "b2", "c3")  # type: ignore[attr-defined]
+        assert routing.queries == ("a1", "b2", "c3")
 
     async def test_a_question_back_without_readings_ends_the_turn(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which one do you mean?"))
@@ -94,7 +94,7 @@ class TestGathering:
         )
         scene.script.enqueue("understand", Investigate("q", ("refund days",)))
         answer = await scene.asks("How long do refunds take?")
-        assert [event.query for event in answer.all(RetrievalStarted)] == ["refund days", "finance"]  # type: ignore[attr-defined]
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["refund days", "finance"]
 
     async def test_what_was_graded_is_not_graded_again(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge("finance approves"),)))
@@ -105,7 +105,7 @@ class TestGathering:
     async def test_an_unknown_base_comes_back_as_an_error_to_act_on(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("x", (SearchKnowledge("leave", knowledge_base="hr"),)))
         answer = await scene.asks("refunds")
-        notes = [event.note for event in answer.all(RetrievalCompleted)]  # type: ignore[attr-defined]
+        notes = [event.note for event in answer.all(RetrievalCompleted)]
         assert "There is no knowledge base called 'hr'. There are: default." in notes
 
     async def test_a_source_is_searched_by_its_title(self, scene: Scene) -> None:
@@ -115,16 +115,16 @@ class TestGathering:
         )
         answer = await scene.asks("days?")
         by_source, unknown = answer.all(RetrievalCompleted)[1:]
-        assert by_source.sources == ("Leave",)  # type: ignore[attr-defined]
-        assert "There is no source called 'nope'" in unknown.note  # type: ignore[attr-defined]
+        assert by_source.sources == ("Leave",)
+        assert "There is no source called 'nope'" in unknown.note
 
     async def test_sources_can_be_listed_and_a_section_read(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("x", (ListSources(), ReadSection(1), ReadSection(99))))
         answer = await scene.asks("refunds")
         listing, section, nothing = answer.all(RetrievalCompleted)[1:]
-        assert "Leave; Refund policy" in listing.note or "Refund policy; Leave" in listing.note  # type: ignore[attr-defined]
-        assert "now among the evidence" in section.note  # type: ignore[attr-defined]
-        assert "no evidence [99]" in nothing.note  # type: ignore[attr-defined]
+        assert "Leave; Refund policy" in listing.note or "Refund policy; Leave" in listing.note
+        assert "now among the evidence" in section.note
+        assert "no evidence [99]" in nothing.note
 
     async def test_the_searches_of_a_profile_are_a_hard_cap(self, scene: Scene) -> None:
         for n in range(20):
@@ -151,7 +151,7 @@ class TestDeciding:
         scene.script.enqueue("decide", Insufficient("who approves", (SearchKnowledge("finance approves"),)))
         answer = await scene.asks("refunds")
         (refined,) = answer.all(QueryRefined)
-        assert (refined.refined, refined.reason) == ("finance approves", "who approves")  # type: ignore[attr-defined]
+        assert (refined.refined, refined.reason) == ("finance approves", "who approves")
 
     async def test_nothing_at_all_is_said_plainly(self) -> None:
         answer = await Scene().asks("How long do refunds take?")
@@ -172,15 +172,15 @@ class TestDeciding:
 
 
 class TestCheckpoints:
-    async def long_search(self, scene: Scene, **conduct: object) -> object:
+    async def long_search(self, scene: Scene, **conduct: object) -> Told:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave", "finance")))
         scene.script.enqueue("decide", Insufficient("the price", (SearchKnowledge("price"),)))
         return await scene.asks("refunds and prices?", conduct=Conduct(**conduct))  # type: ignore[arg-type]
 
     async def test_after_three_searches_a_person_chooses(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        assert parked.outcome is Outcome.PARKED  # type: ignore[attr-defined]
-        checkpoint = parked.checkpoint  # type: ignore[attr-defined]
+        assert parked.outcome is Outcome.PARKED
+        checkpoint = parked.checkpoint
         assert checkpoint.kind is CheckpointKind.LONG_SEARCH
         assert [choice.label for choice in checkpoint.choices] == ["Keep searching", "Answer now", "Narrow it"]
         assert "the price" in checkpoint.message
@@ -188,53 +188,53 @@ class TestCheckpoints:
 
     async def test_keeping_on_makes_the_search_that_was_next(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        answer = await scene.presses(parked.checkpoint, "Keep searching")  # type: ignore[attr-defined]
-        assert [event.query for event in answer.all(RetrievalStarted)] == ["price"]  # type: ignore[attr-defined]
+        answer = await scene.presses(parked.checkpoint, "Keep searching")
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["price"]
         assert answer.outcome is Outcome.ANSWERED
         assert answer.answer.spent.searches == 4
 
     async def test_answering_now_searches_no_more(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        answer = await scene.presses(parked.checkpoint, "answer")  # type: ignore[attr-defined]
+        answer = await scene.presses(parked.checkpoint, "answer")
         assert answer.all(RetrievalStarted) == []
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_narrowing_searches_for_what_was_typed(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        answer = await scene.presses(parked.checkpoint, "narrow", text="only Finance")  # type: ignore[attr-defined]
-        assert answer.all(RetrievalStarted)[0].query == "only Finance"  # type: ignore[attr-defined]
+        answer = await scene.presses(parked.checkpoint, "narrow", text="only Finance")
+        assert answer.all(RetrievalStarted)[0].query == "only Finance"
 
     async def test_a_checkpoint_that_is_switched_off_asks_nobody(self, scene: Scene) -> None:
         answer = await self.long_search(scene, checkpoints=frozenset())
-        assert answer.outcome is Outcome.ANSWERED  # type: ignore[attr-defined]
+        assert answer.outcome is Outcome.ANSWERED
 
     async def test_a_second_press_does_nothing(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        await scene.presses(parked.checkpoint, "answer")  # type: ignore[attr-defined]
+        await scene.presses(parked.checkpoint, "answer")
         with pytest.raises(NotFound):
-            await scene.presses(parked.checkpoint, "answer")  # type: ignore[attr-defined]
+            await scene.presses(parked.checkpoint, "answer")
 
     async def test_a_stranger_cannot_choose(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
         with pytest.raises(Denied):
-            await scene.presses(parked.checkpoint, "answer", by=BOB)  # type: ignore[attr-defined]
+            await scene.presses(parked.checkpoint, "answer", by=BOB)
 
     async def test_when_nobody_chooses_it_answers_with_what_it_has(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
         scene.clock.advance(31 * 60)
-        assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]  # type: ignore[attr-defined]
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))  # type: ignore[attr-defined]
+        assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
+        answer = await told(scene.assistant.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
         assert list(await scene.checkpoints.due(scene.clock.now())) == []
 
-    async def nothing_relevant(self, scene: Scene) -> object:
+    async def nothing_relevant(self, scene: Scene) -> Told:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("a price list"))
         return await scene.asks("What does it cost?")
 
     async def test_weak_evidence_is_offered_with_terms_to_try(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        checkpoint = parked.checkpoint  # type: ignore[attr-defined]
+        checkpoint = parked.checkpoint
         assert checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         labels = [choice.label for choice in checkpoint.choices]
         assert len([label for label in labels if label.startswith("Try “")]) == 2
@@ -242,14 +242,14 @@ class TestCheckpoints:
 
     async def test_caveats_answer_from_weak_evidence_and_say_so(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await scene.presses(parked.checkpoint, "caveats")  # type: ignore[attr-defined]
+        answer = await scene.presses(parked.checkpoint, "caveats")
         assert answer.outcome is Outcome.ANSWERED
         inquiry, *_ = scene.script.called("compose")[0].given
         assert inquiry.caveats
 
     async def test_stopping_is_an_end_too(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await scene.presses(parked.checkpoint, "stop")  # type: ignore[attr-defined]
+        answer = await scene.presses(parked.checkpoint, "stop")
         assert answer.outcome is Outcome.ABSTAINED
 
     async def test_sources_come_first_where_the_person_wants_them(self, scene: Scene) -> None:
@@ -261,35 +261,35 @@ class TestCheckpoints:
         answer = await scene.presses(shown.checkpoint, "Answer")
         assert answer.outcome is Outcome.ANSWERED
 
-    async def clarified(self, scene: Scene) -> object:
+    async def clarified(self, scene: Scene) -> Told:
         options = ("How long do refunds take?", "How many days of leave are there?")
         scene.script.enqueue("decide", AskBack("Which days do you mean?", options))
         return await scene.asks("how many days?")
 
     async def test_readings_are_choices(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
-        assert parked.outcome is Outcome.CLARIFIED  # type: ignore[attr-defined]
-        assert len(parked.checkpoint.choices) == 3  # type: ignore[attr-defined]
-        answer = await scene.presses(parked.checkpoint, "2")  # type: ignore[attr-defined]
-        assert answer.all(RetrievalStarted)[0].query == "How many days of leave are there?"  # type: ignore[attr-defined]
+        assert parked.outcome is Outcome.CLARIFIED
+        assert len(parked.checkpoint.choices) == 3
+        answer = await scene.presses(parked.checkpoint, "2")
+        assert answer.all(RetrievalStarted)[0].query == "How many days of leave are there?"
 
     async def test_a_typed_answer_is_understood_and_said(self, scene: Scene) -> None:
         await self.clarified(scene)
         answer = await scene.asks("leave")
-        assert "I take that as your answer" in answer.events[0].text  # type: ignore[union-attr]
+        assert "I take that as your answer" in answer.noticed
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_a_new_question_sets_the_old_aside_and_says_so(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
-        assert "I take that as a new question" in answer.events[0].text  # type: ignore[union-attr]
+        assert "I take that as a new question" in answer.noticed
         with pytest.raises(NotFound):
-            await scene.presses(parked.checkpoint, "1")  # type: ignore[attr-defined]
+            await scene.presses(parked.checkpoint, "1")
 
     async def test_another_person_in_the_thread_does_not_answer_for_the_asker(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
         await scene.asks("leave", by=BOB)
-        assert (await scene.presses(parked.checkpoint, "1")).outcome is Outcome.ANSWERED  # type: ignore[attr-defined]
+        assert (await scene.presses(parked.checkpoint, "1")).outcome is Outcome.ANSWERED
 
 
 class TestComposing:
@@ -326,9 +326,9 @@ class TestVerifying:
         scene.script.always("check", Support.UNSUPPORTED)
         answer = await scene.asks("refunds")
         assert answer.text == f"{REFUNDS} [1]"
-        assert [event.query for event in answer.all(RetrievalStarted)][1:] == ["The moon is made of green cheese."]  # type: ignore[attr-defined]
+        assert [event.query for event in answer.all(RetrievalStarted)][1:] == ["The moon is made of green cheese."]
         (checked,) = answer.all(HallucinationChecked)
-        assert not checked.is_grounded  # type: ignore[attr-defined]
+        assert not checked.is_grounded
 
     async def test_a_contradicted_sentence_is_corrected(self, scene: Scene) -> None:
         def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
@@ -388,8 +388,8 @@ class TestWhenThingsFail:
         scene.script.enqueue("understand", ModelUnavailable("The model does not answer.", remedy="Try again soon."))
         answer = await scene.asks("refunds")
         (failed,) = answer.all(AgentFailed)
-        assert failed.message == "The model does not answer. Try again soon."  # type: ignore[attr-defined]
-        assert failed.trace_id  # type: ignore[attr-defined]
+        assert failed.message == "The model does not answer. Try again soon."
+        assert failed.trace_id
 
     async def test_when_the_tokens_are_used_it_answers_with_what_it_has(self) -> None:
         scene = Scene(limits=within(tokens=1_000))
@@ -400,21 +400,15 @@ class TestWhenThingsFail:
 
     async def test_every_step_is_in_the_trace(self, scene: Scene) -> None:
         answer = await scene.asks("refunds")
-        trace = [traced.event.kind for traced in await scene.journal.trace(answer.events[0].trace_id)]  # type: ignore[union-attr]
+        trace = [traced.event.kind for traced in await scene.journal.trace(answer.trace_id)]
         assert trace[0] == "AGENT_STARTED"
         assert trace[-1] == "AGENT_COMPLETED"
         assert "ANSWER_DELTA" not in trace
 
     async def test_a_long_thread_is_summarised_after_the_answer(self, scene: Scene) -> None:
         for n in range(10):
-            told_ = await scene.asks(f"question {n} about refunds")
-            await scene.assistant.reflect(told_.events[0] and scene_key())
-        record = await scene.memory.recall(scene_key())
+            await scene.asks(f"question {n} about refunds")
+            await scene.assistant.reflect(scene.key())
+        record = await scene.memory.recall(scene.key())
         assert record.summarised == 2
         assert "question 0" in record.summary
-
-
-def scene_key() -> object:
-    from core.conversation import ThreadKey
-
-    return ThreadKey("test", "T", "C", "t")

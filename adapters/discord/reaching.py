@@ -1,0 +1,54 @@
+"""Where Discord's errors become ours: every call goes out through ``reaching``, with a deadline."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import discord
+import structlog
+
+from core.errors import Denied, NotFound, PlatformUnavailable
+
+CALL_SECONDS = 60.0  # for one call, with the library's waiting for rate limits and its repetitions in it
+
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION = 10003, 10008, 10015, 10062
+MISSING_ACCESS, CANNOT_WRITE_TO_PERSON, MISSING_PERMISSIONS, INVALID_TOKEN = 50001, 50007, 50013, 50027
+THREAD_EXISTS, ARCHIVED = 160004, 50083
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
+    """A call to Discord.
+
+    Raises:
+        NotFound: what it is about is gone.
+        Denied: a permission is missing; the remedy says which to look at.
+        PlatformUnavailable: Discord does not answer, limits us for long, or refuses what we send.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except discord.NotFound as error:
+        raise NotFound(f"Discord knows nothing of that any more ({doing}, {error.code}).") from error
+    except discord.Forbidden as error:
+        raise Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error)) from error
+    except (discord.DiscordServerError, discord.RateLimited, aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PlatformUnavailable(f"Discord does not answer ({doing}).") from error
+    except discord.HTTPException as error:
+        log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
+        raise PlatformUnavailable(f"Discord refuses to {doing} ({error.code}).") from error
+
+
+def remedy_for(error: discord.Forbidden) -> str:
+    """What an admin can do about a refusal."""
+    if error.code == MISSING_ACCESS:
+        return "An admin can let me in: give my role View Channel there."
+    if error.code == CANNOT_WRITE_TO_PERSON:
+        return "Allow direct messages from members of this server, and ask again."
+    return (
+        "An admin can give my role View Channel, Send Messages, Create Public Threads, Send Messages in Threads and "
+        "Read Message History there."
+    )
