@@ -3,7 +3,7 @@
 import logging
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 import structlog
@@ -29,7 +29,7 @@ class Redaction:
         text = self._known.sub(HIDDEN, text) if self._known else text
         return _SHAPES.sub(HIDDEN, text)
 
-    def __call__(self, _logger: object, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, _logger: object, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
         """A structlog processor."""
         return {key: self._value(value) for key, value in event.items()}
 

@@ -101,8 +101,7 @@ def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
 
 def _is_ours(guild: discord.Guild, role: discord.Role) -> bool:
     """The role that Discord made for us, which nobody else can have: we are not a reader."""
-    me = guild.me
-    return role.tags is not None and me is not None and role.tags.bot_id == me.id
+    return role.tags is not None and role.tags.bot_id == guild.me.id
 
 
 async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role, members: FetchMember) -> bool:
@@ -110,7 +109,7 @@ async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role,
     for target, overwrite in channel.overwrites.items():
         if isinstance(target, discord.Role) or not overwrite.view_channel:
             continue
-        if channel.guild.me is not None and target.id == channel.guild.me.id:
+        if target.id == channel.guild.me.id:
             continue
         member = await members(channel.guild, target.id)
         if member is None or not (member.guild_permissions.administrator or member.get_role(role.id)):

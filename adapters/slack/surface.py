@@ -8,13 +8,14 @@ never ended). The end always replaces what was streamed by the whole answer, so 
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import structlog
 
 from adapters.platform import Posting
-from adapters.relay import Step
+from adapters.relay import Step, StepState
 from adapters.slack import blocks
 from adapters.slack.text import Escaper, escaped
 from adapters.slack.web import Refusal, Uncertain, Web
@@ -30,20 +31,31 @@ MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and
 PATIENT_FLUSHES = 40  # how often a delayed piece is tried before it is left to the end
 METADATA = "footnote"
 STREAM_IS_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
+POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
 NOT_THERE = {"message_not_found", "cant_update_message"}
 
 log = structlog.get_logger(__name__)
 
 
-class Sessions(Protocol):
-    """The state of agent sessions, best effort."""
+class Workspace(Protocol):
+    """What a surface asks of the workspace around it."""
 
     @property
-    def available(self) -> bool:
-        """Whether the app is an agent, as far as is known."""
+    def web(self) -> Web:
+        """The Web API."""
 
-    async def show(self, channel: str, thread: str, status: str, title: str = "") -> None:
-        """Set a session's status and title; silently nothing where the app is no agent."""
+    @property
+    def is_agent(self) -> bool:
+        """Whether the app is declared as an agent, as far as is known."""
+
+    async def bot_user_id(self) -> str:
+        """Our own user id."""
+
+    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+        """What applies in a place."""
+
+    async def show_session(self, thread: ThreadKey, status: str, title: str = "") -> None:
+        """Set an agent session's status and title; silently nothing where the app is no agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +88,11 @@ class Spot:
 class SlackSurface:
     """Shows one answer. Calls come one at a time; a piece that waits for its turn is sent by a task of its own."""
 
-    web: Web
-    sessions: Sessions
+    workspace: Workspace
     spot: Spot
     posting: Posting
     trace_id: str
-    bot_user_id: str
-    settings: PlaceSettings
+    _handoff: bool = False
     _streaming: bool = False
     _private: bool = False
     _over: bool = False
@@ -97,11 +107,18 @@ class SlackSurface:
     _flushing: asyncio.Task[None] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def web(self) -> Web:
+        """The Web API."""
+        return self.workspace.web
+
     # --- the beginning
 
     async def open(self) -> None:
         """Show the first sign, or take up what an earlier worker or an earlier choice left."""
-        self._private = not self.spot.direct and (self.spot.private or self.settings.reply_style is ReplyStyle.PRIVATE)
+        settings = await self.workspace.settings(self.spot.thread)
+        self._handoff = bool(settings.handoff)
+        self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
         state = self.posting.get("state")
         if state == "offered":
             await self._settle_card()
@@ -115,7 +132,7 @@ class SlackSurface:
             await self._take_up(found, state)
         else:
             await self._begin()
-        await self.sessions.show(self.spot.channel, self.spot.root, "processing", self.spot.question)
+        await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
         await self.posting.keep(opening="1", state="open", ts="")
@@ -125,10 +142,8 @@ class SlackSurface:
     async def _take_up(self, ts: str, state: str) -> None:
         await self.posting.keep(ts=ts)
         self._quiet = state in {"done", "concluding"}
-        try:
+        with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
             await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._metadata())
-        except (Refusal, PlatformUnavailable):
-            pass  # it was no stream, or it is over: an edit does the rest
         await self._flush(now=True)
 
     async def _open_privately(self, state: str) -> None:
@@ -150,7 +165,7 @@ class SlackSurface:
         }
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
-        if not self.sessions.available:
+        if not self.workspace.is_agent:
             row = blocks.stop_row(self.posting.subject)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
@@ -169,13 +184,7 @@ class SlackSurface:
         return True
 
     async def _post_placeholder(self) -> None:
-        try:
-            ts = await self._post(self._placeholder(), "Looking…", "0")
-        except Uncertain:
-            ts = await self._lost_message("0")
-            if not ts:
-                raise
-        await self._shown(ts)
+        await self._shown(await self._post(self._placeholder(), "Looking…", "0"))
 
     async def _shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
@@ -323,14 +332,14 @@ class SlackSurface:
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
-        handoff = bool(self.settings.handoff)
-        foot = blocks.foot(answer, trace_id, self._notices, handoff=handoff, private=self._private)
+        foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
         layouts = [[blocks.markdown(part)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
-        await self._finish(layouts, answer.text, "done")
+        streamed = len(parts) == 1 and self._text.strip() == escaped(answer.text).strip()
+        await self._finish(layouts, answer.text, "done", below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self._remember_latest()
-        await self.sessions.show(self.spot.channel, self.spot.root, status)
+        await self.workspace.show_session(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
@@ -341,7 +350,7 @@ class SlackSurface:
         await self.posting.store.keep(self.posting.thread, subject, kept, fence=self.posting.fence)
         await self._finish([layout], checkpoint.message, "offered")
         await self._remember_latest()
-        await self.sessions.show(self.spot.channel, self.spot.root, "suspended")
+        await self.workspace.show_session(self.spot.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, under which trace; what was written so far stays."""
@@ -349,11 +358,15 @@ class SlackSurface:
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
         layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, "done")
-        await self._remember_latest()
-        await self.sessions.show(self.spot.channel, self.spot.root, "active")
+        await self.workspace.show_session(self.spot.thread, "active")
 
-    async def _finish(self, layouts: Sequence[list[blocks.Block]], text: str, state: str) -> None:
-        """Show these messages, the first in place of what stands there. Kept ids are edited, never posted again."""
+    async def _finish(
+        self, layouts: Sequence[list[blocks.Block]], text: str, state: str, *, below: list[blocks.Block] | None = None
+    ) -> None:
+        """Show these messages, the first in place of what stands there. Kept ids are edited, never posted again.
+
+        ``below`` is what is missing when the stream shows the very text already: then it simply ends.
+        """
         async with self._lock:
             self._over = True
         if self._flushing is not None:
@@ -365,10 +378,33 @@ class SlackSurface:
             return
         resumed = self.posting.get("state") == "concluding"
         await self.posting.keep(state="concluding")
-        await self._replace(layouts[0], blocks.fallback(text))
+        if not (below and await self._end_stream(below)):
+            await self._replace(layouts[0], blocks.fallback(text))
         for number, layout in enumerate(layouts[1:], 1):
             await self._further(str(number), layout, text, resumed=resumed)
         await self.posting.keep(state=state)
+
+    async def _end_stream(self, below: list[blocks.Block]) -> bool:
+        """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
+        if not self._streaming or not self.workspace.is_agent or len(self._text) > MOST_STREAMED:
+            return False
+        new = self._text[self._sent :]
+        chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
+        chunks += [{"type": "markdown_text", "text": new}] if new else []
+        try:
+            await self.web.patiently(
+                "chat.stopStream",
+                channel=self.spot.channel,
+                ts=self.posting.get("ts"),
+                chunks=chunks or None,
+                blocks=below,
+                metadata=self._metadata(),
+            )
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("stream_not_ended", reason=str(error))
+            self._streaming = False
+            return False
+        return True
 
     async def _replace(self, layout: list[blocks.Block], text: str) -> None:
         """The first message as it stays: the stream is ended, then the message shows the whole answer."""
@@ -389,13 +425,7 @@ class SlackSurface:
         if ts:
             await self._update(ts, layout, blocks.fallback(text), part)
             return
-        try:
-            ts = await self._post(layout, blocks.fallback(text), part)
-        except Uncertain:
-            ts = await self._lost_message(part)
-            if not ts:
-                raise
-        await self.posting.keep(**{f"part-{part}": ts})
+        await self.posting.keep(**{f"part-{part}": await self._post(layout, blocks.fallback(text), part)})
 
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
@@ -412,17 +442,29 @@ class SlackSurface:
     # --- calls
 
     async def _post(self, layout: list[blocks.Block], text: str, part: str) -> str:
-        answer = await self.web.patiently(
-            "chat.postMessage",
-            channel=self.spot.channel,
-            thread_ts=self.spot.root,
-            text=text,
-            blocks=layout,
-            metadata=self._metadata(part),
-            unfurl_links=False,
-            unfurl_media=False,
-        )
-        return str(answer["ts"])
+        """Post a message, once: after an answer that did not come, it is looked for before it is tried again."""
+        for pause in (*POST_PAUSES, 0.0):
+            try:
+                answer = await self.web.patiently(
+                    "chat.postMessage",
+                    channel=self.spot.channel,
+                    thread_ts=self.spot.root,
+                    text=text,
+                    blocks=layout,
+                    metadata=self._metadata(part),
+                    unfurl_links=False,
+                    unfurl_media=False,
+                )
+                return str(answer["ts"])
+            except Refusal as refusal:
+                raise PlatformUnavailable(f"Slack did not take the message ({refusal.error}).") from None
+            except Uncertain:
+                if found := await self._lost_message(part):
+                    return found
+                if not pause:
+                    raise
+            await asyncio.sleep(pause)
+        raise AssertionError("the last try returns or raises")
 
     async def _update(self, ts: str, layout: list[blocks.Block], text: str, part: str) -> None:
         await self.web.patiently(
@@ -462,6 +504,4 @@ def place_key(thread: ThreadKey) -> str:
 
 
 def _notice(number: int, text: str) -> Step:
-    from adapters.relay import StepState
-
     return Step(f"notice-{number}", text, StepState.DONE)

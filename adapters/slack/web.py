@@ -22,7 +22,7 @@ from core.errors import ConfigurationError, PlatformUnavailable
 PATIENCE = 120.0  # seconds that a call which has to arrive may take, rate limits waited out
 EAGERNESS = 8.0
 API_URL = "https://slack.com/api/"
-_TRIES = 4
+_TRIES = 6
 _PAUSE = 0.5
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
@@ -122,7 +122,7 @@ class Web:
                 except Uncertain:
                     if not left:
                         raise
-                await asyncio.sleep(_PAUSE * (tries - left))
+                await asyncio.sleep(_PAUSE * 2 ** (tries - 1 - left))
         raise AssertionError("the last try returns or raises")
 
     async def eagerly(self, method: str, **arguments: Any) -> dict[str, Any]:

@@ -1,0 +1,194 @@
+"""Posting, editing and removing our own messages, by ids alone, so that any worker can go on where another stopped.
+
+A message is created under a nonce that its question and its part determine: repeated within minutes, Discord hands
+back the first one. Interactions are answered under their token while it is good, afterwards by plain messages.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import discord
+import structlog
+from discord import ui
+
+from adapters.discord.places import TOKEN_SECONDS, Address, Manner
+from adapters.discord.reaching import ARCHIVED, THREAD_EXISTS, reaching
+from adapters.discord.text import thread_name
+from core.errors import Denied, NotFound, PlatformUnavailable
+
+NOBODY = discord.AllowedMentions.none()
+THREAD_MINUTES = 1440  # of silence, until a thread is put away; it opens again on a message
+TYPING_SECONDS = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where messages of one answer go: a channel, possibly in reply, possibly under an interaction's token."""
+
+    channel: int
+    guild: int | None = None
+    reply_to: int | None = None
+    token: str = ""
+    token_from: float = 0.0  # seconds since the epoch at which the token was given
+    private: bool = False
+
+    @property
+    def token_is_good(self) -> bool:
+        """Whether the interaction can still be answered under its token."""
+        return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
+
+
+def nonce(thread: str, subject: str, part: str) -> str:
+    """At most 25 characters, the same whenever the same part of the same answer is posted."""
+    return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode()).hexdigest()[:24]
+
+
+def given_at(interaction_id: str) -> float:
+    """When an interaction happened, in seconds since the epoch; 0 for what is no id."""
+    return discord.utils.snowflake_time(int(interaction_id)).timestamp() if interaction_id.isdigit() else 0.0
+
+
+class Messages:
+    """Our messages. ``client`` gives the client that is connected now."""
+
+    def __init__(self, client: Callable[[], discord.Client]) -> None:
+        self._client = client
+
+    def _channel(self, spot: Spot) -> discord.PartialMessageable:
+        return self._client().get_partial_messageable(spot.channel, guild_id=spot.guild)
+
+    def _webhook(self, spot: Spot) -> discord.Webhook:
+        client = self._client()
+        return discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
+
+    async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
+        """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
+        if spot.token_is_good and spot.private:
+            async with reaching("answer privately"):
+                sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
+            return sent.id
+        if spot.private:
+            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+        reference = None
+        if spot.reply_to is not None:
+            reference = discord.MessageReference(
+                message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
+            )
+        async with reaching("write in that channel"):
+            channel = self._channel(spot)
+            if reference is None:
+                message = await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
+            else:
+                message = await channel.send(
+                    view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
+                )
+        return message.id
+
+    async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+        """Replace what a message of ours shows. Raises NotFound when it is gone."""
+        if spot.token_is_good:
+            try:
+                async with reaching("edit my answer"):
+                    await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
+            except (NotFound, Denied, PlatformUnavailable) as error:
+                if spot.private or isinstance(error, PlatformUnavailable) and not _token_is_bad(error):
+                    raise
+            else:
+                return
+        if spot.private:
+            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+        async with reaching("edit my message"):
+            message = self._channel(spot).get_partial_message(message_id)
+            try:
+                await message.edit(view=shown, allowed_mentions=NOBODY)
+            except discord.HTTPException as error:
+                if error.code != ARCHIVED:
+                    raise
+                await self._reopen(spot)
+                await message.edit(view=shown, allowed_mentions=NOBODY)
+
+    async def _reopen(self, spot: Spot) -> None:
+        """A thread that was put away: writing opens it by itself, editing does not."""
+        thread = await self._client().fetch_channel(spot.channel)
+        if isinstance(thread, discord.Thread):
+            await thread.edit(archived=False)
+
+    async def remove(self, spot: Spot, message_id: int) -> None:
+        """Delete a message of ours; one that is gone already is gone."""
+        try:
+            async with reaching("remove my message"):
+                if spot.token_is_good:
+                    await self._webhook(spot).delete_message(message_id)
+                else:
+                    await self._channel(spot).get_partial_message(message_id).delete()
+        except NotFound:
+            return
+
+    async def start_thread(self, address: Address, question: str) -> int | None:
+        """The thread on a question, named after it; None where we may start none, or none can be."""
+        channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+        message = channel.get_partial_message(int(address.message))
+        try:
+            async with reaching("start a thread"):
+                try:
+                    thread = await message.create_thread(
+                        name=thread_name(question), auto_archive_duration=THREAD_MINUTES
+                    )
+                except discord.HTTPException as error:
+                    if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
+                        return message.id
+                    raise
+        except (Denied, NotFound) as error:
+            log.warning("no_thread", channel=address.channel, reason=str(error))
+            return None
+        except PlatformUnavailable as error:
+            if isinstance(error.__cause__, discord.HTTPException) and error.__cause__.status == 400:
+                return None  # a kind of channel that has no threads
+            raise
+        return thread.id
+
+    async def direct_channel(self, user_id: int) -> int:
+        """The channel of direct messages with someone. Raises Denied when they take none."""
+        async with reaching("write to you directly"):
+            client = self._client()
+            return (await client.create_dm(discord.Object(user_id))).id
+
+    async def typing(self, channel_id: int) -> None:
+        """Show that we are at it; of no consequence when it does not work."""
+        try:
+            async with reaching("type", TYPING_SECONDS):
+                await self._client().get_partial_messageable(channel_id).typing()
+        except (NotFound, Denied, PlatformUnavailable):
+            return
+
+    async def call_role(self, spot: Spot, role_id: int, text: str, key: str) -> None:
+        """Mention one role, and nobody else: the only mention there is."""
+        allowed = discord.AllowedMentions(
+            everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
+        )
+        async with reaching("ask a person"):
+            await self._channel(spot).send(
+                f"<@&{role_id}> {text}", nonce=key, allowed_mentions=allowed, suppress_embeds=True
+            )
+
+
+def spot_of(address: Address, channel: int | None = None) -> Spot:
+    """Where the answer to something goes, once it is known in which channel."""
+    response = address.manner in (Manner.RESPONSE, Manner.PRIVATE)
+    return Spot(
+        channel=channel or int(address.channel),
+        guild=int(address.guild) if address.guild and address.manner is not Manner.DIRECT else None,
+        reply_to=int(address.message) if address.manner is Manner.REPLY and address.message else None,
+        token=address.token if response else "",
+        token_from=given_at(address.message) if response else 0.0,
+        private=address.manner is Manner.PRIVATE,
+    )
+
+
+def _token_is_bad(error: PlatformUnavailable) -> bool:
+    """Whether it was the interaction's token that was refused, whatever Discord says of its age."""
+    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.status in (400, 401)
