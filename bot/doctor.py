@@ -127,14 +127,16 @@ async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
         return
-    from adapters.reasoners.openai_reasoner import probe
+    from bot.wiring import model_endpoint
 
-    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else ""
+    endpoint = model_endpoint(settings)
     try:
-        detail = await probe(base_url=settings.llm_base_url, api_key=key, model=settings.llm_model or "")
-        yield Check("model endpoint", Health.OK, detail)
+        await endpoint.probe()
+        yield Check("model endpoint", Health.OK, f"{settings.llm_model} answers")
     except FootnoteError as error:
         yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
+    finally:
+        await endpoint.close()
 
 
 async def _platforms(settings: Settings) -> AsyncIterator[Check]:

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from rich.console import Console
 
+    from adapters.reasoners.openai_reasoner import OpenAIReasoner
+
+OPENAI = "https://api.openai.com/v1"
+
 
 class SystemClock(Clock):
     """The machine's time."""
@@ -122,7 +126,7 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
         catalogue = RedisCatalogue(redis)
         retriever = Retriever(index, encoder, reranker, catalogue)
         sandbox = await stack.enter_async_context(Sandbox())
-        reasoner = _reasoner(settings, encoder, clock)
+        reasoner = _reasoner(settings, encoder, clock, stack)
         bench = Workbench(
             reasoner=reasoner,
             retriever=retriever,
@@ -183,18 +187,26 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
 
 
-def _reasoner(settings: Settings, encoder: Encoder, clock: Clock) -> Reasoner:
+def _reasoner(settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
-    from adapters.reasoners.openai_reasoner import OpenAIReasoner
     from adapters.reasoners.standby import StandbyReasoner
 
-    primary = OpenAIReasoner(
-        base_url=settings.llm_base_url,
+    primary = model_endpoint(settings)
+    stack.push_async_callback(primary.close)
+    return StandbyReasoner(primary, extractive, clock=clock)
+
+
+def model_endpoint(settings: Settings) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone; nothing is connected yet."""
+    from adapters.reasoners.openai_reasoner import OpenAIReasoner
+
+    return OpenAIReasoner(
+        base_url=settings.llm_base_url or OPENAI,
         api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else "",
         model=settings.llm_model or "",
-        timeout_seconds=settings.llm_timeout,
+        timeout_seconds=min(settings.llm_timeout, settings.answer_deadline),
+        answer_seconds=settings.answer_deadline,
     )
-    return StandbyReasoner(primary, extractive, clock=clock)

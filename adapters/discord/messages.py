@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import discord
 import structlog
@@ -19,7 +20,7 @@ from adapters.discord.text import thread_name
 from core.errors import Denied, NotFound, PlatformUnavailable
 
 NOBODY = discord.AllowedMentions.none()
-THREAD_MINUTES = 1440  # of silence, until a thread is put away; it opens again on a message
+THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
 TYPING_SECONDS = 5.0
 
 log = structlog.get_logger(__name__)
@@ -63,7 +64,9 @@ class Messages:
 
     def _webhook(self, spot: Spot) -> discord.Webhook:
         client = self._client()
-        return discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
+        webhook = discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
+        webhook.type = discord.WebhookType.application  # what an interaction's token stands for
+        return webhook
 
     async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
         """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
@@ -95,7 +98,7 @@ class Messages:
                 async with reaching("edit my answer"):
                     await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
             except (NotFound, Denied, PlatformUnavailable) as error:
-                if spot.private or isinstance(error, PlatformUnavailable) and not _token_is_bad(error):
+                if spot.private or (isinstance(error, PlatformUnavailable) and not _token_is_bad(error)):
                     raise
             else:
                 return

@@ -27,6 +27,7 @@ T = TypeVar("T")
 Json = dict[str, Any]
 
 CHARACTERS_PER_TOKEN = 4  # the usual estimate for English; a tokenizer of an unknown model is not to be had
+MOST_CHARACTERS_PER_TOKEN = 10
 TOKENS_PER_MESSAGE = 4
 FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
 LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
@@ -178,6 +179,9 @@ class Endpoint:
                 async for chunk in chunks:
                     if piece := tally.take(chunk):
                         yield piece
+                    if tally.written > ceiling * MOST_CHARACTERS_PER_TOKEN:
+                        tally.finish = "length"  # this endpoint does not keep to the length itself
+                        break
             tally.require_end()
             if tally.finish == "length":
                 meter.notice("The answer had reached the length that it may have and was cut there.")

@@ -28,7 +28,7 @@ from core.places import PlaceSettings, ReplyStyle
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
-PATIENT_FLUSHES = 40  # how often a delayed piece is tried before it is left to the end
+MOST_TURNS = 600  # looks at whether it is our turn before the rest is left to the end: two minutes
 METADATA = "footnote"
 STREAM_IS_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
 POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
@@ -140,11 +140,12 @@ class SlackSurface:
             await self._post_placeholder()
 
     async def _take_up(self, ts: str, state: str) -> None:
-        await self.posting.keep(ts=ts)
+        await self._shown(ts)
         self._quiet = state in {"done", "concluding"}
         with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
             await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._metadata())
-        await self._flush(now=True)
+        if not self._quiet:
+            await self._edit_placeholder()
 
     async def _open_privately(self, state: str) -> None:
         if state in {"", "offered"}:
@@ -206,8 +207,9 @@ class SlackSurface:
         except (Refusal, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
+        ours = await self.workspace.bot_user_id()
         for message in reversed(answer.get("messages") or []):
-            if message.get("user") == self.bot_user_id and self._is_mine(message.get("metadata") or {}, part):
+            if message.get("user") == ours and self._is_mine(message.get("metadata") or {}, part):
                 return str(message["ts"])
         return ""
 
@@ -223,48 +225,53 @@ class SlackSurface:
         """Show or replace a line of the timeline."""
         self._steps[step.id] = step
         self._unsent_steps[step.id] = step
-        await self._flush()
+        self._flush()
 
     async def write(self, text: str) -> None:
         """Show more of the answer."""
         self._text += self._escaper.push(text)
-        await self._flush()
+        self._flush()
 
     async def rewrite(self, reason: str) -> None:
         """Forget the text: a stream cannot, so from here on the message is edited."""
         self._text, self._escaper = "", Escaper()
         self._notices.append(reason)
-        if self._streaming:
-            await self._leave_stream()
-        await self._flush(now=True)
+        async with self._lock:
+            self._sent = 0
+            if self._streaming:
+                await self._leave_stream()
+            if not (self._private or self._quiet):
+                await self._edit_placeholder()
 
     async def notice(self, text: str) -> None:
         """Say something beside the answer."""
         self._notices.append(text)
-        if self._streaming:
-            self._unsent_steps[f"notice-{len(self._notices)}"] = _notice(len(self._notices), text)
-        await self._flush()
+        number = f"notice-{len(self._notices)}"
+        self._unsent_steps[number] = Step(number, text, StepState.DONE)
+        self._flush()
 
-    async def _flush(self, *, now: bool = False) -> None:
-        """Send what is new if it is its turn; else leave it to a task that waits for the turn."""
+    def _flush(self) -> None:
+        """Have what is new sent when it is its turn, by a task of its own: a slow Slack does not slow the work."""
         if self._over or self._private or self._quiet:
             return
-        async with self._lock:
-            if now or self._is_turn():
-                await self._send()
-                return
         if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.create_task(self._flush_later())
+            self._flushing = asyncio.create_task(self._send_in_turn())
 
-    async def _flush_later(self) -> None:
-        for _ in range(PATIENT_FLUSHES):
-            await asyncio.sleep(STREAM_SECONDS if self._streaming else EDIT_SECONDS)
+    async def _send_in_turn(self) -> None:
+        """Send, and go on while more comes; what does not get its turn is left to the end, which shows everything."""
+        for _ in range(MOST_TURNS):
             async with self._lock:
                 if self._over:
                     return
                 if self._is_turn():
                     await self._send()
+                if not self._news:
                     return
+            await asyncio.sleep(STREAM_SECONDS / 4)
+
+    @property
+    def _news(self) -> bool:
+        return bool(self._unsent_steps) or self._sent < min(len(self._text), MOST_STREAMED)
 
     def _is_turn(self) -> bool:
         method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
@@ -311,6 +318,8 @@ class SlackSurface:
             log.info("stream_not_ended", reason=str(error))
 
     async def _edit_placeholder(self) -> None:
+        self._unsent_steps = {}
+        self._sent = len(self._text)
         try:
             await self.web.eagerly(
                 "chat.update",
@@ -501,7 +510,3 @@ class SlackSurface:
 def place_key(thread: ThreadKey) -> str:
     """The key under which things about a whole channel are kept beside its threads."""
     return str(ThreadKey(thread.platform, thread.space, thread.channel, ""))
-
-
-def _notice(number: int, text: str) -> Step:
-    return Step(f"notice-{number}", text, StepState.DONE)

@@ -26,7 +26,7 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
         outcome,
         text,
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
-        written_by=run.bench.reasoner.name,
+        written_by=run.meter.written_by or run.bench.reasoner.name,
         spent=run.meter.spent,
         timings=tuple(run.timings.items()),
         **more,  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ _ROUNDS = 2  # of bridging, so that no question searches for ever
 def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
     """What is missing in a person's words, and the searches that may find it; nothing missing, no moves."""
     question = inquiry.standalone
-    best = relevant or inquiry.library.relevant(1)[:_LOOK_AT]
+    best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
     if relevant and _one_covers(question, relevant, inquiry):
         return "", ()
     lacking = uncovered(question, relevant)

@@ -4,7 +4,6 @@ import pytest
 
 from adapters.reasoners.openai_reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
-
 from tests.adapters.reasoners.scene import opened
 
 

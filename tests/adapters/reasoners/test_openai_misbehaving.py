@@ -9,6 +9,7 @@ from adapters.reasoners.openai_reasoner import OpenAIReasoner
 from adapters.reasoners.openai_tools import MOST_MOVES
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, ScriptedEndpoint
 from core.answer import Claim
+from core.budget import Meter
 from core.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, thread
@@ -16,8 +17,8 @@ from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, open
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 
 
-async def composed(reasoner: OpenAIReasoner, counted: object = None) -> str:
-    parts = reasoner.compose(inquiry(), thread(), library(grade=8).items, counted or meter())  # type: ignore[arg-type]
+async def composed(reasoner: OpenAIReasoner, counted: Meter | None = None) -> str:
+    parts = reasoner.compose(inquiry(), thread(), library(grade=8).items, counted or meter())
     return "".join([part async for part in parts])
 
 
@@ -187,6 +188,16 @@ async def test_an_answer_cut_at_its_length_says_so(endpoint: ScriptedEndpoint, r
     assert any("cut" in notice for notice in counted.notices)
 
 
+async def test_an_endpoint_that_knows_no_length_is_cut_by_us(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.answers_with(lambda _: "and so on " * 100_000)
+    text = await composed(reasoner, counted := meter())
+    assert text.endswith(" …")
+    assert len(text) < 20_000
+    assert any("cut" in notice for notice in counted.notices)
+
+
 # --- what it refuses ------------------------------------------------------------------------------------------------
 
 
@@ -333,11 +344,11 @@ async def test_a_truncated_stream_is_no_answer(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, *, cleanly: bool
 ) -> None:
     endpoint.truncates("Refunds stay", cleanly=cleanly)
-    parts, counted = [], meter()
+    counted = meter()
+    parts = reasoner.compose(inquiry(), thread(), library().items, counted)
+    assert await anext(parts) == "Refunds stay"
     with pytest.raises(ModelUnavailable):
-        async for part in reasoner.compose(inquiry(), thread(), library().items, counted):
-            parts.append(part)  # noqa: PERF401 - what came before the break is looked at
-    assert parts == ["Refunds stay"]
+        await anext(parts)
     assert counted.spent.calls == 1
 
 

@@ -1,0 +1,65 @@
+"""What leads from a button or a message of ours back to its conversation: small values beside the postings.
+
+A button names a trace; the trace's thread, question and asker are looked up here. A reply names a message of ours;
+the conversation it continues is looked up here.
+"""
+
+from dataclasses import dataclass
+
+from adapters.incoming import IncomingMessage
+from core.conversation import ThreadKey
+from core.ports import Postings
+
+_WHERE = "where"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
+
+    thread: ThreadKey
+    subject: str
+    asker: str
+    private: bool
+
+
+class ShownAnswers:
+    """Kept for as long as the postings are."""
+
+    def __init__(self, postings: Postings) -> None:
+        self._postings = postings
+
+    async def keep(self, trace_id: str, message: IncomingMessage) -> None:
+        """Remember which question a trace belongs to."""
+        values = {
+            "thread": str(message.thread),
+            "subject": message.id,
+            "asker": message.asker.id,
+            "private": "yes" if message.private else "",
+        }
+        await self._postings.keep(_trace(trace_id), _WHERE, values)
+
+    async def of(self, trace_id: str) -> Shown | None:
+        """The question behind a trace, while it is kept."""
+        kept = await self._postings.read(_trace(trace_id), _WHERE)
+        if "thread" not in kept:
+            return None
+        thread = ThreadKey.parse(kept["thread"])
+        return Shown(thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")))
+
+    async def keep_message(self, message_id: int | str, thread: ThreadKey) -> None:
+        """Remember which conversation a message belongs to that does not stand in a thread of its own."""
+        await self._postings.keep(_message(message_id), _WHERE, {"thread": str(thread)})
+
+    async def thread_of(self, message_id: int | str) -> ThreadKey | None:
+        """The conversation that a message belongs to, where that was kept."""
+        kept = await self._postings.read(_message(message_id), _WHERE)
+        return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
+
+
+def _trace(trace_id: str) -> str:
+    return f"discord/trace/{trace_id}"
+
+
+def _message(message_id: int | str) -> str:
+    return f"discord/message/{message_id}"
