@@ -26,11 +26,12 @@ STREAM_SHOWN = 2_400  # characters of the text so far: its end, when it is longe
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Which buttons an answer has beside its quotes."""
+    """What an answer has beside its text: some buttons, and the question where it does not stand above it."""
 
     feedback: bool = True
     handoff: bool = False
     share: bool = False
+    question: str = ""
 
 
 def layout(*items: ui.Item[ui.LayoutView]) -> ui.LayoutView:
@@ -48,16 +49,27 @@ def said(text: str) -> ui.LayoutView:
 
 
 def working(
-    steps: Mapping[str, Step], written: str, notices: Sequence[str], trace_id: str, *, can_stop: bool
+    steps: Mapping[str, Step],
+    written: str,
+    notices: Sequence[str],
+    trace_id: str,
+    *,
+    can_stop: bool = True,
+    question: str = "",
 ) -> ui.LayoutView:
     """The work as it goes: a line for each step, the text so far, and a button that stops it."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
-    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
         parts.append(_row(StopButton.made(trace_id)))
-    return layout(ui.Container(*parts, accent_colour=WORKING_COLOUR))
+    return layout(*asked(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
+
+
+def asked(question: str) -> list[ui.Item[Any]]:
+    """The question, where it does not stand above the answer anyway; nothing where it does."""
+    return [ui.TextDisplay(f"> {texts.plain(texts.clipped(question, 300))}")] if question else []
 
 
 def _step(step: Step) -> str:
@@ -78,14 +90,14 @@ def _row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
-def piece(text: str) -> ui.LayoutView:
+def piece(text: str, question: str = "") -> ui.LayoutView:
     """A part of a long answer that is not its last."""
-    return layout(ui.TextDisplay(text))
+    return layout(*asked(question), ui.TextDisplay(text))
 
 
 def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()) -> ui.LayoutView:
     """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
-    parts: list[ui.Item[ui.LayoutView]] = []
+    parts: list[ui.Item[Any]] = asked(extras.question)
     if text:
         parts.append(ui.TextDisplay(text))
     if answer.citations:
@@ -107,7 +119,9 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Answe
     return [AnswerButton.made(action, trace_id) for action in wanted]
 
 
-def asking(checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = ()) -> ui.LayoutView:
+def asking(
+    checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
+) -> ui.LayoutView:
     """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
     lines = [
         *_noted(dict.fromkeys([*notices, *answer.notices])),
@@ -115,7 +129,7 @@ def asking(checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Seque
     ]
     if checkpoint.missing:
         lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
-    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join(lines))]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join(lines))]
     listed = texts.source_lines(answer.citations) if answer.citations else _found(checkpoint.found)
     if listed:
         parts += [ui.Separator(), ui.TextDisplay(listed)]
@@ -124,7 +138,7 @@ def asking(checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Seque
     choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [_row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
     parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
-    return layout(ui.Container(*parts, accent_colour=ASKING_COLOUR))
+    return layout(*asked(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
 def _found(found: Sequence[str]) -> str:
@@ -139,7 +153,7 @@ def chosen(label: str, who: str) -> ui.LayoutView:
 
 def failed(message: str, trace_id: str) -> ui.LayoutView:
     """That it did not work, and under which trace."""
-    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
@@ -154,6 +168,11 @@ def only_text(message: discord.Message) -> str:
     parts = [message.content, *(embed.description or "" for embed in message.embeds)]
     parts += [item.content for item in _walk(message.components) if isinstance(item, discord.TextDisplay)]
     return "\n".join(part for part in parts if part)
+
+
+def text_of(shown: ui.LayoutView) -> str:
+    """The words of a layout that is not sent yet, as ``only_text`` gives them once it is."""
+    return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
 def _walk(components: Sequence[object]) -> list[object]:

@@ -14,6 +14,7 @@ import discord
 import structlog
 from discord import ui
 
+from adapters.discord.layouts import only_text, text_of
 from adapters.discord.places import TOKEN_SECONDS, Address, Manner
 from adapters.discord.reaching import ARCHIVED, THREAD_EXISTS, reaching
 from adapters.discord.text import thread_name
@@ -89,6 +90,8 @@ class Messages:
                 message = await channel.send(
                     view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
                 )
+        if _words(only_text(message)) != _words(text_of(shown)):  # the nonce gave us back what stood there before
+            await self.edit(spot, message.id, shown)
         return message.id
 
     async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
@@ -190,6 +193,10 @@ def spot_of(address: Address, channel: int | None = None) -> Spot:
         token_from=given_at(address.message) if response else 0.0,
         private=address.manner is Manner.PRIVATE,
     )
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
 
 
 def _token_is_bad(error: PlatformUnavailable) -> bool:

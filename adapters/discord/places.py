@@ -39,6 +39,7 @@ class Address:
     asker: str = ""
     token: str = ""
     response: str = ""
+    about: str = ""  # the message that the question refers to
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Self:

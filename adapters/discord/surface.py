@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 from discord import ui
@@ -79,6 +79,7 @@ class DiscordSurface:
         self._stop_waiting()
         await self._shown.keep(self._trace_id, self._message)
         await self._settle_place()
+        await self._posting.keep(stage="working")
         first = await self._put(FIRST, self._working())
         self._pace.last = time.monotonic()
         if self._address.manner in (Manner.REPLY, Manner.DIRECT, Manner.RESPONSE):
@@ -107,8 +108,14 @@ class DiscordSurface:
         self._touch()
 
     def _working(self) -> ui.LayoutView:
-        can_stop = not self._over
-        return layouts.working(self._steps, self._written, self._notices, self._trace_id, can_stop=can_stop)
+        return layouts.working(
+            self._steps, self._written, self._notices, self._trace_id, question=self._question_line()
+        )
+
+    def _question_line(self) -> str:
+        """The question, where the answer does not stand below it."""
+        apart = (Manner.RESPONSE, Manner.PRIVATE, Manner.DIRECT)
+        return self._message.text if self._address.manner in apart else ""
 
     def _touch(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
@@ -134,14 +141,17 @@ class DiscordSurface:
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
-        extras = await self._extras()
+        question = self._question_line()
         parts = pieces(answer.text, answer.citations)[:MOST_PIECES]
+        extras = replace(await self._extras(), question="" if len(parts) > 1 else question)
         last = layouts.answered(parts[-1], answer, trace_id, extras, notices=self._notices)
-        await self._end([*(layouts.piece(part) for part in parts[:-1]), last])
+        earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]
+        await self._end([*earlier, last])
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
-        await self._end([layouts.asking(checkpoint, answer, trace_id, self._notices)])
+        card = layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())
+        await self._end([card])
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work; where even that cannot be said, the log has it."""

@@ -4,6 +4,7 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 ``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
 """
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,13 @@ from adapters.incoming import FileReference, IncomingMessage, delivery
 from adapters.slack.directory import Directory, Identity
 from adapters.slack.text import heard, mentions
 from core.conversation import Person, ThreadKey
-from core.errors import Busy
+from core.errors import Busy, FootnoteError
 from core.ports import Inbox, Postings
 
 PLATFORM = "slack"
 SAID = {None, "file_share", "thread_broadcast", "bot_message"}
 MOST_FILES = 10
+MOST_EDITS = 1_000
 LOOK_AGAIN = FileReference("?", "")  # an app_mention does not say whether there are files
 
 log = structlog.get_logger(__name__)
@@ -49,6 +51,7 @@ class Intake:
         self._directory = directory
         self._inbox = inbox
         self._postings = postings
+        self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
     async def take(self, event: Event, team: str) -> Turned:
@@ -138,14 +141,35 @@ class Intake:
         message = self.message({**now, **place}, team, us, edited=True)
         if message is None:
             return NOTHING
-        kept = await self._postings.read(str(message.thread), message.id)
+        changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
+        edit = f"{_delivery_id(message)}:{changed_at}"
+        first_time = edit not in self._edits
+        self._remember(edit)
+        try:
+            earlier = self.message({**before, **place}, team, us)
+            return await self._ask_again(message, edit, first_time=first_time, earlier=earlier)
+        except FootnoteError:
+            self._edits.pop(edit, None)
+            raise
+
+    async def _ask_again(
+        self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
+    ) -> Turned:
+        """Call off what is under way, once for each edit: the edit that comes again must not call itself off."""
+        thread = str(message.thread)
+        kept = await self._postings.read(thread, message.id)
         if kept.get("outcome"):
             return NOTHING
-        changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
-        turned = await self.put(f"{_delivery_id(message)}:{changed_at}", message)
-        if turned.new:
-            await self._postings.call_off(str(message.thread), message.id, "edited")
-        return turned
+        asked = earlier is not None and (earlier.mentions_us or earlier.direct)
+        if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
+            await self._postings.call_off(thread, message.id, "edited")
+            await self._postings.keep(thread, message.id, {"edit": edit})
+        return await self.put(edit, message)
+
+    def _remember(self, edit: str) -> None:
+        self._edits[edit] = None
+        while len(self._edits) > MOST_EDITS:
+            self._edits.popitem(last=False)
 
     async def _deleted(self, event: Event, team: str, us: Identity) -> None:
         before: Event = event.get("previous_message") or {}
@@ -177,8 +201,5 @@ def _delivery_id(message: IncomingMessage) -> str:
 
 
 def _files(event: Event) -> tuple[FileReference, ...]:
-    found = [one for one in event.get("files") or [] if one.get("id") and one.get("mode") != "tombstone"]
-    return tuple(
-        FileReference(str(one["id"]), str(one.get("name") or ""), int(one.get("size") or 0))
-        for one in found[:MOST_FILES]
-    )
+    found = [one for one in event.get("files") or [] if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
+    return tuple(FileReference(str(one["id"]), str(one.get("name") or ""), int(one.get("size") or 0)) for one in found)

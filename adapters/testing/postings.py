@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping
 
+from adapters.testing.stores import InProcessState
 from core.errors import LeaseLost
 from core.ports import Postings
 
 
 class InProcessPostings(Postings):
-    """Forgets everything with the process. Fences are those it is told are current, by thread."""
+    """Forgets everything with the process. Shares the fences of the inbox on the same state."""
 
-    def __init__(self) -> None:
-        """Empty, with no thread leased."""
-        self.fences: dict[str, int] = {}
+    def __init__(self, state: InProcessState | None = None) -> None:
+        """Empty."""
+        self._fences = (state or InProcessState()).fences
         self._kept: dict[tuple[str, str], dict[str, str]] = {}
         self._called_off: dict[tuple[str, str], str] = {}
 
@@ -21,7 +22,7 @@ class InProcessPostings(Postings):
 
     async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
         """Add or replace values."""
-        if fence is not None and self.fences.get(thread, fence) != fence:
+        if fence is not None and self._fences.get(thread) != fence:
             raise LeaseLost("Another worker has taken this thread over.")
         self._kept.setdefault((thread, subject), {}).update(values)
 

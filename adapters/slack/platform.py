@@ -1,0 +1,188 @@
+"""Slack as the desk knows it: who reads, what was said before, what hangs on a question, and where answers appear."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from adapters.controls import MUTED, UNMUTED
+from adapters.incoming import Expiry, FileReference, Incoming, IncomingChoice, IncomingMessage, Permissions
+from adapters.platform import Posting
+from adapters.relay import Surface
+from adapters.slack.intake import LOOK_AGAIN, PLATFORM
+from adapters.slack.surface import Spot, SlackSurface
+from adapters.slack.text import heard
+from adapters.slack.web import Refusal
+from adapters.slack.workplace import Workplace
+from core.attention import Attention
+from core.conversation import Audience, ContextMessage, Person, Role, ThreadKey
+from core.errors import FootnoteError, PlatformUnavailable
+from core.ingestion.parsed import Parsed
+from core.places import PlaceSettings
+
+MOST_CONTEXT = 50  # messages of the thread before the question
+MOST_BEFORE = 6  # messages of a direct message before a new one
+CONTEXT_CHARACTERS = 2_000  # of one message
+MOST_BYTES = 10 * 2**20  # of one file
+MOST_READ = 40_000  # characters of one file
+MOST_FILES = 3
+
+Parse = Callable[[str, bytes], Awaitable[Parsed]]
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackThreads:
+    """``adapters.platform.Platform`` for one workspace."""
+
+    workplace: Workplace
+    parse: Parse
+
+    @property
+    def name(self) -> str:
+        """Its name in thread keys."""
+        return PLATFORM
+
+    def surface(self, incoming: Incoming, posting: Posting, trace_id: str) -> Surface:
+        """Where the answer to this will be visible."""
+        message = _question(incoming)
+        if message is None:
+            raise FootnoteError("A choice is answered where its question was.")
+        spot = Spot(message.thread, message.asker, message.text, message.direct, message.private)
+        return SlackSurface(self.workplace, spot, posting, trace_id)
+
+    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+        """What applies in this channel."""
+        return await self.workplace.settings(thread)
+
+    async def audience(self, incoming: Incoming) -> Audience:
+        """Who will be able to read the answer there, as of the last minute; see ``Workplace.audience``."""
+        thread, person = _where(incoming)
+        return await self.workplace.audience(thread, user_of(person))
+
+    async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
+        """What this person may do there, as of the last minute."""
+        user = user_of(person)
+        principals = await self.workplace.principals(thread.space, user)
+        return Permissions(await self.workplace.is_admin(user), principals)
+
+    async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """What was said in the thread before the question, oldest first; before a new direct message, the last few."""
+        if message.thread.thread != _ts(message):
+            found = await self._thread(message, MOST_CONTEXT)
+        elif message.direct:
+            found = await self._before(message)
+        else:
+            found = []
+        earlier = [one for one in found if float(one.get("ts", 0)) < float(_ts(message))]
+        return tuple([await self._as_context(one) for one in earlier[-MOST_CONTEXT:] if one.get("text")])
+
+    async def _thread(self, message: IncomingMessage, limit: int) -> list[dict[str, Any]]:
+        key = message.thread
+        latest = _ts(message)
+        arguments = {"channel": key.channel, "ts": key.thread, "limit": limit + 1, "latest": latest, "inclusive": True}
+        try:
+            answer = await self.workplace.web.patiently("conversations.replies", **arguments)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("thread_unreadable", reason=str(error))
+            return []
+        return list(answer.get("messages") or [])
+
+    async def _before(self, message: IncomingMessage) -> list[dict[str, Any]]:
+        arguments = {"channel": message.thread.channel, "latest": _ts(message), "limit": MOST_BEFORE}
+        try:
+            answer = await self.workplace.web.patiently("conversations.history", **arguments)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("history_unreadable", reason=str(error))
+            return []
+        return list(reversed(answer.get("messages") or []))
+
+    async def _as_context(self, said: dict[str, Any]) -> ContextMessage:
+        us = await self.workplace.directory.identity()
+        ours = said.get("user") == us.user
+        author = "Footnote" if ours else await self.workplace.directory.name(str(said.get("user") or "someone"))
+        text = heard(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
+        return ContextMessage(author, text, Role.ASSISTANT if ours else Role.PERSON)
+
+    # --- what hangs on it
+
+    async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """The text of the files on the message; for one that cannot be read, the reason in its place."""
+        files = message.files
+        if LOOK_AGAIN in files:
+            files = await self._files_of(message)
+        return tuple([await self._read(file) for file in files[:MOST_FILES]])
+
+    async def _files_of(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """An ``app_mention`` comes without files: the message is fetched again."""
+        for said in await self._thread(message, 200):
+            if said.get("ts") == _ts(message):
+                found = said.get("files") or []
+                return tuple(FileReference(str(one["id"]), str(one.get("name") or "")) for one in found)
+        return ()
+
+    async def _read(self, file: FileReference) -> ContextMessage:
+        name = file.name or "file"
+        try:
+            about = (await self.workplace.web.patiently("files.info", file=file.id))["file"]
+            name = str(about.get("name") or name)
+            if int(about.get("size") or 0) > MOST_BYTES:
+                return ContextMessage(name, f"(not read: larger than {MOST_BYTES // 2**20} MB)")
+            url = str(about.get("url_private_download") or about.get("url_private") or "")
+            parsed = await self.parse(name, await self.workplace.web.download(url, MOST_BYTES))
+        except Refusal as refusal:
+            return ContextMessage(name, f"(not read: Slack says {refusal.error})")
+        except FootnoteError as error:
+            return ContextMessage(name, f"(not read: {error})")
+        return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:MOST_READ])
+
+    # --- saying something
+
+    async def acknowledge(self, message: IncomingMessage, decided: Attention) -> None:
+        """Say that we were muted or unmuted."""
+        await self.tell(message, MUTED if decided is Attention.MUTE else UNMUTED)
+
+    async def tell(self, incoming: Incoming, text: str) -> None:
+        """Say something to the one who wrote or pressed, privately where there are others."""
+        thread, person = _where(incoming)
+        await self.workplace.whisper(thread, user_of(person), text)
+
+    async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
+        """Remove what was posted for a question that was deleted."""
+        shown = [posting.get("ts"), *(value for name, value in posting.values.items() if name.startswith("part-"))]
+        for ts in filter(None, shown):
+            try:
+                await self.workplace.web.patiently("chat.delete", channel=message.thread.channel, ts=ts)
+            except (Refusal, PlatformUnavailable) as error:
+                log.info("not_withdrawn", reason=str(error))
+        await self.workplace.show_session(message.thread, "active")
+
+
+def user_of(person: Person) -> str:
+    """The Slack id in a qualified one."""
+    return person.id.rsplit("/", 1)[-1]
+
+
+def _ts(message: IncomingMessage) -> str:
+    return str(message.address.get("ts") or message.id)
+
+
+def _question(incoming: Incoming) -> IncomingMessage | None:
+    match incoming:
+        case IncomingMessage():
+            return incoming
+        case Expiry():
+            return incoming.question
+        case IncomingChoice():
+            return None
+
+
+def _where(incoming: Incoming) -> tuple[ThreadKey, Person]:
+    match incoming:
+        case IncomingMessage():
+            return incoming.thread, incoming.asker
+        case IncomingChoice():
+            return incoming.thread, incoming.person
+        case Expiry():
+            return incoming.question.thread, incoming.question.asker
