@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from adapters import metrics
 from adapters.incoming import Expiry, IncomingChoice, IncomingMessage, opened
 from adapters.platform import Platform, Posting
 from adapters.relay import Relay, Surface
@@ -149,6 +150,7 @@ class Desk:
                 final = await self._until_called_off(Relay(surface), events, lease, asked)
             except CalledOff as off:
                 final = await self._called_off(off.reason, lease, platform, surface, asked)
+            metrics.observe(platform.name, final)
             await self._settle(lease, asked, final)
             await self.assistant.reflect(asked.message.thread)
         except (LeaseLost, StoreUnavailable):

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import structlog
 
+from adapters import metrics
 from adapters.desk import Desk, kept_message
 from adapters.incoming import Expiry, delivery
 from core.errors import FootnoteError, LeaseLost, StoreUnavailable
@@ -42,7 +43,8 @@ class Worker:
             try:
                 lease = await self._inbox.take(name, timedelta(seconds=TAKE_SECONDS))
                 if lease is not None:
-                    await self._hold(lease)
+                    with metrics.IN_WORK.track_inprogress():
+                        await self._hold(lease)
             except StoreUnavailable as error:
                 log.warning("store_away", reason=str(error))
                 await _pause(stop, RETRY_SECONDS)

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import structlog
 
+from adapters import metrics
 from adapters.desk import Desk
 from adapters.worker import Worker
 from bot import logs
@@ -90,7 +91,7 @@ async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[s
     if not footnote.index.ready:
         waiting["index"] = "it is still opening"
     try:
-        await footnote.inbox.waiting()
+        metrics.WAITING.set(await footnote.inbox.waiting())
     except FootnoteError as error:
         waiting["redis"] = str(error)
     return waiting

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from adapters.console.chat import Chat
+from adapters.controls import Controls
 from adapters.encoders.cross_encoder import CrossEncoderReranker
 from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
 from adapters.loaders.sandbox import Sandbox
@@ -16,10 +17,12 @@ from adapters.stores.milvus import MilvusIndex
 from adapters.stores.redis_catalogue import RedisCatalogue
 from adapters.stores.redis_checkpoints import RedisCheckpoints
 from adapters.stores.redis_connection import connect
+from adapters.stores.redis_feedback import RedisFeedbackBox
 from adapters.stores.redis_inbox import RedisInbox
 from adapters.stores.redis_journal import RedisJournal
 from adapters.stores.redis_memory import RedisMemory
 from adapters.stores.redis_postings import RedisPostings
+from adapters.stores.redis_preferences import RedisAudit, RedisPreferences
 from adapters.stores.valkey import EmbeddedValkey
 from bot.config import Settings
 from core.agent.agent import Agent
@@ -31,6 +34,7 @@ from core.errors import NotFound
 from core.ingestion.ingestor import Ingestor
 from core.inquiry import PROFILE_LIMITS, Conduct
 from core.knowledge import Document
+from core.places import PlaceSettings
 from core.ports import Clock, Encoder, Reasoner
 from core.retrieval.hybrid import Retriever
 
@@ -72,6 +76,10 @@ class Footnote:
     journal: RedisJournal
     postings: RedisPostings
     inbox: RedisInbox
+    preferences: RedisPreferences
+    audit: RedisAudit
+    feedback: RedisFeedbackBox
+    parser: Sandbox
     reasoner: Reasoner
     assistant: Assistant
     ingestor: Ingestor
@@ -101,6 +109,19 @@ class Footnote:
             which = ", ".join(document.source for document in found[:5])
             raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
         return found[0]
+
+    def controls(self) -> Controls:
+        """What people can do beside asking."""
+        return Controls(
+            memory=self.memory,
+            journal=self.journal,
+            catalogue=self.catalogue,
+            feedback=self.feedback,
+            preferences=self.preferences,
+            audit=self.audit,
+            inbox=self.inbox,
+            defaults=PlaceSettings(self.conduct),
+        )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
@@ -155,6 +176,10 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
             journal=journal,
             postings=RedisPostings(redis),
             inbox=RedisInbox(redis),
+            preferences=RedisPreferences(redis),
+            audit=RedisAudit(redis),
+            feedback=RedisFeedbackBox(redis),
+            parser=sandbox,
             reasoner=reasoner,
             assistant=Assistant(
                 agent=Agent(bench, limits),

@@ -108,3 +108,63 @@ class ChoiceButton(
         """It was pressed."""
         _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
         await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
+
+
+class PlaceMenu(
+    ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
+):
+    """A menu in which an admin chooses one setting of a channel or category."""
+
+    @classmethod
+    def made(
+        cls, field: str, place: int | str, hint: str, options: list[discord.SelectOption], *, several: bool = False
+    ) -> Self:
+        """The menu for one setting; with ``several``, any number of its options may be chosen."""
+        menu = ui.Select[Any](
+            custom_id=f"footnote:place:{field}:{place}",
+            placeholder=clipped(hint, 150),
+            options=options[:25],
+            min_values=0 if several else 1,
+            max_values=min(len(options), 25) if several else 1,
+        )
+        return cls(menu)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The menu that was used, with what Discord says it was."""
+        return cls(cast("ui.Select[Any]", item))
+
+    async def callback(self, interaction: Press) -> Any:
+        """Something was chosen."""
+        _, _, field, place = self.item.custom_id.split(":")
+        await presses_of(interaction).set_place(interaction, field, place, list(self.item.values))
+
+
+class RoleMenu(
+    ui.DynamicItem[ui.RoleSelect[Any]], template=r"footnote:role:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
+):
+    """A menu in which an admin chooses the role that *Ask a person* calls."""
+
+    @classmethod
+    def made(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
+        """The menu, with the role that is chosen now."""
+        default = [discord.Object(chosen)] if chosen else []
+        values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
+        menu = ui.RoleSelect[Any](
+            custom_id=f"footnote:role:{field}:{place}",
+            placeholder=clipped(hint, 150),
+            min_values=0,
+            max_values=1,
+            default_values=values,
+        )
+        return cls(menu)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The menu that was used."""
+        return cls(cast("ui.RoleSelect[Any]", item))
+
+    async def callback(self, interaction: Press) -> Any:
+        """A role was chosen, or none."""
+        _, _, field, place = self.item.custom_id.split(":")
+        await presses_of(interaction).set_place(interaction, field, place, [str(role.id) for role in self.item.values])

@@ -105,8 +105,9 @@ def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notice
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
         parts.append(_row(*buttons))
-    small = [*_noted(dict.fromkeys([*notices, *answer.notices])), texts.footer(answer, trace_id)]
-    parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
+    small = [*_noted(dict.fromkeys([*notices, *answer.notices])), *([texts.footer(answer, trace_id)] if took else [])]
+    if small:
+        parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
     return layout(*parts)
 
 

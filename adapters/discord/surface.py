@@ -42,6 +42,11 @@ class Pace:
     waiting: "asyncio.Task[None] | None" = None
     editing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    def stop(self) -> None:
+        """Nothing that still waits is to be shown."""
+        if self.waiting is not None:
+            self.waiting.cancel()
+
 
 class DiscordSurface:
     """Shows one question's answer."""
@@ -76,7 +81,7 @@ class DiscordSurface:
 
     async def open(self) -> None:
         """Show that the question was heard, in its place; or take up what an earlier worker showed."""
-        self._stop_waiting()
+        self._pace.stop()
         await self._shown.keep(self._trace_id, self._message)
         await self._settle_place()
         await self._posting.keep(stage="working")
@@ -122,10 +127,6 @@ class DiscordSurface:
         if self._pace.waiting is None or self._pace.waiting.done():
             self._pace.waiting = asyncio.create_task(self._show_later())
 
-    def _stop_waiting(self) -> None:
-        if self._pace.waiting is not None:
-            self._pace.waiting.cancel()
-
     async def _show_later(self) -> None:
         """One edit when its time has come. It ends by itself, and says nothing once the question is another's."""
         await asyncio.sleep(max(0.0, self._pace.last + self._seconds - time.monotonic()))
@@ -164,7 +165,7 @@ class DiscordSurface:
 
     async def _end(self, shown: list[ui.LayoutView]) -> None:
         self._over = True
-        self._stop_waiting()
+        self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
             await self._posting.keep(stage="ending")
             for number, part in enumerate(shown):

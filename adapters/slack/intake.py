@@ -6,7 +6,7 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -75,6 +75,11 @@ class Intake:
         except Busy as busy:
             spoken_to = message.mentions_us or message.direct
             return Turned(told=str(busy) if spoken_to else "", message=message)
+
+    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> Turned:
+        """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
+        asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
+        return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
     # --- what was said
 

@@ -11,7 +11,7 @@ from adapters.incoming import Expiry, FileReference, Incoming, IncomingChoice, I
 from adapters.platform import Posting
 from adapters.relay import Surface
 from adapters.slack.intake import LOOK_AGAIN, PLATFORM
-from adapters.slack.surface import Spot, SlackSurface
+from adapters.slack.surface import SlackSurface, Spot
 from adapters.slack.text import heard
 from adapters.slack.web import Refusal
 from adapters.slack.workplace import Workplace
@@ -22,6 +22,7 @@ from core.ingestion.parsed import Parsed
 from core.places import PlaceSettings
 
 MOST_CONTEXT = 50  # messages of the thread before the question
+MOST_PAGES = 5  # of 200 messages each
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 MOST_BYTES = 10 * 2**20  # of one file
@@ -70,7 +71,7 @@ class SlackThreads:
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before the question, oldest first; before a new direct message, the last few."""
         if message.thread.thread != _ts(message):
-            found = await self._thread(message, MOST_CONTEXT)
+            found = await self._thread(message)
         elif message.direct:
             found = await self._before(message)
         else:
@@ -78,16 +79,22 @@ class SlackThreads:
         earlier = [one for one in found if float(one.get("ts", 0)) < float(_ts(message))]
         return tuple([await self._as_context(one) for one in earlier[-MOST_CONTEXT:] if one.get("text")])
 
-    async def _thread(self, message: IncomingMessage, limit: int) -> list[dict[str, Any]]:
+    async def _thread(self, message: IncomingMessage) -> list[dict[str, Any]]:
+        """The thread up to this message, oldest first; of a very long one, its beginning."""
         key = message.thread
-        latest = _ts(message)
-        arguments = {"channel": key.channel, "ts": key.thread, "limit": limit + 1, "latest": latest, "inclusive": True}
+        arguments = {"channel": key.channel, "ts": key.thread, "limit": 200, "latest": _ts(message), "inclusive": True}
+        found: list[dict[str, Any]] = []
+        cursor = None
         try:
-            answer = await self.workplace.web.patiently("conversations.replies", **arguments)
+            for _ in range(MOST_PAGES):
+                answer = await self.workplace.web.patiently("conversations.replies", cursor=cursor, **arguments)
+                found += answer.get("messages") or []
+                cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+                if not cursor:
+                    break
         except (Refusal, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
-            return []
-        return list(answer.get("messages") or [])
+        return found
 
     async def _before(self, message: IncomingMessage) -> list[dict[str, Any]]:
         arguments = {"channel": message.thread.channel, "latest": _ts(message), "limit": MOST_BEFORE}
@@ -116,7 +123,7 @@ class SlackThreads:
 
     async def _files_of(self, message: IncomingMessage) -> tuple[FileReference, ...]:
         """An ``app_mention`` comes without files: the message is fetched again."""
-        for said in await self._thread(message, 200):
+        for said in await self._thread(message):
             if said.get("ts") == _ts(message):
                 found = said.get("files") or []
                 return tuple(FileReference(str(one["id"]), str(one.get("name") or "")) for one in found)

@@ -190,7 +190,7 @@ class SlackSurface:
     async def _shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
         await self.posting.keep(ts=ts)
-        kept = {"subject": self.posting.subject}
+        kept = {"subject": self.posting.subject, "asker": self.spot.asker.id}
         await self.posting.store.keep(self.posting.thread, f"shown:{ts}", kept, fence=self.posting.fence)
         await self.posting.store.keep(self.posting.thread, "current", kept, fence=self.posting.fence)
 

@@ -132,12 +132,16 @@ class ObedientModel:
         question = _question(request)
         wanted = set(content_words(question))
         lines = [line for block in documents for line in self._obeyed(block, question)] if self._obey else []
-        ranked = [
-            (len(wanted & set(content_words(sentence))), -position, f"{sentence} [{block.number}]")
-            for position, block in enumerate(documents)
-            for sentence in _best(block.text, wanted, 1)
-        ]
-        lines.extend(text for _, _, text in sorted(ranked, reverse=True)[:QUOTED])
+        ranked = sorted(
+            (
+                (len(wanted & set(content_words(sentence))), -position, f"{sentence} [{block.number}]")
+                for position, block in enumerate(documents)
+                for sentence in sentences(block.text)
+            ),
+            reverse=True,
+        )
+        least = max(1, ranked[0][0] // 2) if ranked else 1
+        lines.extend(text for shared, _, text in ranked[:QUOTED] if shared >= least)
         return Says("\n".join(lines) or "The documents do not say.")
 
     def _obeyed(self, block: Block, question: str) -> Iterable[str]:

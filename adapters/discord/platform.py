@@ -1,0 +1,393 @@
+"""Discord as a platform: what it hears goes into the inbox, and what a worker needs of it is answered here.
+
+``run`` keeps the connection; the rest is the ``Platform`` protocol, which any worker may call, on any message, also
+one that another process heard.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import discord
+import structlog
+
+from adapters.controls import MUTED, UNMUTED, Controls
+from adapters.discord import layouts
+from adapters.discord.attachments import texts_of
+from adapters.discord.client import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
+from adapters.discord.commands import Commands, KnowledgeCommands, Propose
+from adapters.discord.context import earlier
+from adapters.discord.endpoints import point_at
+from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
+from adapters.discord.identifying import Identifying
+from adapters.discord.intake import Intake
+from adapters.discord.layouts import Extras
+from adapters.discord.messages import Messages, Spot, nonce, spot_of
+from adapters.discord.places import PLATFORM, Address, Manner, key_of, private_key
+from adapters.discord.presses import DiscordPresses, role_of
+from adapters.discord.readers import Readers
+from adapters.discord.shown import ShownAnswers
+from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
+from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
+from adapters.platform import Posting
+from core.attention import Attention
+from core.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable
+from core.ingestion.parsed import Parsed
+from core.places import PlaceSettings, ReplyStyle
+from core.ports import Checkpoints, Inbox, Postings
+
+if TYPE_CHECKING:
+    from discord import Message
+
+PACES_REMEMBERED = 1_000
+CLOSE_SECONDS = 10.0
+RECONNECT_SECONDS = (5.0, 15.0, 60.0, 300.0)  # between tries while Discord refuses to let us in
+
+Parse = Callable[[str, bytes], Awaitable[Parsed]]
+
+log = structlog.get_logger(__name__)
+
+
+class DiscordPlatform:
+    """One application on Discord.
+
+    ``parse`` turns an attached file into text. ``propose`` takes a message up into the knowledge (None: not offered
+    here), ``kb`` brings the commands that manage it. ``dev_guild`` is the one server to register commands in while
+    developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or compatible server.
+    """
+
+    def __init__(
+        self,
+        *,
+        token: str,
+        inbox: Inbox,
+        postings: Postings,
+        checkpoints: Checkpoints,
+        controls: Controls,
+        parse: Parse,
+        propose: Propose | None = None,
+        kb: KnowledgeCommands | None = None,
+        dev_guild: str | None = None,
+        api_url: str | None = None,
+        gateway_url: str | None = None,
+        pace_seconds: float = PACE_SECONDS,
+    ) -> None:
+        point_at(api_url, gateway_url)
+        self._token = token
+        self._postings = postings
+        self._controls = controls
+        self._parse = parse
+        self._pace_seconds = pace_seconds
+        self._client: FootnoteClient | None = None
+        self._waiting_for = "it is not connected yet"
+        self._paces: OrderedDict[str, Pace] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._identifying = Identifying(controls.preferences)
+        self._intake = Intake(inbox)
+        self._shown = ShownAnswers(postings)
+        self.messages = Messages(self.client)
+        self.readers = Readers(self.client, controls)
+        self._commands = Commands(
+            controls=controls,
+            readers=self.readers,
+            intake=self._intake,
+            preferences=controls.preferences,
+            propose=propose,
+            kb=kb,
+            dev_guild=dev_guild,
+        )
+        self._presses = DiscordPresses(
+            controls=controls,
+            checkpoints=checkpoints,
+            postings=postings,
+            shown=self._shown,
+            readers=self.readers,
+            messages=self.messages,
+            intake=self._intake,
+            set_place=self._commands.set_place,
+        )
+
+    @property
+    def name(self) -> str:
+        """``discord``."""
+        return PLATFORM
+
+    def client(self) -> FootnoteClient:
+        """The client that is connected now. Raises PlatformUnavailable before there is one."""
+        if self._client is None:
+            raise PlatformUnavailable("Discord is not connected yet.")
+        return self._client
+
+    # --- the connection
+
+    def waiting_for(self) -> str:
+        """Why it is not ready; empty when it is."""
+        return self._waiting_for
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Stay connected until ``stop`` is set.
+
+        Raises ConfigurationError when Discord refuses the token. A missing intent is logged with its remedy, and we
+        go on with what can be heard without it: mentions, direct messages and commands.
+        """
+        taking = asyncio.create_task(self._intake.run())
+        connecting = asyncio.create_task(self._connect())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({taking, connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (taking, connecting):
+                if task.done():
+                    task.result()
+        finally:
+            await self._close()
+            await self._intake.drained()
+            for task in (connecting, taking, stopping, *self._tasks):
+                task.cancel()
+            await asyncio.gather(connecting, taking, stopping, *self._tasks, return_exceptions=True)
+
+    async def _connect(self) -> None:
+        content = True
+        while True:
+            client = self._new_client(content=content)
+            try:
+                await logged_in(client, self._token)
+                if content and not reads_content(client):
+                    raise discord.PrivilegedIntentsRequired(None)
+                self._client = client
+                await client.connect(reconnect=True)
+            except discord.PrivilegedIntentsRequired:
+                if not content:
+                    raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
+                log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)  # noqa: TRY400
+                content = False
+                await client.close()
+            except discord.ConnectionClosed as error:
+                await client.close()
+                raise ConfigurationError(
+                    f"Discord closed the connection for good ({error.code}).",
+                    remedy="footnote doctor says what is missing.",
+                ) from None
+            else:
+                return
+
+    def _new_client(self, *, content: bool) -> FootnoteClient:
+        client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
+        self._commands.register(client.tree)
+        return client
+
+    async def _close(self) -> None:
+        if self._client is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._client.close()
+        self._waiting_for = "it is closed"
+
+    async def ready(self) -> None:
+        """The connection stands: commands that have changed are registered."""
+        self._waiting_for = ""
+        await self._commands.sync(self.client().tree)
+
+    # --- what is heard
+
+    def said(self, message: "Message") -> None:
+        """Take a message in, if it could be for us."""
+        self._take(message, edited=False)
+
+    def edited(self, message: "Message") -> None:
+        """Take it in as it reads now: what works on the earlier wording stops."""
+        self._take(message, edited=True)
+
+    def _take(self, message: "Message", *, edited: bool) -> None:
+        client = self.client()
+        if client.user is None or message.author.id == client.user.id:
+            return
+        us = ourselves(client.user.id, message.guild)
+
+        async def keep() -> None:
+            continues = await self._continues(message)
+            incoming = heard(message, us, continues=continues, edited=edited)
+            if incoming is None:
+                return
+            incoming = await self._in_its_manner(incoming)
+            if continues is not None:
+                await self._shown.keep_message(message.id, incoming.thread)
+            delivery_id = f"discord:{message.id}"
+            if edited and message.edited_at is not None:
+                await self._postings.call_off(str(incoming.thread), incoming.id, "edited")
+                delivery_id += f":{message.edited_at.timestamp():.3f}"
+            await self._intake.put(delivery_id, incoming, busy=lambda text: self.tell(incoming, text))
+
+        if heard(message, us, edited=edited) is None and replied_to(message) is None:
+            return
+        if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
+            self._soon(self.messages.typing(message.channel.id))
+        self._intake.add(keep)
+
+    async def _continues(self, message: "Message") -> ThreadKey | None:
+        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
+        original = replied_to(message)
+        return await self._shown.thread_of(original) if original is not None else None
+
+    async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
+        """Where answers are for the asker alone, a question in the channel is answered directly."""
+        address = Address.of(incoming.address)
+        if address.manner is not Manner.START:
+            return incoming
+        if (await self.readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
+            return incoming
+        directly = replace(address, manner=Manner.DIRECT)
+        key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
+        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+
+    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        """Whoever works on it stops."""
+        channel = self.client().get_channel(channel_id) or discord.Object(channel_id)
+        key = key_of(channel, guild_id, message_id)
+
+        async def call_off() -> None:
+            kept = await self._shown.thread_of(message_id)
+            await self._postings.call_off(str(kept or key), str(message_id), "deleted")
+
+        self._intake.add(call_off)
+
+    async def submitted(self, press: discord.Interaction) -> None:
+        """A form of ours was sent."""
+        await self._presses.submitted(press)
+
+    def changed(self, guild_id: int, user_id: int) -> None:
+        """A member's roles have changed."""
+        self.readers.members.forget(guild_id, user_id)
+
+    def _soon(self, work: Awaitable[None]) -> None:
+        async def do() -> None:
+            await work
+
+        task = asyncio.create_task(do())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what a worker needs
+
+    def surface(self, incoming: Incoming, posting: Posting, trace_id: str) -> DiscordSurface:
+        """Where the answer to this will be visible."""
+        message = _question(incoming)
+
+        async def extras() -> Extras:
+            settings = await self.readers.settings(message.thread)
+            in_server = bool(message.thread.space)
+            handoff = in_server and not message.private and role_of(settings.handoff) is not None
+            return Extras(handoff=handoff, share=in_server and message.private)
+
+        return DiscordSurface(
+            message=message,
+            posting=posting,
+            trace_id=trace_id,
+            messages=self.messages,
+            shown=self._shown,
+            pace=self._pace(f"{posting.thread} {posting.subject}"),
+            extras=extras,
+            seconds=self._pace_seconds,
+        )
+
+    def _pace(self, subject: str) -> Pace:
+        pace = self._paces.setdefault(subject, Pace())
+        self._paces.move_to_end(subject)
+        while len(self._paces) > PACES_REMEMBERED:
+            self._paces.popitem(last=False)
+        return pace
+
+    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+        """What applies in this place."""
+        return await self.readers.settings(thread)
+
+    async def audience(self, incoming: Incoming) -> Audience:
+        """Who will be able to read the answer there, as of now."""
+        message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
+        thread = message.thread if message is not None else _thread(incoming)
+        asker = message.asker if message is not None else _person(incoming)
+        if not thread.space:
+            return await self.readers.of_person(asker)
+        if message is not None and message.private:
+            return await self.readers.of_one_in(asker, thread)
+        return await self.readers.of_place(thread)
+
+    async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
+        """What this person may do there, as of now."""
+        return await self.readers.permissions(person, thread)
+
+    async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """What was said in the thread before, oldest first."""
+        return await earlier(self.client(), message)
+
+    async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """The text of the files that hang on the message."""
+        return await texts_of(self.client(), message, self._parse)
+
+    async def acknowledge(self, message: IncomingMessage, decided: Attention) -> None:
+        """Say that we were muted or unmuted."""
+        await self.tell(message, MUTED if decided is Attention.MUTE else UNMUTED)
+
+    async def tell(self, incoming: Incoming, text: str) -> None:
+        """Say something to the one who wrote or pressed: privately after a press, else where they wrote, or directly."""
+        address = Address.of(_address(incoming))
+        subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
+        key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
+        spot = spot_of(address)
+        if address.manner is Manner.START:
+            spot = Spot(spot.channel, spot.guild, int(address.message))
+        try:
+            if address.manner is Manner.DIRECT or (spot.private and not spot.token_is_good):
+                spot = Spot(await self.messages.direct_channel(int(address.asker)))
+            if address.response and spot.token_is_good:
+                await self.messages.edit(spot, int(address.response), layouts.said(text))
+            else:
+                await self.messages.post(spot, layouts.said(text), key)
+        except FootnoteError as error:
+            await self._tell_directly(address, text, key, error)
+
+    async def _tell_directly(self, address: Address, text: str, key: str, because: FootnoteError) -> None:
+        """Where we may not write, the person still hears of it, with what an admin can do about that."""
+        log.warning("cannot_write", channel=address.channel, reason=str(because))
+        if not address.asker:
+            return
+        try:
+            spot = Spot(await self.messages.direct_channel(int(address.asker)))
+            about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
+            await self.messages.post(spot, layouts.said(text + about), key)
+        except FootnoteError as error:
+            log.warning("not_told", reason=str(error))
+
+    async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
+        """Remove what was posted for a question that was deleted."""
+        names = [name for name in posting.values if name == "message" or name.startswith("part-")]
+        spot = spot_of(Address.of(message.address), int(posting.get("channel") or message.address["channel"]))
+        self._pace(f"{posting.thread} {posting.subject}").stop()
+        for name in names:
+            if posting.get(name):
+                with suppress(FootnoteError):
+                    await self.messages.remove(spot, int(posting.get(name)))
+                await posting.keep(**{name: ""})
+
+
+def _question(incoming: Incoming) -> IncomingMessage:
+    if isinstance(incoming, Expiry):
+        return incoming.question
+    if isinstance(incoming, IncomingChoice):
+        raise TypeError("A choice is shown on the surface of its question.")
+    return incoming
+
+
+def _thread(incoming: Incoming) -> ThreadKey:
+    return incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+
+
+def _person(incoming: Incoming) -> Person:
+    return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
+
+
+def _address(incoming: Incoming) -> dict[str, str]:
+    return dict(incoming.question.address if isinstance(incoming, Expiry) else incoming.address)

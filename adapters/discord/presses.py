@@ -1,0 +1,349 @@
+"""What happens when something of ours is pressed, chosen or sent: at once, privately where it concerns only one.
+
+An id is all that a press brings. What stands behind it, who may press it and what the presser may see is looked up
+now; what was pressed too late, or by somebody else, is told so. Only what starts work goes through the inbox.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import discord
+import structlog
+from discord import ui
+
+from adapters.controls import GONE, Controls
+from adapters.discord import layouts
+from adapters.discord.buttons import Press
+from adapters.discord.intake import Intake
+from adapters.discord.messages import NOBODY, Messages, Spot, nonce
+from adapters.discord.places import Address, Manner, person_of
+from adapters.discord.readers import Readers
+from adapters.discord.shown import Shown, ShownAnswers
+from adapters.discord.text import clipped, pieces, quote_blocks
+from adapters.incoming import IncomingChoice
+from adapters.splitting import split_markdown
+from core.answer import Answer
+from core.conversation import Audience, Turn
+from core.errors import FootnoteError, NotFound
+from core.inquiry import Checkpoint, Choice
+from core.ports import Checkpoints, Postings
+
+LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
+ANSWER_LIMIT = 3_800
+LONGEST_WORDS = 500
+MODAL = re.compile(r"footnote:(?P<kind>words|reason):(?P<rest>[\w:-]{1,80})")
+
+TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
+NOT_YOURS = "Only the person who asked, or an admin, can choose here."
+NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
+FINISHED = "That is finished already."
+TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
+WENT_WRONG = "Something went wrong on my side. Please try again."
+THANKS = "Thank you. That helps me to get better."
+
+log = structlog.get_logger(__name__)
+
+
+async def tell(press: Press, text: str) -> None:
+    """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
+    shown = layouts.said(text)
+    try:
+        if press.response.is_done():
+            await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+        else:
+            await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+    except discord.HTTPException as error:
+        log.warning("not_told", reason=error.text[:200], code=error.code)
+
+
+@asynccontextmanager
+async def answering(press: Press) -> AsyncIterator[None]:
+    """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
+    try:
+        yield
+    except TimeoutError:
+        await tell(press, TRY_AGAIN)
+    except FootnoteError as error:
+        await tell(press, str(error))
+    except discord.HTTPException as error:
+        log.warning("press_not_answered", code=error.code, reason=error.text[:200])
+    except Exception:
+        log.exception("press_failed")
+        await tell(press, WENT_WRONG)
+
+
+def is_admin(press: Press) -> bool:
+    """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
+    rights = press.permissions
+    return press.guild_id is not None and (rights.administrator or rights.manage_guild)
+
+
+class DiscordPresses:
+    """Everything behind our buttons, menus and forms."""
+
+    def __init__(
+        self,
+        *,
+        controls: Controls,
+        checkpoints: Checkpoints,
+        postings: Postings,
+        shown: ShownAnswers,
+        readers: Readers,
+        messages: Messages,
+        intake: Intake,
+        set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
+    ) -> None:
+        self._controls = controls
+        self._checkpoints = checkpoints
+        self._postings = postings
+        self._shown = shown
+        self._readers = readers
+        self._messages = messages
+        self._intake = intake
+        self._set_place = set_place
+
+    # --- stopping
+
+    async def stop(self, press: Press, trace_id: str) -> None:
+        """Call the work off; whoever works on it offers what was found."""
+        async with answering(press):
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                shown = await self._shown.of(trace_id)
+                stage = await self._stage(shown)
+            if shown is None or stage != "working":
+                return await tell(press, FINISHED)
+            if person_of(press.user).id != shown.asker and not is_admin(press):
+                return await tell(press, NOT_YOURS_TO_STOP)
+            await press.response.defer()
+            await self._postings.call_off(str(shown.thread), shown.subject, "stopped")
+        return None
+
+    async def _stage(self, shown: Shown | None) -> str:
+        if shown is None:
+            return ""
+        return (await self._postings.read(str(shown.thread), shown.subject)).get("stage", "")
+
+    # --- checkpoints
+
+    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+        """A button of a card: a form for words of one's own, or the choice at once."""
+        async with answering(press):
+            found = await self._choosable(press, checkpoint_id, choice_id)
+            if found is None:
+                return
+            checkpoint, choice, trace_id = found
+            if choice.asks_text:
+                await press.response.send_modal(_words_form(checkpoint, choice))
+            else:
+                await self._take(press, checkpoint, choice, trace_id, "")
+
+    async def _choosable(
+        self, press: Press, checkpoint_id: str, choice_id: str
+    ) -> tuple[Checkpoint, Choice, str] | None:
+        """The choice if it can still be made, by this person; otherwise they are told why not."""
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            parked = await self._checkpoints.read(checkpoint_id)
+        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
+        if parked is None or choice is None:
+            await tell(press, TAKEN)
+            return None
+        if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
+            await tell(press, NOT_YOURS)
+            return None
+        return parked.checkpoint, choice, parked.inquiry.id
+
+    async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
+        """Replace the card by what was chosen, then put the choice into the inbox."""
+        label = f"{choice.label}: {words}" if words else choice.label
+        card = layouts.chosen(clipped(label, 200), press.user.display_name)
+        await press.response.edit_message(view=card, allowed_mentions=NOBODY)
+        incoming = IncomingChoice(
+            checkpoint=checkpoint.id,
+            choice=choice.id,
+            person=person_of(press.user),
+            thread=checkpoint.thread,
+            address=address_of(press).to_mapping(),
+            text=words,
+        )
+
+        async def keep() -> None:
+            shown = await self._shown.of(trace_id)
+            if shown is not None and shown.private:
+                fresh = {"token": press.token, "token_of": str(press.id)}
+                await self._postings.keep(str(shown.thread), shown.subject, fresh)
+            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+
+        if not self._intake.add(keep):
+            await tell(press, TRY_AGAIN)
+
+    # --- forms
+
+    async def submitted(self, press: Press) -> None:
+        """A form of ours was sent, perhaps one that another process had opened."""
+        data = dict(press.data or {})
+        match = MODAL.fullmatch(str(data.get("custom_id", "")))
+        if match is None:
+            return
+        words = clipped(" ".join(_entered(data.get("components"))).strip(), LONGEST_WORDS)
+        async with answering(press):
+            if match["kind"] == "reason":
+                await self._reason(press, match["rest"], words)
+                return
+            checkpoint_id, _, choice_id = match["rest"].partition(":")
+            found = await self._choosable(press, checkpoint_id, choice_id)
+            if found is not None and words:
+                await self._take(press, *found, words)
+            elif found is not None:
+                await tell(press, "There was nothing in that field. Press again and write a few words.")
+
+    async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
+        shown = await self._of(press, trace_id)
+        if shown is not None:
+            await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await tell(press, THANKS)
+
+    # --- answers
+
+    async def act(self, press: Press, action: str, trace_id: str) -> None:
+        """One of an answer's buttons."""
+        async with answering(press):
+            shown = await self._of(press, trace_id)
+            if shown is None:
+                return
+            match action:
+                case "quotes":
+                    await self._quotes(press, shown, trace_id)
+                case "helpful":
+                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await tell(press, THANKS)
+                case "unhelpful":
+                    await press.response.send_modal(_reason_form(trace_id))
+                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                case "handoff":
+                    await self._handoff(press, shown, trace_id)
+                case _:
+                    await self._share(press, shown, trace_id)
+
+    async def _of(self, press: Press, trace_id: str) -> Shown | None:
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            shown = await self._shown.of(trace_id)
+        if shown is None:
+            await tell(press, GONE)
+        return shown
+
+    async def _quotes(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """The passages, as far as the one who pressed may read them now."""
+        await press.response.defer(ephemeral=True, thinking=True)
+        quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
+        text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
+        for part in split_markdown(text, ANSWER_LIMIT)[:5]:
+            await press.followup.send(view=layouts.said(part), ephemeral=True, allowed_mentions=NOBODY)
+
+    async def audience(self, press: Press) -> Audience:
+        """What the one who pressed may read here, for their own eyes."""
+        return await self._readers.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
+
+    async def _handoff(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """Call the place's group, once for an answer."""
+        await press.response.defer(ephemeral=True, thinking=True)
+        role = role_of((await self._readers.settings(shown.thread)).handoff)
+        posted = await self._postings.read(str(shown.thread), shown.subject)
+        if role is None or press.channel_id is None or press.guild_id is None:
+            return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
+        if posted.get("handed_off") == trace_id:
+            return await tell(press, "Somebody has been asked about this answer already.")
+        await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
+        link = press.message.jump_url if press.message is not None else ""
+        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this: {link}"
+        spot = Spot(press.channel_id, press.guild_id)
+        await self._messages.call_role(spot, role, text, nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}"))
+        return await tell(press, "I have asked for a person to look at it.")
+
+    async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """Show a private answer to the channel, if everything in it may be read there."""
+        if person_of(press.user).id != shown.asker:
+            return await tell(press, "Only the person who asked can share this.")
+        await press.response.defer(ephemeral=True, thinking=True)
+        try:
+            turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
+        except NotFound:
+            return await tell(press, "Not everybody in this channel may read what that answer is from.")
+        if press.channel_id is None:
+            return await tell(press, GONE)
+        spot = Spot(press.channel_id, press.guild_id)
+        for number, part in enumerate(_shared(turn, press.user.display_name)):
+            await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
+        return await tell(press, "Shared.")
+
+    # --- settings
+
+    async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
+        """A menu of a place's settings."""
+        async with answering(press):
+            await self._set_place(press, field, place_id, values)
+
+
+def address_of(press: Press) -> Address:
+    """Where to say something to the one who pressed."""
+    return Address(
+        manner=Manner.PRIVATE,
+        channel=str(press.channel_id or 0),
+        message=str(press.id),
+        guild=str(press.guild_id or ""),
+        asker=str(press.user.id),
+        token=press.token,
+    )
+
+
+def role_of(handoff: str) -> int | None:
+    """The role's id in a place's setting, which may be written as a mention."""
+    found = re.search(r"\d{5,25}", handoff)
+    return int(found.group()) if found else None
+
+
+def _words_form(checkpoint: Checkpoint, choice: Choice) -> ui.Modal:
+    field = ui.TextInput[ui.Modal](
+        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
+    )
+    label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
+    return _form(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
+
+
+def _reason_form(trace_id: str) -> ui.Modal:
+    field = ui.TextInput[ui.Modal](
+        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
+    )
+    label: ui.Label[ui.Modal] = ui.Label(text="What was wrong or missing?", component=field)
+    return _form("Not helpful", f"footnote:reason:{trace_id}", label)
+
+
+def _form(title: str, custom_id: str, *items: ui.Item[ui.Modal]) -> ui.Modal:
+    """A form that the library need not remember: its answer is known by the id, also after a restart."""
+    form = ui.Modal(title=title, custom_id=custom_id, timeout=None)
+    for item in items:
+        form.add_item(item)
+    form.stop()
+    return form
+
+
+def _entered(components: object) -> list[str]:
+    """The texts of a form that was sent."""
+    found: list[str] = []
+    for component in components if isinstance(components, list) else []:
+        if isinstance(component.get("value"), str):
+            found.append(component["value"])
+        found += _entered(component.get("components"))
+        found += _entered([component["component"]] if component.get("component") else None)
+    return found
+
+
+def _shared(turn: Turn, by: str) -> list[ui.LayoutView]:
+    """A turn's answer for a channel to see."""
+    answer = Answer(turn.outcome, turn.answer, turn.citations)
+    parts = pieces(turn.answer, turn.citations)
+    extras = layouts.Extras(feedback=False, question=turn.question if len(parts) == 1 else "")
+    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=(f"Shared by {by}.",), took=False)
+    earlier = [layouts.piece(part, "" if number else turn.question) for number, part in enumerate(parts[:-1])]
+    return [*earlier, last]

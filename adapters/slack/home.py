@@ -1,0 +1,55 @@
+"""The Home tab, and the prompts that a new direct message suggests."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from adapters.slack import views
+from adapters.slack.intake import PLATFORM
+from adapters.slack.web import Refusal
+from adapters.slack.workplace import Workplace
+from core.conversation import Audience, ThreadKey
+from core.errors import PlatformUnavailable
+
+MOST_PROMPTS = 4
+PROMPTS = (
+    ("What do you know?", "What documents do you know?"),
+    ("Find a policy", "What is our refund policy?"),
+    ("Sources first", "Show me the sources on on-call duty before you answer."),
+    ("How it works", "What can you do?"),
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Publishes what a person sees when they open the app."""
+
+    workplace: Workplace
+
+    async def publish(self, team: str, user: str) -> None:
+        """Show the Home tab as it is for this person now."""
+        audience = Audience(await self.workplace.principals(team, user))
+        is_admin = await self.workplace.is_admin(user)
+        condition = await self.workplace.controls.condition() if is_admin else None
+        view = views.home(await self.workplace.controls.shelves(audience), condition)
+        try:
+            await self.workplace.web.patiently("views.publish", user_id=user, view=view)
+        except (Refusal, PlatformUnavailable) as error:
+            log.warning("home_not_published", reason=str(error))
+
+    async def suggest(self, team: str, channel: str, user: str) -> None:
+        """Suggest how to begin: what the knowledge holds comes first. Silently nothing where the app is no agent."""
+        if not self.workplace.is_agent:
+            return
+        audience = await self.workplace.audience(ThreadKey(PLATFORM, team, channel, ""), user)
+        bases = [shelf.base.name for shelf in await self.workplace.controls.shelves(audience) if shelf.documents]
+        about = [(f"About {name}"[:75], f"What is in the knowledge base {name}?") for name in bases[:1]]
+        prompts = [{"title": title, "message": message} for title, message in (*about, *PROMPTS)][:MOST_PROMPTS]
+        try:
+            await self.workplace.web.eagerly(
+                "assistant.threads.setSuggestedPrompts", channel_id=channel, title="Ask me", prompts=prompts
+            )
+        except (Refusal, PlatformUnavailable) as error:
+            log.debug("prompts_not_set", reason=str(error))
