@@ -1,4 +1,4 @@
-"""The files that hang on a question: text and PDFs are read for that conversation; of others it is said that they are not."""
+"""The files that hang on a question: text and PDFs are read for that conversation; of others it is said why not."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import PurePosixPath
@@ -49,7 +49,8 @@ async def _text(file: FileReference, attachment: discord.Attachment | None, pars
             data = await attachment.read()
         if len(data) > LARGEST:
             return ContextMessage(file.name, f"(This file is larger than {LARGEST // 2**20} MB and was not read.)")
-        return ContextMessage(file.name, (await parse(file.name, data)).markdown)
+        parsed = await parse(file.name, data)
+        return ContextMessage(file.name, "\n\n".join(block.text for block in parsed.blocks))
     except FootnoteError as error:
         log.info("attachment_not_read", reason=str(error))
         return ContextMessage(file.name, f"(This file could not be read: {error})")

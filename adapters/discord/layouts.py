@@ -63,7 +63,7 @@ def working(
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
-        parts.append(_row(StopButton.made(trace_id)))
+        parts.append(row(StopButton.made(trace_id)))
     return layout(*asked(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
@@ -86,7 +86,7 @@ def _so_far(written: str) -> str:
     return shown + ("\n```" if shown.count("```") % 2 else " ▍")
 
 
-def _row(*buttons: Any) -> ui.ActionRow[Any]:
+def row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
@@ -95,7 +95,7 @@ def piece(text: str, question: str = "") -> ui.LayoutView:
     return layout(*asked(question), ui.TextDisplay(text))
 
 
-def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()) -> ui.LayoutView:
+def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True) -> ui.LayoutView:
     """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
     parts: list[ui.Item[Any]] = asked(extras.question)
     if text:
@@ -104,7 +104,7 @@ def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notice
         parts += [ui.Separator(), ui.TextDisplay("**Sources**\n" + texts.source_lines(answer.citations))]
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
-        parts.append(_row(*buttons))
+        parts.append(row(*buttons))
     small = [*_noted(dict.fromkeys([*notices, *answer.notices])), *([texts.footer(answer, trace_id)] if took else [])]
     if small:
         parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
@@ -135,9 +135,9 @@ def asking(
     if listed:
         parts += [ui.Separator(), ui.TextDisplay(listed)]
     if answer.citations:
-        parts.append(_row(AnswerButton.made("quotes", trace_id)))
+        parts.append(row(AnswerButton.made("quotes", trace_id)))
     choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
-    parts += [_row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
+    parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
     parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
     return layout(*asked(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 

@@ -18,7 +18,7 @@ from adapters.controls import MUTED, UNMUTED, Controls
 from adapters.discord import layouts
 from adapters.discord.attachments import texts_of
 from adapters.discord.client import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
-from adapters.discord.commands import Commands, KnowledgeCommands, Propose
+from adapters.discord.commands import Commands
 from adapters.discord.context import earlier
 from adapters.discord.endpoints import point_at
 from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
@@ -32,6 +32,7 @@ from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
+from adapters.knowledge_desk import KnowledgeCommands
 from adapters.platform import Posting
 from core.attention import Attention
 from core.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -55,8 +56,8 @@ log = structlog.get_logger(__name__)
 class DiscordPlatform:
     """One application on Discord.
 
-    ``parse`` turns an attached file into text. ``propose`` takes a message up into the knowledge (None: not offered
-    here), ``kb`` brings the commands that manage it. ``dev_guild`` is the one server to register commands in while
+    ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
+    not offered). ``dev_guild`` is the one server to register commands in while
     developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or compatible server.
     """
 
@@ -69,7 +70,6 @@ class DiscordPlatform:
         checkpoints: Checkpoints,
         controls: Controls,
         parse: Parse,
-        propose: Propose | None = None,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
         api_url: str | None = None,
@@ -96,7 +96,6 @@ class DiscordPlatform:
             readers=self.readers,
             intake=self._intake,
             preferences=controls.preferences,
-            propose=propose,
             kb=kb,
             dev_guild=dev_guild,
         )

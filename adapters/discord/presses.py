@@ -308,7 +308,7 @@ def _words_form(checkpoint: Checkpoint, choice: Choice) -> ui.Modal:
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
-    return _form(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
+    return form_of(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
 
 
 def _reason_form(trace_id: str) -> ui.Modal:
@@ -316,10 +316,10 @@ def _reason_form(trace_id: str) -> ui.Modal:
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="What was wrong or missing?", component=field)
-    return _form("Not helpful", f"footnote:reason:{trace_id}", label)
+    return form_of("Not helpful", f"footnote:reason:{trace_id}", label)
 
 
-def _form(title: str, custom_id: str, *items: ui.Item[ui.Modal]) -> ui.Modal:
+def form_of(title: str, custom_id: str, *items: ui.Item[ui.Modal]) -> ui.Modal:
     """A form that the library need not remember: its answer is known by the id, also after a restart."""
     form = ui.Modal(title=title, custom_id=custom_id, timeout=None)
     for item in items:

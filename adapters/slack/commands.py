@@ -20,6 +20,7 @@ from core.conversation import Person, ThreadKey
 from core.errors import FootnoteError, PlatformUnavailable
 
 COMMAND = "/footnote"
+SAVED = "The settings of this channel are saved; they hold from the next question."
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
 _LINK = re.compile(
     r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"

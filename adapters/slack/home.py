@@ -14,9 +14,8 @@ from core.errors import PlatformUnavailable
 MOST_PROMPTS = 4
 PROMPTS = (
     ("What do you know?", "What documents do you know?"),
-    ("Find a policy", "What is our refund policy?"),
-    ("Sources first", "Show me the sources on on-call duty before you answer."),
-    ("How it works", "What can you do?"),
+    ("What can you do?", "What can you do?"),
+    ("How do you check your answers?", "How do you check your answers against the sources?"),
 )
 
 log = structlog.get_logger(__name__)

@@ -1,7 +1,6 @@
 """Slack as the desk knows it: who reads, what was said before, what hangs on a question, and where answers appear."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -33,12 +32,13 @@ Parse = Callable[[str, bytes], Awaitable[Parsed]]
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class SlackThreads:
     """``adapters.platform.Platform`` for one workspace."""
 
-    workplace: Workplace
-    parse: Parse
+    def __init__(self, workplace: Workplace, parse: Parse) -> None:
+        """``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
+        self.workplace = workplace
+        self.parse = parse
 
     @property
     def name(self) -> str:

@@ -23,6 +23,8 @@ from core.ports import Parked
 
 GONE = "This choice has been made already, or its time is over. Ask again if you like."
 NOT_YOURS = "Only the person who asked, or an admin, can choose here."
+NOT_YOUR_STOP = "Only the person who asked, or an admin, can stop this."
+CALLED = "They have been called already; please give them time."
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 
 Body = Mapping[str, Any]
@@ -200,9 +202,7 @@ class Presses:
             return
         subject = f"handoff:{press.value}"
         if await self.workplace.postings.read(str(press.thread), subject):
-            await self.workplace.whisper(
-                press.thread, press.user, "They have been called already; please give them time."
-            )
+            await self.workplace.whisper(press.thread, press.user, CALLED)
             return
         audience = await self.workplace.audience(press.thread, press.user)
         turn = await self.workplace.controls.turn(press.thread, press.value, audience)
@@ -246,9 +246,7 @@ class Presses:
             await self.workplace.whisper(press.thread, press.user, "There is nothing to stop any more.")
         elif kept.get("asker") != press.person and not await self.workplace.is_admin(press.user):
             await self.workplace.controls.refuse(Person(press.person), "stop", kept["subject"])
-            await self.workplace.whisper(
-                press.thread, press.user, "Only the person who asked, or an admin, can stop this."
-            )
+            await self.workplace.whisper(press.thread, press.user, NOT_YOUR_STOP)
         else:
             await self.workplace.postings.call_off(thread, kept["subject"], "stopped")
 

@@ -15,7 +15,10 @@ from core.inquiry import Behaviour, Profile
 View = dict[str, Any]
 
 NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_settings"
-DEFAULT = "default"
+PROFILES = {one.value: one.value for one in Profile}
+BEHAVIOURS = {one.value: one.value for one in Behaviour}
+CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
+REPLIES = {style.value: label for style, label in REPLY_LABELS.items()}
 MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
@@ -88,13 +91,11 @@ def settings(
     if bases:
         rows.append(_many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, form.bases))
     rows += [
-        _one("profile", "How much an answer may cost", {one.value: one.value for one in Profile}, form.profile),
-        _one(
-            "behaviour", "How readily it searches and believes", {b.value: b.value for b in Behaviour}, form.behaviour
-        ),
-        _checks("checkpoints", "Ask how to go on when", dict(CHECKPOINT_LABELS), form.checkpoints or ()),
+        _one("profile", "How much an answer may cost", PROFILES, form.profile),
+        _one("behaviour", "How readily it searches and believes", BEHAVIOURS, form.behaviour),
+        _checks("checkpoints", "Ask how to go on when", CHECKPOINTS, form.checkpoints or ()),
         _checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * form.sources_first),
-        _one("reply_style", "Where answers appear", dict(REPLY_LABELS), form.reply_style),
+        _one("reply_style", "Where answers appear", REPLIES, form.reply_style),
         _field("languages", "Languages to answer in, separated by commas (empty: the asker's)", form.languages),
     ]
     if groups:

@@ -19,7 +19,7 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching, texts
-from adapters.stores.redis_keys import WAITING, person_key, tagged
+from adapters.stores.redis_keys import inbox_keys, person_key, tagged
 from adapters.stores.redis_memory import lease_key
 from adapters.stores.redis_tokens import FairQueue, Ready, ReadyTokens
 from core.errors import Busy, LeaseLost
@@ -139,14 +139,17 @@ class RedisInbox(Inbox):
         overdue: timedelta = timedelta(minutes=2),
         most_waiting: int = 10_000,
         most_waiting_each: int = 20,
+        namespace: str = "inbox",
     ) -> None:
         self._client = client
+        stream, self._waiting = inbox_keys(namespace)
+        self._of_person = "waiting" if namespace == "inbox" else f"waiting-{namespace}"
         self._lease_ms = int(lease.total_seconds() * 1000)
         self._look_again = look_again.total_seconds()
         self._overdue = overdue.total_seconds()
         self._most_waiting = most_waiting
         self._most_waiting_each = most_waiting_each
-        self._tokens = ReadyTokens(client, idle_ms=int(self._look_again * 1000))
+        self._tokens = ReadyTokens(client, stream=stream, idle_ms=int(self._look_again * 1000))
         self._in_hand = FairQueue()
         self._filling = asyncio.Lock()
         self._looked_again = self._swept = 0.0
@@ -180,11 +183,11 @@ class RedisInbox(Inbox):
 
     async def _admit(self, delivery: Delivery) -> None:
         member, now = _member(delivery), time.time()
-        if not await self._reserve(keys=[WAITING], args=[member, self._most_waiting, now, _WAITING_TTL]):
+        if not await self._reserve(keys=[self._waiting], args=[member, self._most_waiting, now, _WAITING_TTL]):
             raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
-        mine = person_key(delivery.person, "waiting")
+        mine = person_key(delivery.person, self._of_person)
         if not await self._reserve(keys=[mine], args=[member, self._most_waiting_each, now, _WAITING_TTL]):
-            await self._client.zrem(WAITING, member)
+            await self._client.zrem(self._waiting, member)
             raise Busy(
                 f"You have {self._most_waiting_each} questions waiting already.",
                 remedy="Please wait for some of the answers.",
@@ -192,13 +195,13 @@ class RedisInbox(Inbox):
 
     async def _strike(self, delivery: Delivery) -> None:
         member = _member(delivery)
-        await self._client.zrem(WAITING, member)
-        await self._client.zrem(person_key(delivery.person, "waiting"), member)
+        await self._client.zrem(self._waiting, member)
+        await self._client.zrem(person_key(delivery.person, self._of_person), member)
 
     async def waiting(self) -> int:
         """How many deliveries are not done."""
         async with reaching():
-            return int(await self._client.zcard(WAITING))
+            return int(await self._client.zcard(self._waiting))
 
     # --- taking -----------------------------------------------------------------------------------------------------
 
@@ -264,17 +267,19 @@ class RedisInbox(Inbox):
     async def _sweep(self) -> None:
         """Renew the tokens of what has waited long, and strike from the index what does not wait any more."""
         now = time.time()
-        if await self._tokens.count() > 2 * await self._client.zcard(WAITING) + _SWEEP_BATCH:
+        if await self._tokens.count() > 2 * await self._client.zcard(self._waiting) + _SWEEP_BATCH:
             return  # enough of them to be read first
-        overdue = await self._client.zrangebyscore(WAITING, "-inf", now - self._overdue, start=0, num=_SWEEP_BATCH)
+        overdue = await self._client.zrangebyscore(
+            self._waiting, "-inf", now - self._overdue, start=0, num=_SWEEP_BATCH
+        )
         for member in texts(overdue):
             thread, _, person = json.loads(member)
             if await self._client.llen(_queue_key(thread)):
                 await self._tokens.add(thread, person)
-                await self._client.zadd(WAITING, {member: now}, xx=True)
+                await self._client.zadd(self._waiting, {member: now}, xx=True)
             else:
-                await self._client.zrem(WAITING, member)
-                await self._client.zrem(person_key(person, "waiting"), member)
+                await self._client.zrem(self._waiting, member)
+                await self._client.zrem(person_key(person, self._of_person), member)
 
     # --- holding ----------------------------------------------------------------------------------------------------
 

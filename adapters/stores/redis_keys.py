@@ -20,12 +20,26 @@ FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
+JOBS = f"{PREFIX}:jobs"
+REMOVED = f"{PREFIX}:{{shelf}}:removed"
+SCHEDULES = f"{PREFIX}:{{shelf}}:schedules"
+PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
 
 
 def tagged(name: str, *rest: str) -> str:
     """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds."""
     tag = name.replace("{", "%7B").replace("}", "%7D")
     return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
+
+
+def inbox_keys(namespace: str) -> tuple[str, str]:
+    """The stream of ready tokens and the index of what waits, of one inbox."""
+    return (INBOX, WAITING) if namespace == "inbox" else (f"{PREFIX}:{namespace}", f"{PREFIX}:{namespace}:waiting")
+
+
+def job_key(job_id: str) -> str:
+    """The hash of a job: its head, its items by position, and who cancelled it."""
+    return tagged(f"job:{job_id}")
 
 
 def trace_key(trace_id: str) -> str:

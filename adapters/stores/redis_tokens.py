@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from adapters.stores.redis_keys import INBOX
-
 _GROUP = "workers"
 _CONSUMER = "worker"
 BATCH = 64  # tokens that one process holds at most, to choose fairly among
@@ -58,23 +56,24 @@ class FairQueue:
 class ReadyTokens:
     """The stream itself. Raises redis exceptions: its caller reaches Redis."""
 
-    def __init__(self, client: Redis, *, idle_ms: int) -> None:
+    def __init__(self, client: Redis, *, stream: str, idle_ms: int) -> None:
         self._client = client
+        self._stream = stream
         self._idle_ms = idle_ms
         self._cursor = "0-0"
         self._grouped = False
 
     async def add(self, thread: str, person: str) -> None:
         """Say that a thread may have something to do."""
-        await self._client.xadd(INBOX, {"thread": thread, "person": person})
+        await self._client.xadd(self._stream, {"thread": thread, "person": person})
 
     async def acknowledge(self, tokens: Sequence[str]) -> None:
         """Remove tokens, under the rule above."""
         if not tokens:
             return
         async with self._client.pipeline(transaction=True) as pipe:
-            pipe.xack(INBOX, _GROUP, *tokens)
-            pipe.xdel(INBOX, *tokens)
+            pipe.xack(self._stream, _GROUP, *tokens)
+            pipe.xdel(self._stream, *tokens)
             await pipe.execute()
 
     async def read(self, into: FairQueue, *, block_ms: int | None = None) -> None:
@@ -84,7 +83,9 @@ class ReadyTokens:
             return
         try:
             await self._ensure_group()
-            found: Any = await self._client.xreadgroup(_GROUP, _CONSUMER, {INBOX: ">"}, count=room, block=block_ms)
+            found: Any = await self._client.xreadgroup(
+                _GROUP, _CONSUMER, {self._stream: ">"}, count=room, block=block_ms
+            )
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
@@ -98,7 +99,7 @@ class ReadyTokens:
         await self._ensure_group()
         try:
             found: Any = await self._client.xautoclaim(
-                INBOX, _GROUP, _CONSUMER, self._idle_ms, start_id=self._cursor, count=BATCH
+                self._stream, _GROUP, _CONSUMER, self._idle_ms, start_id=self._cursor, count=BATCH
             )
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
@@ -110,13 +111,13 @@ class ReadyTokens:
 
     async def count(self) -> int:
         """How many tokens there are."""
-        return int(await self._client.xlen(INBOX))
+        return int(await self._client.xlen(self._stream))
 
     async def _ensure_group(self) -> None:
         if self._grouped:
             return
         try:
-            await self._client.xgroup_create(INBOX, _GROUP, id="0", mkstream=True)
+            await self._client.xgroup_create(self._stream, _GROUP, id="0", mkstream=True)
         except ResponseError as error:
             if not str(error).startswith("BUSYGROUP"):
                 raise

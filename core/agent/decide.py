@@ -59,8 +59,12 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
     moves = unmade(run.inquiry, decision.moves)
     worthwhile = moves and run.meter.searches_left and run.inquiry.misses < MISSES_IN_A_ROW
-    searches = run.meter.spent.searches
-    if worthwhile and searches >= LONG_SEARCH_AFTER and _gate(run, CheckpointKind.LONG_SEARCH):
+    long = run.meter.spent.searches >= LONG_SEARCH_AFTER
+    if long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled:
+        worthwhile = (
+            False  # three searches without a trace of it: more of the same is not what a person wants to be asked
+        )
+    if worthwhile and long and _gate(run, CheckpointKind.LONG_SEARCH):
         run.update(proposals=moves)
         yield _long_search(run, moves)
     elif worthwhile:
@@ -96,8 +100,8 @@ def _sources_first(run: Run) -> AgentEvent:
 
 def _long_search(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
-    have = f"I have evidence from {_listed(found)}" if found else "I have found nothing that counts yet"
-    missing = f", but not yet: {run.inquiry.missing}" if run.inquiry.missing else ""
+    have = f"I have evidence from {_listed(found)}"
+    missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
     searches = run.meter.spent.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
     choices = (

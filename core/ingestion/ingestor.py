@@ -5,7 +5,7 @@ version, and are removed again.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -80,8 +80,18 @@ class Ingestor:
         await self._catalogue.save_base(base)
         return base
 
-    async def ingest(self, material: Material, base: str, progress: Progress = _silent) -> Ingested:
-        """Bring one document in. A document that fails is reported, not raised; stores that are away are raised."""
+    async def ingest(
+        self,
+        material: Material,
+        base: str,
+        progress: Progress = _silent,
+        *,
+        still_ours: Callable[[], Awaitable[None]] | None = None,
+    ) -> Ingested:
+        """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
+
+        ``still_ours`` is asked just before the new version becomes visible, and raises when it must not.
+        """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
         before = await self._catalogue.document(document_id)
@@ -98,6 +108,8 @@ class Ingestor:
         except FootnoteError:
             await self._discard(document_id, before)
             raise
+        if still_ours is not None:
+            await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
         await self._catalogue.publish(replace(document, passages=len(passages)))
         await self._index.remove(document_id, keep_version=version)
         change = Change.UPDATED if before else Change.ADDED

@@ -5,10 +5,11 @@ its items are fetched, and where its card is shown, is left to the adapters.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from core.conversation import Person
 from core.errors import FootnoteError
@@ -119,12 +120,13 @@ class Job:
     subject: str = ""  # a link, a channel or a name: what it is about, for a person
     reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
     limit: int = 0  # of SITE and HISTORY: how many documents at most
+    listed: bool = True  # whether all items are known; those of SITE and HISTORY are found on the way
     state: JobState = JobState.QUEUED
     items: tuple[JobItem, ...] = ()
     progress: JobProgress = JobProgress()
     reason: str = ""
     ended_at: datetime | None = None
-    cancelled_by: str = ""
+    cancelled_by: str = ""  # from then on, although it may take a moment to end
     turn: int = 0  # how many times it went back to the end of its base's queue
 
     @property
@@ -153,8 +155,8 @@ class Job:
             return replace(self, items=(*self.items, item))
         return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
 
-    def cut_off(self, now: datetime, state: JobState, reason: str = "") -> "Job":
-        """The job as it ends: in this state, at this time, doing nothing any more."""
+    def ended(self, now: datetime, state: JobState, reason: str = "") -> "Job":
+        """The job at its end: in this state, at this time, doing nothing any more."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
 
 
@@ -165,3 +167,25 @@ class CalledOff(FootnoteError):
 def state_of(change: Change) -> ItemState:
     """The item's state for what an ingest did."""
     return ItemState(change.value)
+
+
+class Jobs(Protocol):
+    """Where jobs are kept, those that are over too, for a time."""
+
+    async def keep(self, job: Job) -> bool:
+        """Keep a new job; False when one of this id is known."""
+
+    async def read(self, job_id: str) -> Job | None:
+        """A job as it is now; None when it is unknown."""
+
+    async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
+        """Replace what is known of a job, and of these of its items. Whether it was cancelled stays as it is."""
+
+    async def cancel(self, job_id: str, by: str) -> bool:
+        """Ask whoever works on it to end it; False when it is unknown or asked already."""
+
+    async def cancelled(self, job_id: str) -> str:
+        """Who cancelled it; empty when nobody did."""
+
+    async def recent(self, limit: int = 50) -> Sequence[Job]:
+        """The newest jobs, newest first."""

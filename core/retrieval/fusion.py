@@ -1,26 +1,81 @@
-"""How the scores of the two legs become one."""
+"""How the scores of the two legs become one: an order, and a number that means the same in every corpus.
 
-from collections.abc import Callable, Sequence
+The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
+of each leg's score divided by that leg's best. Measured by tests/measure/fusion.py on nine sets, nDCG@10 of the best
+passage of each document: it is at or above the better leg on every one of them, for every dense weight from 0.55 to
+0.85, so that 2/3 is tuned to none. Reciprocal ranks fell 0.016 below the better leg (on MuSiQue, whose dense leg is far
+ahead), equal weights 0.005 below.
+
+A passage that one leg did not return is not at zero there: it is somewhere below the last one returned, and gets that
+one's score. Taking zero instead cost up to 0.02; asking the index for the exact score gained nothing worth a call.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from core.evidence import Hit
+from core.language import content_words
 from core.ports import Legs
 
-Fusion = Callable[[Legs], Sequence[Hit]]
+Fusion = Callable[[str, Legs, int], tuple[Hit, ...]]
+
+DENSE_WEIGHT = 2 / 3
+
+# A logistic regression over the nine sets and questions that belong to other sets: is this hit relevant? Fitted on
+# eight sets and tried on the ninth, its mean error of calibration is 0.05 and its AUC 0.86 (tests/measure/fusion.py).
+_INTERCEPT = -11.8
+_PER_COSINE = 5.7  # of the best hit
+_PER_COVERAGE = 1.75  # share of the question's words in the best hit
+_PER_RELATIVE = 7.4  # this hit's fused score as a share of the best hit's
 
 
-def fuse(legs: Legs) -> tuple[Hit, ...]:
-    """All hits of both legs, best first."""
-    best = max((score for _, score in legs.bm25), default=0.0) or 1.0
+def fuse(query: str, legs: Legs, asked: int) -> tuple[Hit, ...]:
+    """All hits of both legs, best first. ``asked`` is how many each leg was asked for.
+
+    ``score`` estimates the probability that the passage helps to answer: a good match in one corpus has about the same
+    score as an equally good one in another, and a question that nothing answers has low scores throughout.
+    """
     dense = {passage.id: score for passage, score in legs.dense}
     bm25 = {passage.id: score for passage, score in legs.bm25}
+    relative = {
+        name: DENSE_WEIGHT * dense_part + (1 - DENSE_WEIGHT) * bm25_part
+        for name, dense_part, bm25_part in _parts(dense, bm25, asked)
+    }
     passages = {passage.id: passage for passage, _ in (*legs.dense, *legs.bm25)}
-    hits = [
-        Hit(
-            passage,
-            score=0.5 * max(0.0, dense.get(name, 0.0)) + 0.5 * bm25.get(name, 0.0) / best,
-            dense=dense.get(name),
-            bm25=bm25.get(name),
-        )
-        for name, passage in passages.items()
+    order = sorted(relative, key=lambda name: (-relative[name], name))
+    hits = tuple(Hit(passages[name], relative[name], dense.get(name), bm25.get(name)) for name in order)
+    return calibrated(query, hits)
+
+
+def calibrated(query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """The hits, in their order, with each relative score turned into a probability."""
+    if not hits:
+        return ()
+    best = hits[0]
+    asked = set(content_words(query))
+    coverage = len(asked & set(content_words(best.passage.searchable))) / len(asked) if asked else 0.0
+    cosine = max((hit.dense for hit in hits[:3] if hit.dense is not None), default=0.0)
+    level = _INTERCEPT + _PER_COSINE * cosine + _PER_COVERAGE * coverage
+    top = best.score or 1.0
+    return tuple(replace(hit, score=_logistic(level + _PER_RELATIVE * hit.score / top)) for hit in hits)
+
+
+def _parts(dense: Mapping[str, float], bm25: Mapping[str, float], asked: int) -> list[tuple[str, float, float]]:
+    dense_best, dense_floor = _range(dense, asked)
+    bm25_best, bm25_floor = _range(bm25, asked)
+    return [
+        (name, max(0.0, dense.get(name, dense_floor)) / dense_best, bm25.get(name, bm25_floor) / bm25_best)
+        for name in {**dense, **bm25}
     ]
-    return tuple(sorted(hits, key=lambda hit: -hit.score))
+
+
+def _range(leg: Mapping[str, float], asked: int) -> tuple[float, float]:
+    """The best score, and what an absent passage can have at most: nothing, when the leg had no more to return."""
+    best = max(leg.values(), default=0.0)
+    floor = min(leg.values()) if len(leg) >= asked else 0.0
+    return (best if best > 0 else 1.0), max(0.0, floor)
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-value))

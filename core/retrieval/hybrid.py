@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from core.errors import Unavailable
 from core.evidence import Hit
@@ -14,13 +15,17 @@ from core.knowledge import Passage, Section
 from core.ports import Catalogue, Encoder, Index, Legs, Reranker, Scope
 from core.retrieval.fusion import Fusion, fuse
 
+if TYPE_CHECKING:
+    from core.ports import Vectors
+
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool
+_FURTHER = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one search brought back, best first, and how. ``seconds`` by stage: encode, search, visible, rerank."""
+    """What one search brought back, best first, and how. ``seconds`` by stage: encode, search, visible, fuse, rerank."""
 
     hits: tuple[Hit, ...] = ()
     vector_results: int = 0
@@ -56,11 +61,14 @@ class Retriever:
         seconds: dict[str, float] = {}
         with _timed(seconds, "encode"):
             vector = (await self._encoder.encode_queries([query]))[0]
-        with _timed(seconds, "search"):
-            found = await self._index.search(query, vector, scope, max(self._pool, limit))
-        with _timed(seconds, "visible"):
-            legs = await self._visible(found)
-        hits = tuple(self._fusion(legs))
+        asked = max(self._pool, limit)
+        legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
+        if dropped and len(legs.dense) < limit <= len(legs.dense) + dropped:
+            # A version that is being written crowds out what is published: look further, once.
+            asked *= _FURTHER
+            legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
+        with _timed(seconds, "fuse"):
+            hits = self._fusion(query, legs, asked - dropped)
         reranked = 0
         if hits and self._reranker is not None:
             with _timed(seconds, "rerank"):
@@ -71,16 +79,23 @@ class Retriever:
         """The section that a passage stands in, if the scope may see it."""
         return await self._index.section(passage.section, scope)
 
-    async def _visible(self, legs: Legs) -> Legs:
-        documents = sorted({passage.document for passage, _ in (*legs.dense, *legs.bm25)})
+    async def _visible_legs(
+        self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]
+    ) -> tuple[Legs, int]:
+        """Both legs without what is not published, and how many were dropped of the leg that lost more."""
+        with _timed(seconds, "search"):
+            found = await self._index.search(query, vector, scope, asked)
+        documents = sorted({passage.document for passage, _ in (*found.dense, *found.bm25)})
         if not documents:
-            return legs
-        visible = await self._catalogue.visible_versions(documents)
+            return found, 0
+        with _timed(seconds, "visible"):
+            visible = await self._catalogue.visible_versions(documents)
 
         def published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
 
-        return Legs(published(legs.dense), published(legs.bm25))
+        legs = Legs(published(found.dense), published(found.bm25))
+        return legs, max(len(found.dense) - len(legs.dense), len(found.bm25) - len(legs.bm25))
 
     async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:
         assert self._reranker is not None
@@ -91,8 +106,10 @@ class Retriever:
             return hits, 0  # the fused order stands; whoever serves the model reports it
         if scores is None:
             return hits, 0
-        judged = [replace(hit, rerank=score) for hit, score in zip(pool, scores, strict=True)]
-        return tuple(sorted(judged, key=lambda hit: -(hit.rerank or 0.0))), len(judged)
+        judged = [replace(hit, rerank=score, score=score) for hit, score in zip(pool, scores, strict=True)]
+        judged.sort(key=lambda hit: -hit.score)
+        rest = [replace(hit, score=min(hit.score, judged[-1].score)) for hit in hits[depth:]]
+        return (*judged, *rest), len(judged)
 
 
 @contextmanager
@@ -101,4 +118,4 @@ def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds[stage] = perf_counter() - started
+        seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - started

@@ -6,7 +6,7 @@ The weights are a logistic regression over questions whose answer is and is not 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from adapters.reasoners.extractive.selection import Unit, coverage, fits, inverse_frequency, units
 from core.evidence import Evidence, Grade
@@ -28,8 +28,8 @@ class Features:
     fits: float
 
 
-_WEIGHTS = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3)
-_BIAS = -5.0
+WEIGHTS = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3)
+BIAS = -5.0
 
 
 def measured(
@@ -52,10 +52,15 @@ def measured(
     )
 
 
-def chance(features: Features) -> float:
+def chance(features: Features, weights: Features = WEIGHTS, bias: float = BIAS) -> float:
     """The probability in [0, 1] that the passage answers the question."""
-    total = _BIAS + sum(getattr(_WEIGHTS, name) * getattr(features, name) for name in Features.__slots__)
+    total = bias + sum(weight * value for weight, value in zip(astuple(weights), astuple(features), strict=True))
     return 1 / (1 + math.exp(-total))
+
+
+def score_of(value: float) -> int:
+    """A chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
+    return max(1, min(10, int(value * 10)))
 
 
 def grade_of(features: Features, ranked: Sequence[tuple[float, Unit]], rerank: float | None) -> Grade:
@@ -63,7 +68,7 @@ def grade_of(features: Features, ranked: Sequence[tuple[float, Unit]], rerank: f
     value = chance(features)
     if rerank is not None:
         value = (value + rerank) / 2
-    return Grade(max(1, min(10, int(value * 10 + 0.5))), _summary(ranked))
+    return Grade(score_of(value), _summary(ranked))
 
 
 def _summary(ranked: Sequence[tuple[float, Unit]]) -> str:

@@ -29,8 +29,9 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
         return "", ()
     lacking = uncovered(question, relevant)
     moves: tuple[Move, ...] = ()
-    if _rounds(inquiry) < _ROUNDS:
-        moves = bridges(inquiry, best) if relevant else keywords(inquiry)
+    rounds = _rounds(inquiry)
+    if rounds == 0 or (lacking and rounds < _ROUNDS):
+        moves = bridges(inquiry, best) or keywords(inquiry)
     if not relevant:
         return f"anything that answers “{question}”", moves
     if not lacking and not moves:

@@ -1,0 +1,357 @@
+"""Slack, connected: Bolt in Socket Mode or over HTTP, with every event kept durably before it is acknowledged.
+
+Bolt acknowledges an event before its listeners run, so events are taken in by a middleware ahead of that; when the
+inbox is away, Slack is told nothing (Socket Mode) or 503 (HTTP), and delivers again.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import Any, Self
+
+import structlog
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.response import BoltResponse
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from adapters.controls import Controls
+from adapters.slack import blocks, views
+from adapters.slack.commands import COMMAND, Commands, Given
+from adapters.slack.directory import Directory
+from adapters.slack.home import Home
+from adapters.slack.intake import PLATFORM, Intake
+from adapters.slack.platform import Parse, SlackThreads
+from adapters.slack.presses import Press, Presses, Propose
+from adapters.slack.sessions import Sessions
+from adapters.slack.socket import RETRY_SECONDS, Ear, quiet_logger
+from adapters.slack.text import escaped
+from adapters.slack.web import Refusal, Web, fatal
+from adapters.slack.workplace import Workplace
+from core.conversation import ThreadKey
+from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable, Unavailable
+from core.ports import Checkpoints, Inbox, Postings
+
+PATH = "/slack/events"
+KEEP_SECONDS = 2.5  # Slack wants its answer within 3
+MOST_ASIDE = 200  # things done beside the acknowledgement: a Home tab, a word to one person
+TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
+WENT_WRONG = "Something went wrong on my side. Please try again."
+ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"
+
+Body = dict[str, Any]
+Ack = Callable[..., Awaitable[Any]]
+log = structlog.get_logger(__name__)
+
+
+class SlackPlatform(SlackThreads):
+    """One workspace, connected. An async context manager: it closes its connections on leaving."""
+
+    def __init__(
+        self,
+        *,
+        bot_token: str,
+        app_token: str | None,
+        signing_secret: str | None,
+        inbox: Inbox,
+        postings: Postings,
+        checkpoints: Checkpoints,
+        controls: Controls,
+        parse: Parse,
+        api_url: str | None = None,
+        admin_users: Iterable[str] = (),
+        allowed_bots: Iterable[str] = (),
+        propose: Propose | None = None,
+    ) -> None:
+        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either."""
+        if not app_token and not signing_secret:
+            raise ConfigurationError(
+                "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN.",
+                remedy="footnote manifest slack says where they come from.",
+            )
+        connection = Web(bot_token, api_url)
+        directory = Directory(connection)
+        workplace = Workplace(
+            web=connection,
+            directory=directory,
+            sessions=Sessions(connection),
+            controls=controls,
+            inbox=inbox,
+            postings=postings,
+            checkpoints=checkpoints,
+            admin_users=frozenset(admin_users),
+        )
+        super().__init__(workplace, parse)
+        self._app_token = app_token
+        self._signing_secret = signing_secret
+        self._bot_token = bot_token
+        self._intake = Intake(directory=directory, inbox=inbox, postings=postings, allowed_bots=frozenset(allowed_bots))
+        self._presses = Presses(workplace, self._intake, propose)
+        self._commands = Commands(workplace)
+        self._home = Home(workplace)
+        self._ear = Ear(connection, app_token, self._in_socket_mode) if app_token else None
+        self._bolt: AsyncApp | None = None
+        self._aside: set[asyncio.Task[None]] = set()
+
+    # --- living
+
+    async def __aenter__(self) -> Self:
+        self._bolt = self._made()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in tuple(self._aside):
+            task.cancel()
+        await asyncio.gather(*self._aside, return_exceptions=True)
+        await self.workplace.web.close()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Be connected until ``stop`` is set. Raises ConfigurationError when Slack refuses the tokens."""
+        if await self._introduced(stop) and self._ear is not None:
+            await self._ear.run(stop)
+        await stop.wait()
+
+    async def _introduced(self, stop: asyncio.Event) -> bool:
+        """Whether we know who we are; Slack is asked until it tells, or until we stop."""
+        for attempt in range(1_000_000):
+            try:
+                us = await self.workplace.directory.identity()
+            except Refusal as refusal:
+                if (wrong := fatal(refusal)) is not None:
+                    raise wrong from None
+                log.warning("slack_refuses", reason=refusal.error)
+            except PlatformUnavailable as error:
+                log.warning("slack_away", reason=str(error))
+            else:
+                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._ear else "http")
+                return True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+            if stop.is_set():
+                break
+        return False
+
+    def waiting_for(self) -> str:
+        """Why it is not ready yet; empty when it is."""
+        if self.workplace.directory.known is None:
+            return "Slack has not answered yet"
+        return "Socket Mode is not connected" if self._ear is not None and not self._ear.connected else ""
+
+    def routes(self) -> list[web.RouteDef]:
+        """What Slack calls in HTTP mode: events, interactions and commands at one address."""
+        return [web.post(PATH, self._over_http)] if self._ear is None else []
+
+    # --- the two roads
+
+    async def _over_http(self, request: web.Request) -> web.Response:
+        if self._bolt is None:
+            return web.Response(status=503)
+        try:
+            answer = await self._bolt.async_dispatch(await to_bolt_request(request))
+        except (FootnoteError, Refusal) as error:
+            log.warning("not_taken", reason=str(error))
+            return web.Response(status=503)
+        return await to_aiohttp_response(answer)
+
+    async def _in_socket_mode(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        if self._bolt is None:
+            return
+        try:
+            answer = await run_async_bolt_app(self._bolt, request)
+            if answer.status == 200:  # anything else is not acknowledged: Slack delivers it again
+                await send_async_response(client, request, answer, 0.0)
+        except (FootnoteError, Refusal) as error:
+            log.warning("not_taken", reason=str(error))
+        except ConnectionError as error:
+            log.warning("acknowledgement_lost", reason=type(error).__name__)
+
+    def _made(self) -> AsyncApp:
+        async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
+            us = await self.workplace.directory.identity()
+            return AuthorizeResult(
+                enterprise_id=None, team_id=us.team, bot_token=self._bot_token, bot_id=us.bot, bot_user_id=us.user
+            )
+
+        app = AsyncApp(
+            client=self.workplace.web.client,
+            authorize=authorize,
+            signing_secret=self._signing_secret or "none: Socket Mode has no signatures",
+            request_verification_enabled=self._ear is None,
+            ignoring_self_events_enabled=False,
+            ssl_check_enabled=False,
+            attaching_function_token_enabled=False,
+            attaching_conversation_kwargs_enabled=False,
+            logger=quiet_logger(),
+        )
+        app.middleware(self._take_event)
+        app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
+        pressed: dict[str, Callable[[Press], Awaitable[None]]] = {
+            blocks.QUOTES: self._presses.quotes,
+            blocks.FEEDBACK: self._presses.feedback,
+            blocks.HANDOFF: self._presses.hand_over,
+            blocks.STOP: self._presses.stop,
+        }
+        for action, work in pressed.items():
+            app.action(action)(self._pressing(work))
+        app.action(blocks.SHARE)(self._share)
+        app.view(views.NARROW)(self._narrow)
+        app.view(views.REASON)(self._reason)
+        app.view(views.SETTINGS)(self._save_settings)
+        app.command(COMMAND)(self._command)
+        app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
+        app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
+        app.action(re.compile(".*"))(_acknowledge)
+        app.view(re.compile(".*"))(_acknowledge)
+        return app
+
+    # --- events
+
+    async def _take_event(self, body: Body, next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
+        """Events end here, kept or refused; everything else goes on to its listener."""
+        if body.get("type") != "event_callback":
+            await next()
+            return None
+        event, team = body["event"], str(body["team_id"])
+        if event.get("type") == "app_home_opened":
+            self._do_aside(self._opened(event, team))
+            return BoltResponse(status=200, body="")
+        try:
+            async with asyncio.timeout(KEEP_SECONDS):
+                turned = await self._intake.take(event, team)
+        except (FootnoteError, Refusal, TimeoutError) as error:
+            log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
+            return BoltResponse(status=503, body="")
+        if turned.told and turned.message is not None:
+            message = turned.message
+            self._do_aside(self._tell(message.thread, message.address["user"], turned.told))
+        return BoltResponse(status=200, body="")
+
+    async def _opened(self, event: Body, team: str) -> None:
+        if event.get("tab") == "messages":
+            await self._home.suggest(team, str(event["channel"]), str(event["user"]))
+        else:
+            await self._home.publish(team, str(event["user"]))
+
+    async def _tell(self, thread: ThreadKey, user: str, text: str) -> None:
+        await self.workplace.whisper(thread, user, text)
+
+    def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that nobody waits for; bounded, owned, and its failure logged."""
+        if len(self._aside) >= MOST_ASIDE:
+            work.close()
+            log.warning("too_much_aside")
+            return
+        task = asyncio.create_task(_logged(work))
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+
+    # --- presses, commands, views
+
+    def _pressing(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body) -> None:
+            await ack()
+            press = Press.of(body)
+            await self._honestly(work(press), press.thread, press.user)
+
+        return listener
+
+    async def _choose(self, ack: Ack, body: Body, respond: Ack) -> None:
+        """A choice is kept before it is acknowledged, then the card says what was chosen."""
+        press = Press.of(body)
+        kept = await self._honestly(self._presses.choose(press), press.thread, press.user)
+        await ack()
+        if not kept:
+            return
+        checkpoint = press.value.partition(" ")[0]
+        shown = list(press.shown)
+        if press.ephemeral:
+            layout = await self._presses.settled(press.thread, checkpoint, press.user, shown)
+            await respond(text="Chosen.", blocks=layout, replace_original=True)
+        else:
+            await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+
+    async def _narrow(self, ack: Ack, body: Body) -> None:
+        try:
+            kept = await self._presses.narrow(body)
+        except Unavailable:
+            await ack(response_action="errors", errors={"narrow": TRY_AGAIN})
+            return
+        await ack()
+        if kept is not None and kept[1]:
+            choice, card = kept
+            await self._presses.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
+
+    async def _reason(self, ack: Ack, body: Body) -> None:
+        await ack()
+        await self._presses.reason(body)
+
+    async def _save_settings(self, ack: Ack, body: Body) -> None:
+        try:
+            await self._commands.save_settings(body)
+        except FootnoteError as error:
+            await ack(response_action="errors", errors={"profile": str(error)})
+            return
+        await ack()
+
+    async def _share(self, ack: Ack, body: Body, respond: Ack) -> None:
+        await ack()
+        press = Press.of(body)
+        if await self._honestly(self._presses.share(press), press.thread, press.user):
+            await respond(delete_original=True)
+
+    async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
+        await ack()
+        given = Given.of(body)
+        try:
+            told = await self._commands.answer(given)
+        except Exception:
+            log.exception("command_failed")
+            told = WENT_WRONG
+        if told:
+            await respond(text=escaped(told), response_type="ephemeral")
+
+    def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
+            await ack()
+            try:
+                told = await work(body)
+            except FootnoteError as error:
+                told = str(error)
+            if told:
+                await respond(text=escaped(told), response_type="ephemeral", replace_original=False)
+
+        return listener
+
+    async def _honestly(self, work: Awaitable[Any], thread: ThreadKey, user: str) -> Any:
+        """Do it; when it fails, say so to the one who pressed. None then."""
+        try:
+            return await work
+        except Unavailable as error:
+            log.warning("press_failed", reason=str(error))
+            await self.workplace.whisper(thread, user, TRY_AGAIN)
+        except FootnoteError as error:
+            await self.workplace.whisper(thread, user, str(error))
+        except Exception:
+            log.exception("press_failed")
+            await self.workplace.whisper(thread, user, WENT_WRONG)
+        return None
+
+
+async def _acknowledge(ack: Ack) -> None:
+    """What is not ours to handle is at least taken note of."""
+    await ack()
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("aside_failed")
+
+
+__all__ = ["PATH", "PLATFORM", "SlackPlatform"]

@@ -1,0 +1,146 @@
+"""The bot in this process: scripted reasoner, stores in memory, the real desk, workers and platform adapter."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from adapters.controls import Controls
+from adapters.desk import Desk
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.postings import InProcessPostings
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from adapters.testing.stores import InProcessAudit, InProcessFeedbackBox, InProcessPreferences
+from adapters.worker import Worker
+from core.budget import Meter
+from core.conversation import Thread
+from core.evidence import Evidence
+from core.ingestion.parsed import Block, Parsed
+from core.inquiry import Inquiry
+from core.places import PlaceSettings
+from core.ports import DraftPart
+from tests.core.scene import Scene
+from tests.e2e.driver import PlatformDriver
+
+REFUNDS = "Refunds are paid within 14 days."
+
+
+class PausingReasoner(ScriptedReasoner):
+    """Writes in pieces, and holds its pen where a scene wants to look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pen = asyncio.Event()
+        self.pen.set()
+        self.writing = asyncio.Event()
+        self.pause = 0.0
+
+    def hold(self) -> None:
+        self.pen.clear()
+        self.writing.clear()
+
+    def go_on(self) -> None:
+        self.pen.set()
+
+    async def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        parts = super().compose(inquiry, thread, evidence, meter)
+        async for part in parts:
+            yield part
+            self.writing.set()
+            await asyncio.sleep(self.pause)
+            await self.pen.wait()
+
+
+class Bot:
+    """One installation on one platform; processes of it come and go, what it keeps stays."""
+
+    def __init__(self, driver: PlatformDriver) -> None:
+        self.driver = driver
+        self.reasoner = PausingReasoner()
+        self.scene = Scene(self.reasoner)
+        self.postings = InProcessPostings(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state)
+        self.feedback = InProcessFeedbackBox(self.scene.state)
+        self.audit = InProcessAudit()
+        self.controls = Controls(
+            memory=self.scene.memory,
+            journal=self.scene.journal,
+            catalogue=self.scene.catalogue,
+            feedback=self.feedback,
+            preferences=InProcessPreferences(),
+            audit=self.audit,
+            inbox=self.inbox,
+            defaults=PlaceSettings(),
+        )
+        self.more: dict[str, Any] = {}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """A process of it, until the block ends; it drains then."""
+        stop = asyncio.Event()
+        opening = self.driver.connecting(
+            self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
+        )
+        async with opening as platform:
+            desk = Desk(
+                assistant=self.scene.assistant,
+                memory=self.scene.memory,
+                checkpoints=self.scene.checkpoints,
+                postings=self.postings,
+                platforms={platform.name: platform},
+            )
+            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=24)
+            running = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
+            try:
+                async with asyncio.timeout(10):
+                    while platform.waiting_for():
+                        await asyncio.sleep(0.01)
+                        for task in running:
+                            if task.done():
+                                task.result()
+                yield
+            finally:
+                stop.set()
+                await asyncio.gather(*running)
+
+    @asynccontextmanager
+    async def crashing(self) -> AsyncIterator[None]:
+        """A process of it that is killed when the block ends, whatever it is doing."""
+        stop = asyncio.Event()
+        opening = self.driver.connecting(
+            self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
+        )
+        async with opening as platform:
+            desk = Desk(
+                assistant=self.scene.assistant,
+                memory=self.scene.memory,
+                checkpoints=self.scene.checkpoints,
+                postings=self.postings,
+                platforms={platform.name: platform},
+            )
+            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+            running = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
+            async with asyncio.timeout(10):
+                while platform.waiting_for():
+                    await asyncio.sleep(0.01)
+            try:
+                yield
+            finally:
+                for task in running:
+                    task.cancel()
+                for task in running:
+                    with suppress(asyncio.CancelledError, BaseExceptionGroup):
+                        await task
+
+    async def settled(self, within: float = 10.0) -> None:
+        """Everything that came in has had its outcome."""
+        async with asyncio.timeout(within):
+            while await self.inbox.waiting():
+                await asyncio.sleep(0.01)
+
+
+async def parse(name: str, data: bytes) -> Parsed:
+    """Files in scenes are plain text."""
+    return Parsed(name, (Block(data.decode()),), "text/plain")
