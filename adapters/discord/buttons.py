@@ -38,6 +38,9 @@ class Presses(Protocol):
     async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
         """A menu of a place's settings."""
 
+    async def knowledge(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
+
 
 def presses_of(press: Press) -> Presses:
     """The client's presses."""
@@ -110,9 +113,7 @@ class ChoiceButton(
         await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
 
 
-class PlaceMenu(
-    ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
-):
+class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"):
     """A menu in which an admin chooses one setting of a channel or category."""
 
     @classmethod
@@ -168,3 +169,22 @@ class RoleMenu(
         """A role was chosen, or none."""
         _, _, field, place = self.item.custom_id.split(":")
         await presses_of(interaction).set_place(interaction, field, place, [str(role.id) for role in self.item.values])
+
+
+class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):
+    """Below a reply of ``/kb``: a further command, kept under this id."""
+
+    @classmethod
+    def made(cls, kept: str, label: str, *, danger: bool = False) -> Self:
+        """The button for a command that is kept."""
+        style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
+        return cls(ui.Button(label=clipped(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["kept"], "…")
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).knowledge(interaction, (self.item.custom_id or "").rpartition(":")[2])

@@ -10,7 +10,7 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.buttons import AnswerButton, ChoiceButton, PlaceMenu, Presses, RoleMenu, StopButton
+from adapters.discord.buttons import AnswerButton, ChoiceButton, KbButton, PlaceMenu, Presses, RoleMenu, StopButton
 from adapters.discord.identifying import Identifying
 from adapters.discord.messages import NOBODY
 from core.errors import ConfigurationError
@@ -68,9 +68,11 @@ class FootnoteClient(discord.Client):
         )
         self.ears = ears
         self.presses = presses
-        self.tree = app_commands.CommandTree(self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True))
+        self.tree = app_commands.CommandTree(
+            self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
+        )
         self._identifying = identifying
-        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, PlaceMenu, RoleMenu)
+        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, KbButton, PlaceMenu, RoleMenu, KbButton)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""
@@ -118,7 +120,7 @@ class FootnoteClient(discord.Client):
 
     async def on_error(self, event_method: str, /, *_: object, **__: object) -> None:
         """Whatever a handler did not catch: the log has it, without what was said."""
-        log.exception("event_failed", handler=event_method)
+        log.error("event_failed", handler=event_method, exc_info=True)  # noqa: LOG014 - called while it is handled
 
 
 def reads_content(client: discord.Client) -> bool:

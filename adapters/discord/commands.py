@@ -15,18 +15,26 @@ import structlog
 from discord import app_commands
 
 from adapters.controls import HELP, Controls
-from adapters.discord import layouts, settings_menu
+from adapters.discord import settings_menu
 from adapters.discord.buttons import Press
 from adapters.discord.hearing import ourselves, readable
 from adapters.discord.intake import Intake
 from adapters.discord.kb_commands import KbGroup
 from adapters.discord.messages import NOBODY
-from adapters.discord.places import Address, Manner, base_channel_id, direct_key, guild_key, key_of, person_of, private_key
+from adapters.discord.places import (
+    Address,
+    Manner,
+    base_channel_id,
+    direct_key,
+    guild_key,
+    key_of,
+    person_of,
+    private_key,
+)
 from adapters.discord.presses import LOOK_UP_SECONDS, answering, is_admin, tell
-from adapters.discord.readers import Readers
 from adapters.discord.reaching import reaching
+from adapters.discord.readers import Readers
 from adapters.incoming import FileReference, IncomingMessage
-from adapters.knowledge_desk import KnowledgeCommands
 from core.conversation import Audience, ThreadKey, channel_principal
 from core.errors import Denied, FootnoteError, NotFound
 from core.places import ReplyStyle
@@ -51,14 +59,14 @@ class Commands:
         readers: Readers,
         intake: Intake,
         preferences: Preferences,
-        kb: KnowledgeCommands | None,
+        kb: KbGroup | None,
         dev_guild: str | None,
     ) -> None:
         self._controls = controls
         self._readers = readers
         self._intake = intake
         self._preferences = preferences
-        self._kb = KbGroup(kb, readers) if kb is not None else None
+        self._kb = kb
         self._dev_guild = discord.Object(int(dev_guild)) if dev_guild else None
 
     # --- registering
@@ -173,15 +181,15 @@ class Commands:
     def _footnote_group(self) -> app_commands.Group:
         group = app_commands.Group(name="footnote", description="What I know, why I said it, and how I behave here")
         described: list[tuple[str, str, Callable[..., Any]]] = [
-            ("help", "How to ask, and what else I can do", self._help),
-            ("why", "How I came to the last answer here", self._why),
-            ("mute", "Keep quiet in this thread until I am mentioned", self._mute),
-            ("unmute", "Listen in this thread again", self._unmute),
+            ("help", "How to ask, and what else I can do", _plain(self._help)),
+            ("why", "How I came to the last answer here", _plain(self._why)),
+            ("mute", "Keep quiet in this thread until I am mentioned", _plain(self._mute)),
+            ("unmute", "Listen in this thread again", _plain(self._unmute)),
             ("forget", "Remove what I keep of this thread, or of you", _forget_callback(self)),
             ("settings", "For admins: how I behave in a channel or category", _settings_callback(self)),
         ]
         for name, description, callback in described:
-            group.add_command(app_commands.Command(name=name, description=description, callback=callback))
+            group.add_command(_command(name, description, callback))
         return group
 
     async def _help(self, press: Press) -> None:
@@ -246,7 +254,7 @@ class Commands:
     async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
         """Change one setting; whoever is no admin now is refused, whatever menu they hold."""
         await self._require_admin(press, int(place_id))
-        if field == "languages_form":
+        if "languages" in values and field == "other":
             await press.response.send_modal(settings_menu.languages_form(place_id))
             return
         await press.response.defer()
@@ -306,6 +314,13 @@ def _menu(name: str, callback: Callable[..., Any]) -> app_commands.ContextMenu:
 
     shown.__annotations__ = {"interaction": discord.Interaction, "message": discord.Message}
     return app_commands.ContextMenu(name=name, callback=shown)
+
+
+def _plain(callback: Callable[[Press], Any]) -> Callable[..., Any]:
+    async def run(interaction: discord.Interaction) -> None:
+        await callback(interaction)
+
+    return run
 
 
 def _ask_callback(commands: Commands) -> Callable[..., Any]:

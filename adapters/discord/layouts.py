@@ -44,8 +44,13 @@ def layout(*items: ui.Item[ui.LayoutView]) -> ui.LayoutView:
 
 
 def said(text: str) -> ui.LayoutView:
-    """A message that is only text."""
+    """A message that is only text, in Discord's own Markdown."""
     return layout(ui.TextDisplay(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT)))
+
+
+def shown_text(text: str) -> str:
+    """Core's Markdown, as much of it as one message takes beside some small print."""
+    return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
 
 
 def working(
@@ -87,6 +92,7 @@ def _so_far(written: str) -> str:
 
 
 def row(*buttons: Any) -> ui.ActionRow[Any]:
+    """Buttons side by side, or one menu."""
     return ui.ActionRow(*buttons)
 
 
@@ -95,7 +101,9 @@ def piece(text: str, question: str = "") -> ui.LayoutView:
     return layout(*asked(question), ui.TextDisplay(text))
 
 
-def answered(text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True) -> ui.LayoutView:
+def answered(
+    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
+) -> ui.LayoutView:
     """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
     parts: list[ui.Item[Any]] = asked(extras.question)
     if text:

@@ -40,6 +40,7 @@ class Address:
     token: str = ""
     response: str = ""
     about: str = ""  # the message that the question refers to
+    file: str = ""  # the address of a file that came with a command, and so hangs on no message
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> Self:

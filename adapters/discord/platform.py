@@ -24,6 +24,8 @@ from adapters.discord.endpoints import point_at
 from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
 from adapters.discord.identifying import Identifying
 from adapters.discord.intake import Intake
+from adapters.discord.kb_commands import KbGroup
+from adapters.discord.knowledge import DiscordKnowledge
 from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.places import PLATFORM, Address, Manner, key_of, private_key
@@ -91,12 +93,14 @@ class DiscordPlatform:
         self._shown = ShownAnswers(postings)
         self.messages = Messages(self.client)
         self.readers = Readers(self.client, controls)
+        self.knowledge = DiscordKnowledge(self.client, self.messages, postings)
+        group = KbGroup(kb, self.readers, postings) if kb is not None else None
         self._commands = Commands(
             controls=controls,
             readers=self.readers,
             intake=self._intake,
             preferences=controls.preferences,
-            kb=kb,
+            kb=group,
             dev_guild=dev_guild,
         )
         self._presses = DiscordPresses(
@@ -108,6 +112,7 @@ class DiscordPlatform:
             messages=self.messages,
             intake=self._intake,
             set_place=self._commands.set_place,
+            kb=group.pressed if group is not None else None,
         )
 
     @property
@@ -135,9 +140,9 @@ class DiscordPlatform:
         """
         taking = asyncio.create_task(self._intake.run())
         connecting = asyncio.create_task(self._connect())
-        stopping = asyncio.create_task(stop.wait())
+        stopping: asyncio.Task[object] = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({taking, connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
                 if task.done():
                     task.result()
@@ -155,15 +160,14 @@ class DiscordPlatform:
             try:
                 await logged_in(client, self._token)
                 if content and not reads_content(client):
-                    raise discord.PrivilegedIntentsRequired(None)
+                    content = await self._without_content(client)
+                    continue
                 self._client = client
                 await client.connect(reconnect=True)
             except discord.PrivilegedIntentsRequired:
                 if not content:
                     raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
-                log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)  # noqa: TRY400
-                content = False
-                await client.close()
+                content = await self._without_content(client)
             except discord.ConnectionClosed as error:
                 await client.close()
                 raise ConfigurationError(
@@ -172,6 +176,12 @@ class DiscordPlatform:
                 ) from None
             else:
                 return
+
+    async def _without_content(self, client: FootnoteClient) -> bool:
+        """Say what to switch on, and give this client up for one that asks for less."""
+        log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)
+        await client.close()
+        return False
 
     def _new_client(self, *, content: bool) -> FootnoteClient:
         client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
@@ -331,7 +341,7 @@ class DiscordPlatform:
         await self.tell(message, MUTED if decided is Attention.MUTE else UNMUTED)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed: privately after a press, else where they wrote, or directly."""
+        """Say something to the one who wrote or pressed: privately after a press, else where they wrote."""
         address = Address.of(_address(incoming))
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)

@@ -33,7 +33,7 @@ from core.ports import Checkpoints, Postings
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 ANSWER_LIMIT = 3_800
 LONGEST_WORDS = 500
-MODAL = re.compile(r"footnote:(?P<kind>words|reason):(?P<rest>[\w:-]{1,80})")
+MODAL = re.compile(r"footnote:(?P<kind>words|reason|languages):(?P<rest>[\w:-]{1,80})")
 
 TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
 NOT_YOURS = "Only the person who asked, or an admin, can choose here."
@@ -94,6 +94,7 @@ class DiscordPresses:
         messages: Messages,
         intake: Intake,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
+        kb: Callable[[Press, str], Awaitable[None]] | None,
     ) -> None:
         self._controls = controls
         self._checkpoints = checkpoints
@@ -103,6 +104,7 @@ class DiscordPresses:
         self._messages = messages
         self._intake = intake
         self._set_place = set_place
+        self._kb = kb
 
     # --- stopping
 
@@ -190,6 +192,9 @@ class DiscordPresses:
         async with answering(press):
             if match["kind"] == "reason":
                 await self._reason(press, match["rest"], words)
+                return
+            if match["kind"] == "languages":
+                await self._set_place(press, "languages", match["rest"], [words])
                 return
             checkpoint_id, _, choice_id = match["rest"].partition(":")
             found = await self._choosable(press, checkpoint_id, choice_id)
@@ -283,6 +288,13 @@ class DiscordPresses:
         """A menu of a place's settings."""
         async with answering(press):
             await self._set_place(press, field, place_id, values)
+
+    async def knowledge(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
+        if self._kb is None:
+            await tell(press, GONE)
+        else:
+            await self._kb(press, kept)
 
 
 def address_of(press: Press) -> Address:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -93,7 +94,7 @@ def _fields(job: Job, items: Sequence[JobItem]) -> list[str]:
     return [part for item in items for part in (f"item:{positions[item.source]}", to_json(item))]
 
 
-def _job(stored: Mapping[str, str]) -> Job | None:
+def _job(stored: Mapping[Any, Any]) -> Job | None:
     if "head" not in stored:
         return None
     job: Job = from_json(Job, stored["head"])

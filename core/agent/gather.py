@@ -22,6 +22,7 @@ from core.retrieval.hybrid import Retrieval
 
 TOP_K = 8  # one batch of grading
 MAX_TOP_K = 20
+RUNNER_UP = 0.7  # share of the best score
 LISTED = 40  # sources named to the model at most
 
 
@@ -213,7 +214,7 @@ async def grade(run: Run) -> AsyncIterator[AgentEvent]:
     started = run.bench.clock.monotonic()
     if _convincing(run, fresh):
         run.quick = True
-        grades: Sequence[Grade] = [_from_score(item) for item in fresh]
+        grades: Sequence[Grade] = [_convinced(run, item) for item in fresh]
     else:
         try:
             grades = await run.within(
@@ -235,8 +236,23 @@ async def grade(run: Run) -> AsyncIterator[AgentEvent]:
 
 
 def _convincing(run: Run, fresh: Sequence[Evidence]) -> bool:
-    """Whether one search, the first, for one need, found something so clearly that no gate is worth its cost."""
-    return len(run.inquiry.searches) == 1 and max(item.hit.score for item in fresh) >= run.bench.confident
+    """Whether one search, the first, for one need, found one thing so clearly that no gate is worth its cost.
+
+    A runner-up from another section that is nearly as good may be another reading, or another version: that is worth
+    looking at.
+    """
+    if len(run.inquiry.searches) != 1:
+        return False
+    best = max(fresh, key=lambda item: item.hit.score)
+    others = (item.hit.score for item in fresh if item.passage.section != best.passage.section)
+    clear = max(others, default=0.0) <= RUNNER_UP * best.hit.score
+    return best.hit.score >= run.bench.confident and clear
+
+
+def _convinced(run: Run, item: Evidence) -> Grade:
+    """The score as a grade; what convinces counts."""
+    grade = _from_score(item)
+    return Grade(max(run.cutoff, grade.score)) if item.hit.score >= run.bench.confident else grade
 
 
 def _from_score(item: Evidence) -> Grade:

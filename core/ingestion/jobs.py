@@ -75,6 +75,7 @@ class JobItem:
     name: str = ""
     url: str | None = None
     title: str = ""
+    etag: str = ""
     state: ItemState = ItemState.WAITING
     reason: str = ""
     passages: int = 0

@@ -8,7 +8,7 @@ import asyncio
 import base64
 import gzip
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -258,10 +258,9 @@ class _Copy:
     vectors: str  # base64 of little-endian float32, row by row
 
 
-def _packed(encoder: str, passages: Sequence[Passage], vectors: "dict[str, Vectors] | object") -> bytes:
+def _packed(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Vectors]) -> bytes:
     import numpy as np
 
-    assert isinstance(vectors, dict)
     rows = (
         np.stack([vectors[passage.id] for passage in passages]).astype("<f4") if passages else np.zeros((0, 0), "<f4")
     )

@@ -1,0 +1,305 @@
+"""Works jobs off: one at a time for each base, item by item, each outcome written down before the next begins.
+
+Killed anywhere, a job is taken up by whoever leases its base next and goes on with the first item that has no outcome.
+A long job goes back to the end of its base's queue from time to time, so that nobody waits for another's whole crawl.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from adapters.knowledge_desk import PlatformSeams
+from adapters.leasing import pause, work_off
+from adapters.materials import Materials
+from core.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.ingestion.ingestor import Ingestor, document_id_of
+from core.ingestion.jobs import (
+    MOST_ITEMS,
+    CalledOff,
+    ItemState,
+    Job,
+    JobItem,
+    JobKind,
+    JobProgress,
+    Jobs,
+    JobStage,
+    JobState,
+    state_of,
+)
+from core.ingestion.shelves import ShelfRecords, Shelves
+from core.knowledge import Document
+from core.ports import Catalogue, Clock, Delivery, Inbox, Lease
+from core.serial import from_json
+
+TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
+TICK_SECONDS = 60.0
+LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
+CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
+CARD_DEADLINE = 10.0
+MOST_ATTEMPTS = 5  # a job that outlives this many workers in one turn is given up
+WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
+
+log = structlog.get_logger(__name__)
+
+Guard = Callable[[], Awaitable[None]]
+
+
+def job_thread(base: str) -> str:
+    """What orders jobs: those of one base are worked on one after another."""
+    return f"kb/{base}"
+
+
+def job_delivery(job: Job) -> Delivery:
+    """The inbox's envelope for a job's next turn."""
+    return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
+
+
+@dataclass(slots=True)
+class _Run:
+    """A job in hand."""
+
+    job: Job
+    guard: Guard
+    shown: Job | None = None
+    shown_at: float = 0.0
+    items: dict[str, JobItem] = field(default_factory=dict)
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """What the ingestor reports, from one batch to the next. Raises CalledOff between two of them."""
+        if self.job.cancelled_by:
+            raise CalledOff("It was cancelled.")
+        known = stage in tuple(JobStage)
+        now = replace(self.job.progress, stage=JobStage(stage if known else ""), done=done, total=total)
+        self.job = replace(self.job, progress=now)
+
+    def doing(self, stage: JobStage, source: str) -> None:
+        """Say what is being done now."""
+        self.job = replace(self.job, progress=JobProgress(stage, source))
+
+
+class JobRunner:
+    """Works on one job at a time; several may run in one process or in many."""
+
+    def __init__(
+        self,
+        *,
+        jobs: Jobs,
+        ingestor: Ingestor,
+        catalogue: Catalogue,
+        shelves: Shelves,
+        records: ShelfRecords,
+        materials: Materials,
+        clock: Clock,
+    ) -> None:
+        """Work with these; cards are shown by the platforms that the materials know."""
+        self._jobs = jobs
+        self._ingestor = ingestor
+        self._catalogue = catalogue
+        self._shelves = shelves
+        self._records = records
+        self._materials = materials
+        self._clock = clock
+
+    async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS, attempt: int = 1) -> Job | None:
+        """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
+
+        ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
+        """
+        job = await self._jobs.read(job_id)
+        if job is None or job.over:
+            return None
+        run = _Run(job, guard)
+        until = self._clock.monotonic() + seconds
+        try:
+            if attempt > MOST_ATTEMPTS:
+                raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
+            await self._set(run, replace(job, state=JobState.RUNNING))
+            await self._show(run)
+            await self._watched(run, self._list(run))
+            await self._go_on(run, until)
+        except CalledOff as reason:
+            await self._set(run, run.job.ended(self._clock.now(), JobState.CANCELLED, _one_line(reason)))
+        except (LeaseLost, StoreUnavailable):
+            raise
+        except FootnoteError as error:
+            await self._set(run, run.job.ended(self._clock.now(), JobState.FAILED, _one_line(error)))
+        await self._show(run, last=True)
+        return run.job
+
+    async def _list(self, run: _Run) -> None:
+        """Find the items of a site or a channel, each written down as it is found."""
+        if run.job.listed:
+            return
+        run.doing(JobStage.FETCHING, run.job.subject)
+        async for item in self._materials.found(run.job):
+            await run.guard()
+            if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
+                await self._settle(run, item)
+        if not run.job.items:
+            raise NotFound("There was nothing to read there.", remedy="Look whether the place is the right one.")
+        await self._set(run, replace(run.job, listed=True))
+
+    async def _go_on(self, run: _Run, until: float) -> None:
+        """Work on the items that have no outcome, until they are done or the turn is over."""
+        for item in run.job.items:
+            if item.over:
+                continue
+            if self._clock.monotonic() >= until:
+                await self._set(run, replace(run.job, turn=run.job.turn + 1, progress=JobProgress()))
+                return
+            await self._watched(run, self._item(run, item))
+            await self._show(run)
+        await self._set(run, run.job.ended(self._clock.now(), JobState.DONE))
+
+    async def _item(self, run: _Run, item: JobItem) -> None:
+        try:
+            outcome = await self._outcome(run, item)
+        except (LeaseLost, StoreUnavailable, CalledOff):
+            raise
+        except FootnoteError as error:
+            outcome = replace(item, state=ItemState.FAILED, reason=_one_line(error))
+        except Exception:
+            log.exception("job_item_failed", job=run.job.id)
+            outcome = replace(item, state=ItemState.FAILED, reason=WENT_WRONG)
+        await run.guard()
+        await self._settle(run, outcome)
+        await self._materials.forget(item)
+
+    async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
+        match run.job.kind:
+            case JobKind.REMOVE:
+                document: Document = from_json(Document, item.reference)
+                count = await self._shelves.put_away(document)
+                return replace(item, state=ItemState.REMOVED, passages=count)
+            case JobKind.RESTORE:
+                removed = await self._records.removal(item.reference)
+                if removed is None:
+                    raise NotFound("It is not among what was removed.", remedy="Add it again.")
+                document = await self._shelves.restore(removed)
+                return replace(item, state=ItemState.RESTORED, passages=document.passages)
+            case _:
+                return await self._ingested(run, item)
+
+    async def _ingested(self, run: _Run, item: JobItem) -> JobItem:
+        job = run.job
+        if await self._shelves.base(job.base) is None:
+            raise CalledOff("The knowledge base was removed meanwhile.")
+        run.doing(JobStage.FETCHING, item.source)
+        material = await self._materials.of(job, item)
+        if material is None:
+            return replace(item, state=ItemState.UNCHANGED)
+        result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
+        document_id = document_id_of(job.base, material.source)
+        removal = await self._records.removal(document_id)
+        if removal is not None and removal.at > job.created_at:
+            await self._ingestor.remove(document_id)
+            raise NotFound("It was removed while this was under way.", remedy="Add it again if that was a mistake.")
+        return replace(
+            item,
+            state=state_of(result.change),
+            reason=result.reason,
+            passages=result.passages,
+            notes=result.notes,
+        )
+
+    async def _watched(self, run: _Run, work: Awaitable[None]) -> None:
+        """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
+
+        Before anything is written the work is broken off at once; after that, between two batches.
+        """
+        await self._look(run)
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=LOOK_SECONDS))[0]:
+                if run.job.progress.stage is JobStage.EMBEDDING:
+                    with suppress(CalledOff):  # the next batch will find it
+                        await self._look(run)
+                else:
+                    await self._look(run)
+                await self._show(run)
+            task.result()
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+    async def _look(self, run: _Run) -> None:
+        """Raise CalledOff when somebody cancelled the job."""
+        if by := await self._jobs.cancelled(run.job.id):
+            run.job = replace(run.job, cancelled_by=by)
+            raise CalledOff("It was cancelled.")
+
+    async def _settle(self, run: _Run, item: JobItem) -> None:
+        run.job = run.job.with_item(item)
+        await self._jobs.record(run.job, [item])
+
+    async def _set(self, run: _Run, job: Job) -> None:
+        run.job = job
+        await self._jobs.record(job)
+
+    async def _show(self, run: _Run, *, last: bool = False) -> None:
+        """Keep and show how far it is, at a bounded rate; a card that cannot be shown stops nothing."""
+        now = self._clock.monotonic()
+        if run.shown == run.job or (not last and run.shown is not None and now - run.shown_at < CARD_SECONDS):
+            return
+        run.shown, run.shown_at = run.job, now
+        await self._jobs.record(run.job)
+        card = self._materials.platforms.get(run.job.platform, PlatformSeams()).card
+        if card is None:
+            return
+        try:
+            async with asyncio.timeout(CARD_DEADLINE):
+                await card.show(run.job)
+        except Exception:
+            log.exception("job_card_failed", job=run.job.id)
+
+
+class JobWorker:
+    """A few lanes over the jobs' inbox, and the clock that makes scheduled refreshes due."""
+
+    def __init__(
+        self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
+    ) -> None:
+        """Work under this name; ``tick`` is called about once a minute."""
+        self._name = name
+        self._inbox = inbox
+        self._runner = runner
+        self._tick = tick
+        self._lanes = lanes
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            for lane in range(self._lanes):
+                group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
+            group.create_task(self._keep_time(stop))
+
+    async def handle(self, lease: Lease) -> None:
+        """One turn of one job. Raises LeaseLost and StoreUnavailable."""
+
+        async def guard() -> None:
+            await self._inbox.renew(lease)
+
+        attempt = lease.attempt
+        while (job := await self._runner.work(lease.delivery.body, guard, attempt=attempt)) is not None:
+            if job.over:
+                return
+            with suppress(Busy):  # too much is waiting to stand in line again: go on at once
+                await self._inbox.put(job_delivery(job))
+                return
+            attempt = 1
+
+    async def _keep_time(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            try:
+                await self._tick()
+            except FootnoteError as error:
+                log.warning("schedule_failed", reason=str(error))
+            await pause(stop, TICK_SECONDS)
+
+
+def _one_line(error: FootnoteError) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,155 @@
+"""Where a job's items come from: attached files, links, sites, conversations, and what was set aside on this disk."""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from adapters.knowledge_desk import PlatformSeams
+from adapters.loaders.crawl import crawl
+from adapters.loaders.fetch import Fetched, Fetcher
+from core.errors import DocumentRejected, FetchRefused, NotFound
+from core.ingestion.ingestor import Material, document_id_of
+from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind
+from core.ingestion.shelves import Archive
+from core.ingestion.transcripts import as_markdown
+from core.ports import Catalogue
+
+_UNSAFE = re.compile(r"[^\w .-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """Brings the bytes of items. ``platforms`` by name; a job is asked for at the platform it came from."""
+
+    catalogue: Catalogue
+    archive: Archive
+    fetcher: Fetcher
+    platforms: Mapping[str, PlatformSeams]
+
+    async def found(self, job: Job) -> AsyncIterator[JobItem]:
+        """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
+
+        Raises FetchRefused when the first page cannot be fetched, NotFound when there is no such channel.
+        """
+        if job.kind is JobKind.HISTORY:
+            transcript = self._seams(job).transcript
+            if transcript is None:
+                raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+            async for conversation in transcript.conversations(job.reference, job.limit):
+                item = JobItem(
+                    ItemKind.SPOOLED,
+                    conversation.source,
+                    spool_name(job.id, conversation.source),
+                    name=file_name(conversation.title),
+                    url=conversation.permalink,
+                    title=conversation.title,
+                )
+                yield await self._set_aside(item, as_markdown(conversation))
+            return
+        refused: list[JobItem] = []
+
+        def note(url: str, why: FetchRefused) -> None:
+            refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why)))
+
+        async for page in crawl(self.fetcher, job.reference, limit=job.limit, refused=note):
+            item = JobItem(
+                ItemKind.SPOOLED, page.url, spool_name(job.id, page.url), page.file_name, page.url, etag=page.etag or ""
+            )
+            yield await self._set_aside(item, page.data)
+        for item in refused:
+            yield item
+
+    async def of(self, job: Job, item: JobItem) -> Material | None:
+        """The item's bytes; None when its source says that they have not changed.
+
+        Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
+        """
+        made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
+        match item.kind:
+            case ItemKind.LINK:
+                return await self._linked(job, item)
+            case ItemKind.FILE:
+                download = self._seams(job).download
+                if download is None:
+                    raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
+                name, data = await download(item.reference)
+                return replace(made, name=item.name or name, data=data)
+            case ItemKind.SPOOLED:
+                kept = await self.archive.read(item.reference)
+                if kept is None and item.url and job.kind is JobKind.SITE:
+                    return await self._linked(job, replace(item, reference=item.url))
+                if kept is None:
+                    raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
+                return replace(made, data=kept)
+            case ItemKind.CONVERSATION:
+                return await self._conversation(job, item)
+            case ItemKind.TEXT:
+                return replace(made, data=item.reference.encode(errors="replace"))
+            case ItemKind.DOCUMENT:
+                raise DocumentRejected("That is not something to be read.")
+
+    async def forget(self, item: JobItem) -> None:
+        """The item is over: what was set aside for it may go."""
+        if item.kind is ItemKind.SPOOLED:
+            await self.archive.forget(item.reference)
+
+    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+        before = await self.catalogue.document(document_id_of(job.base, item.source))
+        fetched = await self.fetcher.fetch(item.reference, etag=(before.etag or None) if before else None)
+        if fetched.unchanged:
+            return None
+        return _material(job, item, fetched)
+
+    async def _conversation(self, job: Job, item: JobItem) -> Material:
+        transcript = self._seams(job).transcript
+        if transcript is None:
+            raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+        conversation = await transcript.conversation(item.reference)
+        return Material(
+            source=conversation.source,
+            name=file_name(conversation.title),
+            data=as_markdown(conversation),
+            url=conversation.permalink,
+            added_by=job.by.name or job.by.id,
+            title=conversation.title,
+        )
+
+    async def _set_aside(self, item: JobItem, data: bytes) -> JobItem:
+        await self.archive.keep(item.reference, data)
+        return item
+
+    def _seams(self, job: Job) -> PlatformSeams:
+        return self.platforms.get(job.platform, PlatformSeams())
+
+
+def _material(job: Job, item: JobItem, fetched: Fetched) -> Material:
+    return Material(
+        source=item.source,
+        name=fetched.file_name,
+        data=fetched.data,
+        url=fetched.url,
+        added_by=job.by.name or job.by.id,
+        title=item.title,
+        etag=fetched.etag or "",
+    )
+
+
+def spool_name(job_id: str, source: str) -> str:
+    """The name under which an item's bytes are set aside."""
+    return f"spooled-{job_id}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+
+
+def file_name(title: str) -> str:
+    """A conversation as a file's name."""
+    return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"
+
+
+def shown_link(text: str) -> str:
+    """A link as it may be shown and logged: without what may be a secret in its query."""
+    if not text.startswith(("http://", "https://")):
+        return text
+    parts = urlsplit(text)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"
