@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiohttp import web
+    from pydantic import SecretStr
 
 
 class Connected(Platform, Protocol):
@@ -30,4 +31,33 @@ class Connected(Platform, Protocol):
 
 def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[Connected]]:
     """Each configured platform, to be entered."""
-    return iter(())
+    if settings.has_slack:
+        yield _slack(settings, footnote)
+
+
+def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+    from adapters.slack.app import SlackPlatform
+
+    return SlackPlatform(
+        bot_token=revealed(settings.slack_bot_token) or "",
+        app_token=revealed(settings.slack_app_token),
+        signing_secret=revealed(settings.slack_signing_secret),
+        inbox=footnote.inbox,
+        postings=footnote.postings,
+        checkpoints=footnote.checkpoints,
+        controls=footnote.controls(),
+        parse=footnote.parser.parse,
+        api_url=settings.slack_api_url,
+        admin_users=listed(settings.slack_admin_users),
+        allowed_bots=listed(settings.slack_allowed_bots),
+    )
+
+
+def revealed(secret: "SecretStr | None") -> str | None:
+    """A secret's value, for the one who needs it."""
+    return secret.get_secret_value() if secret is not None else None
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated setting."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

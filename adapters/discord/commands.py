@@ -305,7 +305,18 @@ def spoken_in(press: Press) -> list[ThreadKey]:
 
 
 def _command(name: str, description: str, callback: Callable[..., Any]) -> "app_commands.Command[Any, ..., Any]":
-    return app_commands.Command(name=name, description=description, callback=callback)
+    made: app_commands.Command[Any, ..., Any] = app_commands.Command(
+        name=name, description=description, callback=callback
+    )
+    return with_known_channels(made)
+
+
+def with_known_channels(command: "app_commands.Command[Any, ..., Any]") -> "app_commands.Command[Any, ..., Any]":
+    """Without media channels, which come with forums: Discord's published description does not know them here."""
+    for option in command.parameters:
+        if discord.ChannelType.media in option.channel_types:
+            option.channel_types.remove(discord.ChannelType.media)
+    return command
 
 
 def _menu(name: str, callback: Callable[..., Any]) -> app_commands.ContextMenu:
@@ -360,7 +371,6 @@ def _settings_callback(commands: Commands) -> Callable[..., Any]:
     async def settings(interaction: discord.Interaction, place: Place | None = None) -> None:
         await commands.settings(interaction, place)
 
-    settings.__annotations__["place"] = Place | None
     return settings
 
 

@@ -231,7 +231,7 @@ def _granting(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
     async def granting(
         interaction: discord.Interaction,
         knowledge: str,
-        channel: discord.TextChannel | discord.ForumChannel | None = None,
+        channel: discord.TextChannel | discord.VoiceChannel | None = None,
         role: discord.Role | None = None,
         person: discord.User | None = None,
         principal: str = "",

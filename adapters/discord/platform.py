@@ -132,6 +132,10 @@ class DiscordPlatform:
         """Why it is not ready; empty when it is."""
         return self._waiting_for
 
+    def routes(self) -> tuple[()]:
+        """It is not called over HTTP."""
+        return ()
+
     async def run(self, stop: asyncio.Event) -> None:
         """Stay connected until ``stop`` is set.
 
@@ -140,7 +144,7 @@ class DiscordPlatform:
         """
         taking = asyncio.create_task(self._intake.run())
         connecting = asyncio.create_task(self._connect())
-        stopping: asyncio.Task[object] = asyncio.create_task(stop.wait())
+        stopping = asyncio.create_task(_wait(stop))
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
@@ -380,6 +384,10 @@ class DiscordPlatform:
                 with suppress(FootnoteError):
                     await self.messages.remove(spot, int(posting.get(name)))
                 await posting.keep(**{name: ""})
+
+
+async def _wait(stop: asyncio.Event) -> None:
+    await stop.wait()
 
 
 def _question(incoming: Incoming) -> IncomingMessage:

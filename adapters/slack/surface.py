@@ -126,7 +126,7 @@ class SlackSurface:
             await self._open_privately(state)
             return
         found = "" if state == "offered" else self.posting.get("ts")
-        if not found and self.posting.get("opening"):
+        if not found and state == "open":  # it was about to be posted when an earlier worker went away
             found = await self._lost_message("0")
         if found:
             await self._take_up(found, state)
@@ -135,7 +135,9 @@ class SlackSurface:
         await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
-        await self.posting.keep(opening="1", state="open", ts="")
+        await self.posting.keep(
+            state="open", ts="", cards=f"{self.posting.get('cards')} {self.posting.get('ts')}".strip()
+        )
         if not await self._start_stream():
             await self._post_placeholder()
 
@@ -207,9 +209,11 @@ class SlackSurface:
         except (Refusal, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
-        ours = await self.workspace.bot_user_id()
+        ours, cards = await self.workspace.bot_user_id(), self.posting.get("cards").split()
         for message in reversed(answer.get("messages") or []):
-            if message.get("user") == ours and self._is_mine(message.get("metadata") or {}, part):
+            if message.get("user") != ours or message["ts"] in cards:
+                continue
+            if self._is_mine(message.get("metadata") or {}, part):
                 return str(message["ts"])
         return ""
 

@@ -54,12 +54,20 @@ def texts(replies: Iterable[Any]) -> list[str]:
 
 @asynccontextmanager
 async def reaching(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
-    """Bounds everything inside by ``deadline`` seconds, and turns every redis exception into StoreUnavailable."""
+    """Bounds everything inside by ``deadline`` seconds, and turns every redis exception into StoreUnavailable.
+
+    A cancellation of the task is never lost in here: redis-py sends through ``asyncio.wait_for``, which before Python
+    3.12 swallows one that arrives as the sending ends (https://github.com/python/cpython/issues/86296).
+    """
+    task = asyncio.current_task()
+    cancelled_before = task.cancelling() if task else 0
     try:
         async with asyncio.timeout(deadline):
             yield
     except (RedisError, OSError) as error:  # the built-in TimeoutError of asyncio.timeout is an OSError
         raise _unavailable(error) from error
+    if task and task.cancelling() > cancelled_before:
+        raise asyncio.CancelledError
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:

@@ -79,6 +79,9 @@ class PlatformDriver(Protocol):
     async def sign(self, said: Any, within: float = 5.0) -> Seen:
         """The first visible sign."""
 
+    async def showing(self, said: Any, text: str, within: float = 5.0) -> Seen:
+        """A visible message in answer that shows this text, finished or not."""
+
     async def presses(self, person: str, seen: Seen, label: str, *, stale: bool = False) -> None:
         """Press a button by its label."""
 
@@ -99,6 +102,9 @@ class PlatformDriver(Protocol):
 
     def configure(self, controls: Controls, **values: str) -> Any:
         """Settings of the channel ``general``, awaitable."""
+
+    def pings(self) -> list[Any]:
+        """Everybody that the bot ever called."""
 
     @property
     def broken_rules(self) -> list[str]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from adapters.controls import Controls
@@ -133,6 +134,26 @@ class Bot:
                 for task in running:
                     with suppress(asyncio.CancelledError, BaseExceptionGroup):
                         await task
+
+    async def seen(self, question: str, within: float = 5.0) -> None:
+        """The reasoner was asked this."""
+        async with asyncio.timeout(within):
+            while question not in [call.given[0].question for call in self.reasoner.called("understand")]:
+                await asyncio.sleep(0.01)
+
+    async def rated(self, count: int, within: float = 5.0) -> None:
+        """So many people have given their word, the reasons included."""
+        async with asyncio.timeout(within):
+            while True:
+                words = [one async for one in self.feedback.all()]
+                if len(words) == count and all(one.helpful or one.reason for one in words):
+                    return
+                await asyncio.sleep(0.01)
+
+    async def close_knowledge(self) -> None:
+        """From now on nobody may read what it knows."""
+        for base in await self.scene.catalogue.bases():
+            await self.scene.catalogue.save_base(replace(base, grants=frozenset({"nobody"})))
 
     async def settled(self, within: float = 10.0) -> None:
         """Everything that came in has had its outcome."""

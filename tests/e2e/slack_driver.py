@@ -101,6 +101,13 @@ class SlackDriver:
         await self.slack.until(lambda: self.slack.answers_to(said), within, what="a first sign")
         return _seen(self.slack.answers_to(said)[-1])
 
+    async def showing(self, said: Message, text: str, within: float = 5.0) -> Seen:
+        def found() -> list[Message]:
+            return [one for one in self.slack.answers_to(said) if text in one.markdown]
+
+        await self.slack.until(found, within, what=f"{text!r} in an answer")
+        return _seen(found()[-1])
+
     async def presses(self, person: str, seen: Seen, label: str, *, stale: bool = False) -> None:
         await self.slack.person(person).clicks(seen.raw, label, stale=stale)
 
@@ -120,7 +127,7 @@ class SlackDriver:
         await self.slack.until(
             lambda: len(who.private) > before or who.modal is not None, what=f"an answer to /footnote {words}"
         )
-        return _seen(who.private[-1]) if len(who.private) > before else None
+        return _seen(await who.next_private()) if len(who.private) > before else None
 
     def rating(self, helpful: bool) -> str:
         return "👍" if helpful else "👎"
@@ -128,6 +135,9 @@ class SlackDriver:
     async def configure(self, controls: Controls, **values: str) -> None:
         channel = self.slack.channel("general")
         await controls.preferences.write(channel_principal("slack", self.slack.team_id, channel.id), values)
+
+    def pings(self) -> list[Any]:
+        return list(self.slack.pings())
 
     @property
     def broken_rules(self) -> list[str]:

@@ -6,12 +6,12 @@ found or which document calls itself out of date.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from adapters.reasoners.extractive.grading import CUTOFF, ranked_units
-from adapters.reasoners.extractive.selection import Form, Unit, units
-from adapters.reasoners.extractive.sufficiency import uncovered
+from adapters.reasoners.extractive.selection import Form, Unit, coverage, units
+from adapters.reasoners.extractive.sufficiency import open_names
 from core.evidence import Evidence
 from core.inquiry import Inquiry
 from core.language import content_words
@@ -20,7 +20,11 @@ _QUOTES = 4  # for one need
 _QUOTES_OF_MANY = 2  # for each of several needs
 _LIST_ITEMS = 8
 _LONG = 600  # characters of one quote
-_ENOUGH = 0.7  # of the best unit's worth
+CANDIDATES = 24  # units that are compared by meaning
+_ENOUGH = 0.8  # of the best unit's worth
+_ENOUGH_NEW = 0.55  # where the unit also covers words of the question that no other quote has
+_ADDS = 0.1  # of the question, by weight
+_STAMP = re.compile(r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)|obsolete|out of date|"
     r"outdated|withdrawn)\b",
@@ -36,43 +40,76 @@ class Quotation:
     units: tuple[Unit, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A unit that may be quoted, and its worth for one need."""
+
+    evidence: Evidence
+    unit: Unit
+    worth: float
+
+
+def candidates(need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]) -> list[Candidate]:
+    """The units that meet a need best by their words, a few of each passage, at most ``CANDIDATES``."""
+    found: list[Candidate] = []
+    share = max(2, CANDIDATES // max(1, len(evidence)))
+    for item in evidence:
+        ranked = [(score, unit) for score, unit in ranked_units(need, item.passage, rarity) if _says_something(unit)]
+        found.extend(Candidate(item, unit, score) for score, unit in ranked[:share])
+    return sorted(found, key=lambda one: -one.worth)[:CANDIDATES]
+
+
+def weighed(found: Sequence[Candidate], cosines: Sequence[float]) -> list[Candidate]:
+    """The candidates by words, meaning and the grade of their passage together, best first."""
+    done = []
+    for one, cosine in zip(found, cosines, strict=True):
+        grade = (one.evidence.grade.score if one.evidence.grade else CUTOFF) / 10
+        done.append(replace(one, worth=(one.worth + max(0.0, cosine)) * (0.6 + grade)))
+    return sorted(done, key=lambda one: -one.worth)
+
+
 def answer(
-    inquiry: Inquiry, needs: Sequence[str], evidence: Sequence[Evidence], rarity: Mapping[str, float]
+    inquiry: Inquiry, found: Sequence[tuple[str, Sequence[Candidate]]], rarity: Mapping[str, float]
 ) -> Iterator[str]:
-    """The whole answer in pieces."""
+    """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield "These passages only come near the question; please read them with care.\n\n"
-    limit = _QUOTES if len(needs) == 1 else _QUOTES_OF_MANY
+    limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Evidence] = []
-    for need in needs:
-        quotations = chosen(need, evidence, rarity, limit, used)
-        if len(needs) > 1:
+    for need, weighed_units in found:
+        quotations = chosen(need, weighed_units, rarity, limit)
+        if len(found) > 1:
             yield f"**{need}**\n\n"
         if not quotations:
             yield "I found nothing in the documents about this part.\n\n"
-        for piece in rendered(quotations):
-            yield piece
+        yield from rendered(quotations)
         used.extend(quotation.evidence for quotation in quotations)
     yield from _remarks(inquiry, used)
 
 
-def chosen(
-    need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float], limit: int, used: Sequence[Evidence] = ()
-) -> list[Quotation]:
-    """The best units for one need, at most ``limit``, no two that say the same."""
-    pool: list[tuple[float, Evidence, Unit]] = []
-    for item in evidence:
-        weight = (item.grade.score if item.grade else CUTOFF) / 10
-        ranked = ranked_units(need, item.passage, rarity)
-        pool.extend((score * (0.3 + weight), item, unit) for score, unit in ranked[:3])
-    pool.sort(key=lambda entry: -entry[0])
-    kept: list[tuple[float, Evidence, Unit]] = []
-    for entry in pool:
-        if len(kept) == limit or entry[0] < pool[0][0] * _ENOUGH:
+def chosen(need: str, found: Sequence[Candidate], rarity: Mapping[str, float], limit: int) -> list[Quotation]:
+    """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
+    wanted = frozenset(content_words(need))
+    kept: list[Candidate] = []
+    open_words = wanted
+    for one in found:
+        if len(kept) == limit:
             break
-        if not any(_same(entry[2].text, other[2].text) for other in kept):
-            kept.append(entry)
-    return _gathered(kept)
+        own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
+        adds = coverage(tuple(wanted), own & open_words, rarity) >= _ADDS and one.worth >= found[0].worth * _ENOUGH_NEW
+        if kept and not adds and one.worth < found[0].worth * _ENOUGH:
+            continue
+        if not any(_same(one.unit.text, other.unit.text) for other in kept):
+            kept.append(one)
+            open_words -= own
+    return _gathered([(one.worth, one.evidence, one.unit) for one in kept])
+
+
+def _says_something(unit: Unit) -> bool:
+    """Not a stamp such as "Last reviewed 12 January 2026." or a lead-in that ends in a colon."""
+    if unit.form is Form.SENTENCE and (_STAMP.match(unit.text) or unit.text.rstrip().endswith(":")):
+        return False
+    return len(content_words(unit.text)) > 1
 
 
 def _gathered(kept: Sequence[tuple[float, Evidence, Unit]]) -> list[Quotation]:
@@ -155,13 +192,13 @@ def _cut(text: str) -> str:
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Evidence]) -> Iterator[str]:
-    """What a careful reader should know: what is out of date, and what was not found."""
+    """What a careful reader should know: what is out of date, and which name in the question no quote covers."""
     documents = {item.passage.document: item for item in used}
     if len(documents) > 1:
         for item in documents.values():
             if notice := _outdated(item):
                 yield f"Mind that *{item.passage.title}* says of itself:\n\n> {notice} [{item.id}]\n\n"
-    lacking = uncovered(inquiry.standalone, inquiry.library)
+    lacking = open_names(inquiry.standalone, used)
     if lacking:
         yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 

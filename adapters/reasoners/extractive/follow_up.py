@@ -18,6 +18,10 @@ _FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
 _ENOUGH_BEFORE = 3  # content words
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
+_DATE = re.compile(
+    r"^\d+$|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday"
+    r"|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
+)
 _PRONOUN_ONLY = re.compile(r"(?:it|that|this|them|those|these|he|she|they|him|her)", re.IGNORECASE)
 _EXCHANGES = 8  # further back, nothing is leaned on
 
@@ -122,11 +126,12 @@ def _topics(window: Sequence[Exchange]) -> list[_Topic]:
 def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     """The phrases of one exchange: of its question in full, of titles and answer for less."""
     for phrase in noun_phrases(exchange.question):
-        yield phrase, _weight(phrase)
+        if not _DATE.search(phrase.text):
+            yield phrase, _weight(phrase)
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title):
             yield Phrase(_UNDRESSED.sub("", title).strip(), name=True), _FROM_TITLE / (1 + 2 * number)
-    for name in names(exchange.answer[:400])[:4]:
+    for name in [name for name in names(exchange.answer[:400]) if not _DATE.search(name)][:4]:
         yield Phrase(name, name=True), _FROM_ANSWER
 
 

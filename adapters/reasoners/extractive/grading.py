@@ -14,6 +14,8 @@ from core.knowledge import Passage
 from core.language import content_words
 
 CUTOFF = 5
+NEAR = 3  # not evidence, but enough to know which meanings of a word the documents have
+_FITS = 0.3  # what the expected kind of answer counts, beside a coverage of at most 1
 _SUMMARY = 400  # characters
 
 
@@ -90,5 +92,5 @@ def ranked_units(question: str, passage: Passage, rarity: Mapping[str, float]) -
     for unit in units(passage.text):
         own = content_words(" ".join((*unit.head[:1], unit.text)))
         score = 0.7 * coverage(wanted, own, rarity) + 0.3 * coverage(wanted, (*own, *above), rarity)
-        scored.append((score + 0.15 * fits(question, unit.text), unit))
+        scored.append((score + _FITS * fits(question, unit.text), unit))
     return sorted(scored, key=lambda pair: -pair[0])

@@ -203,7 +203,8 @@ def _possessive(token: str) -> bool:
 def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, int]:
     """The run without a verb at its front ("to configure …") or its back ("does the company pay for")."""
     before = found[start - 1].casefold() if start else ""
-    if before in _VERB_CUES and not _capital(found[start]):
+    happened = before == "to" and start > 1 and found[start - 2].casefold().startswith("happen")
+    if before in _VERB_CUES and not _capital(found[start]) and not happened:
         start += 1
     if before in {"who", "what"} and end - start > 1 and re.search(r"(?:s|ed)$", found[start]) and not _capital(found[start]):
         start += 1

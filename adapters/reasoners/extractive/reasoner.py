@@ -77,7 +77,8 @@ class ExtractiveReasoner:
         """Ask back between readings, search on over what the evidence names, or be content."""
         del thread, meter
         relevant = inquiry.library.relevant(grading.CUTOFF)
-        if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, relevant)):
+        near = inquiry.library.relevant(grading.NEAR)
+        if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, near)):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
         missing, moves = sufficiency.next_moves(inquiry, relevant)
@@ -91,7 +92,12 @@ class ExtractiveReasoner:
         """The best sentences, verbatim, need by need and document by document."""
         del thread, meter
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
-        for piece in composing.answer(inquiry, needs_of(inquiry), evidence, rarity):
+        found: list[tuple[str, Sequence[composing.Candidate]]] = []
+        for need in needs_of(inquiry):
+            units = composing.candidates(need, evidence, rarity)
+            cosines = await self._similarity.of_sentences(need, [one.unit.text for one in units])
+            found.append((need, composing.weighed(units, cosines)))
+        for piece in composing.answer(inquiry, found, rarity):
             yield piece
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:

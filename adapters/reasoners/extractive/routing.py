@@ -90,6 +90,11 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"(?:and )?(?:where (?:did|do|does) (?:you|that|this|it) (?:get|find|come|read|see)(?: (?:that|this|it))?(?: from)?|(?:what(?:'s| is| was| are| were)|show me|give me|list) (?:the|your) (?:sources?|source of that|references?|citations?)(?: (?:for|of) (?:that|this|it))?|how do you know(?: (?:that|this))?|says who|source\??|sources\??|according to (?:who|what|whom)|which (?:document|source|page|file)s? (?:is|was|did) (?:that|this|it|you) ?(?:from|in|come from|use|quote|get that from)?)",
     ),
 )  # fmt: skip
+# Thanks with a few kind words; a question after it is another matter.
+_THANKFUL = re.compile(
+    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome)[ ,!.]+)?(?:thanks|thank you|thx|cheers)\b(?!.*\b(?:what|who|when|where|why|how|which|but|can|could|do|does|is|are)\b)(?: *[,.!-]? *[\w']+){0,6}",
+    re.IGNORECASE,
+)
 _WHOLE_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for kind, text in _WHOLE)
 _THREAD_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for kind, text in _THREAD)
 
@@ -158,6 +163,8 @@ def kind_of(message: str, *, in_thread: bool) -> Kind | None:
     if not bare:
         return Kind.GREETING if not in_thread else Kind.ACKNOWLEDGED
     candidates = (bare, _strip_front(bare))
+    if _THANKFUL.fullmatch(bare) and "?" not in message:
+        return Kind.THANKS
     for kind, pattern in (*_WHOLE_PATTERNS, *(_THREAD_PATTERNS if in_thread else ())):
         if any(pattern.fullmatch(one.strip(" .!?,;:-–—")) for one in candidates if one):
             return kind

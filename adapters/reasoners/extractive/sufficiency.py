@@ -18,32 +18,55 @@ from core.language import content_words, words
 _BRIDGES = 4  # searches that one decision proposes at most
 _LOOK_AT = 4  # best passages whose names are followed
 _COVERED = 0.85  # of the question by one passage: nothing is left to bridge to
-_ROUNDS = 2  # of bridging, so that no question searches for ever
+_CALENDAR = frozenset(
+    """january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday see note settings""".split()
+)
+# A question that asks for something by way of something else, or for several things at once.
+_LAYERED = re.compile(
+    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from|for)\b|\b(?:whose|both|same|older|younger|"
+    r"earlier|later|first|before|after|difference|compared?|versus|vs)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
+    r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
+    re.IGNORECASE,
+)
 
 
 def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
-    """What is missing in a person's words, and the searches that may find it; nothing missing, no moves."""
+    """What is missing in a person's words, and the searches that may find it; nothing missing, no moves.
+
+    It searches on once: a chain longer than that is not followed by names alone.
+    """
     question = inquiry.standalone
-    best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
-    if relevant and _one_covers(question, relevant, inquiry):
-        return "", ()
-    lacking = uncovered(question, relevant)
-    moves: tuple[Move, ...] = ()
-    rounds = _rounds(inquiry)
-    if rounds == 0 or (lacking and rounds < _ROUNDS):
-        moves = bridges(inquiry, best) or keywords(inquiry)
-    if not relevant:
-        return f"anything that answers “{question}”", moves
-    if not lacking and not moves:
-        return "", ()
-    return ", ".join(lacking), moves
-
-
-def _rounds(inquiry: Inquiry) -> int:
-    """How many decisions have searched on: the searches after the plan's own, in batches."""
     planned = len(getattr(inquiry.plan, "queries", ())) or 1
-    extra = max(0, len(inquiry.searches) - planned)
-    return -(-extra // _BRIDGES)
+    first_time = len(inquiry.searches) <= planned
+    if not relevant:
+        moves = (*bridges(inquiry), *keywords(inquiry))[:_BRIDGES] if is_layered(question) else keywords(inquiry)
+        return f"anything that answers “{question}”", moves if first_time else ()
+    if not first_time or _one_covers(question, relevant, inquiry):
+        return "", ()
+    named = open_names(question, relevant)
+    followed = bridges(inquiry) if is_layered(question) else ()
+    moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed)))[:_BRIDGES]
+    return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
+
+
+def is_layered(question: str) -> bool:
+    """Whether the question reaches its answer through something else that has to be found first."""
+    return bool(_LAYERED.search(question)) or len(names(question)) > 1
+
+
+def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """What of the question is named, or unlike common words, and in none of the best passages."""
+    lacking = set(uncovered(question, list(evidence)[:2]))
+    named = {part for name in names(question) for part in name.split()}
+    telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
+    return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
+
+
+def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[Move, ...]:
+    """One search for what is named and not covered."""
+    query = " ".join(named)
+    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in tried(inquiry) else ()
 
 
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
@@ -72,21 +95,27 @@ def keywords(inquiry: Inquiry) -> tuple[Move, ...]:
     return (SearchKnowledge(bare),) if bare and bare.casefold() not in made else ()
 
 
-def bridges(inquiry: Inquiry, evidence: Sequence[Evidence]) -> tuple[Move, ...]:
+def bridges(inquiry: Inquiry) -> tuple[Move, ...]:
     """Searches for what the best passages name and the question does not, best passage first; none made before."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
     done = tried(inquiry)
     found: dict[frozenset[str], SearchKnowledge] = {}
-    for item in evidence[:_LOOK_AT]:
+    best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
+    for item in best[:_LOOK_AT]:
         for name in names(item.passage.text):
             stems = frozenset(content_words(name))
-            if not stems or stems <= known or len(name) < 4 or stems in found:  # noqa: PLR2004 - initials lead nowhere
+            if not _leads_on(name) or not stems or stems <= known or stems in found:
                 continue
             query = f"{name} {_open_part(question, item)}".strip()
             if frozenset(content_words(query)) not in done:
                 found[stems] = SearchKnowledge(query)
     return tuple(found.values())[:_BRIDGES]
+
+
+def _leads_on(name: str) -> bool:
+    """Whether something may be known under this name: not initials, not a date."""
+    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR  # noqa: PLR2004
 
 
 def _open_part(question: str, item: Evidence) -> str:
@@ -114,7 +143,7 @@ _UNDERSPECIFIED = re.compile(
     r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
     re.IGNORECASE,
 )
-_VAGUE_NOUN = re.compile(r"\b(?:the|our)\s+(?P<noun>[a-z]{4,})\b", re.IGNORECASE)
+_TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
 _NO_SENSE = frozenset(
     """default same new longer shorter current maximum minimum first second next last other another own each every one
     two three four single different total overall full whole""".split()
@@ -123,6 +152,8 @@ _NO_SENSE = frozenset(
 
 def noun_of(question: str) -> str:
     """The one bare noun that a question asks about, or nothing: "timeout" in "How do I configure the timeout?"."""
+    if stated := _TOO.match(question.strip()):
+        return stated["noun"].casefold()
     found = _UNDERSPECIFIED.match(question.strip())
     if found is None or not found["lead"]:
         return ""
@@ -138,9 +169,9 @@ def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     senses = _senses(noun, evidence)
     if len(senses) < 2:  # noqa: PLR2004
         return ()
+    bare = re.compile(rf"\b(?:the|our|a)\s+{re.escape(noun)}\b", re.IGNORECASE)
     asked = question.strip().rstrip("?.! ")
-    stem = re.sub(rf"\b(?:the|our|a)\s+{re.escape(noun)}$", "the", asked, flags=re.IGNORECASE)
-    return tuple(f"{stem} {sense} ({where})?" for sense, where in list(senses.items())[:4])
+    return tuple(f"{bare.sub(f'the {sense}', asked, count=1)} ({where})?" for sense, where in list(senses.items())[:4])
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:

@@ -124,11 +124,13 @@ async def test_a_dripping_model_cannot_hold_an_answer_beyond_its_seconds(endpoin
     plan = '{"action": "search", "question": "How long?", "queries": ["refunds"]}'
     endpoint.answers_with(lambda request: Drips(0.01) if request.stream else Says(plan))
     async with opened(endpoint, seconds=30) as reasoner:
+        quoting = ScriptedReasoner("extractive").enqueue("compose", "Refunds stay open for 30 days. [1]")
         reserves = Reserves(understand=10.5, gather=8.0, write=9.5)
-        standby = StandbyReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock(), reserves=reserves)
+        standby = StandbyReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         scene = Scene(standby, limits=within(seconds=10.0), confident=0.0)
         await scene.knows(FAQ)
         said = await scene.asks(QUESTION, conduct=Conduct(profile=Profile.QUICK))
     assert said.outcome is Outcome.ANSWERED
     assert "30 days" in said.text
     assert QUOTING in said.answer.notices
+    assert said.answer.written_by == "extractive"

@@ -1,0 +1,209 @@
+"""From a command to a job in the queue: durable before anybody is told, so that what was accepted is done."""
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from adapters.jobs import job_delivery
+from adapters.knowledge_desk import MOST_FILES, Caller, KbCommand
+from adapters.materials import file_name, shown_link, spool_name
+from core.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState
+from core.ingestion.shelves import Archive, Every, Proposal, Schedule, ShelfRecords, Shelves
+from core.knowledge import Document
+from core.ports import Clock, Inbox
+from core.serial import to_json
+
+MOST_PAGES = 500
+DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
+ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
+_SWEEP = timedelta(hours=1)
+
+
+@dataclass(slots=True)
+class Acceptance:
+    """Makes jobs and puts them in line."""
+
+    jobs: Jobs
+    inbox: Inbox
+    archive: Archive
+    shelves: Shelves
+    records: ShelfRecords
+    clock: Clock
+    _swept: float = float("-inf")
+
+    async def accept(self, job: Job) -> Job:
+        """Keep a job and put it in line. Raises Busy when this person has too many there already."""
+        if not await self.jobs.keep(job):
+            return job
+        try:
+            await self.inbox.put(job_delivery(job))
+        except Busy:
+            await self.jobs.record(job.ended(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
+            raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
+        return job
+
+    def job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
+        """A new job of this caller."""
+        return Job(
+            id=uuid.uuid4().hex[:12],
+            kind=kind,
+            base=base,
+            by=caller.person,
+            created_at=self.clock.now(),
+            platform=caller.thread.platform,
+            thread=str(caller.thread),
+            address=caller.address,
+            subject=subject,
+            items=tuple(items),
+        )
+
+    async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
+        """Take in files, a link, a site, a thread or a channel. Raises NotFound when nothing was named, Busy."""
+        link = command.target.strip()
+        if command.channel:
+            made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
+            job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)
+            return await self.accept(job)
+        if link and not link.startswith(("http://", "https://")):
+            raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
+        if link and (command.limit > 1 or _is_sitemap(link)):
+            made = self.job(JobKind.SITE, base, caller, link)
+            return await self.accept(replace(made, reference=link, limit=_bounded(command.limit), listed=False))
+        items = [*_files(command), *_links(link), *_conversations(command)]
+        if not items:
+            raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
+        subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
+        return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
+
+    async def ingest_bytes(self, files: Sequence[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
+        """Take in bytes that are here already: (source, name, bytes) each, set aside until their turn comes."""
+        subject = files[0][0] if len(files) == 1 else f"{len(files)} files"
+        job = self.job(JobKind.INGEST, base, caller, subject)
+        items = []
+        for source, name, data in files:
+            spooled = spool_name(job.id, source)
+            await self.archive.keep(spooled, data)
+            items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name))
+        return await self.accept(replace(job, items=tuple(items)))
+
+    async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
+        """Fetch links again. Raises NotFound when none of these documents came from a link."""
+        links = [document for document in documents if is_link(document.source)]
+        if not links:
+            raise NotFound("That did not come from a link.", remedy="Add the new file or conversation again.")
+        items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
+        subject = links[0].title if len(links) == 1 else f"{len(links)} links"
+        return await self.accept(self.job(JobKind.REFRESH, base, caller, subject, items))
+
+    async def documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
+        """Put away, or put back, the documents of a whole base."""
+        items = [
+            JobItem(ItemKind.DOCUMENT, one.source, to_json(one) if kind is JobKind.REMOVE else one.id)
+            for one in documents
+        ]
+        return await self.accept(self.job(kind, base, caller, f"{len(items)} documents", items))
+
+    async def approved(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        """Take in what was proposed."""
+        item = JobItem(
+            ItemKind.TEXT,
+            proposal.source,
+            proposal.text,
+            name=file_name(proposal.title),
+            url=proposal.permalink,
+            title=proposal.title,
+        )
+        return await self.accept(self.job(JobKind.INGEST, base, caller, proposal.title, [item]))
+
+    async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
+        """Fetch a link again and again, from an interval from now on."""
+        if not is_link(link):
+            raise NotFound("Only links can be fetched again.", remedy="Name one that begins with https://.")
+        due = self.clock.now() + (every.interval or timedelta())
+        schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
+        await self.records.schedule(schedule)
+        return schedule
+
+    async def tick(self) -> None:
+        """What time brings: scheduled refreshes, jobs that got lost between being kept and being put in line."""
+        now = self.clock.now()
+        for schedule in await self.records.schedules():
+            if schedule.next_at > now:
+                break
+            await self._due(schedule)
+        for job in await self.jobs.recent():
+            if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
+                with suppress(Busy):
+                    await self.inbox.put(job_delivery(job))
+        if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
+            self._swept = self.clock.monotonic()
+            await self.shelves.sweep()
+
+    async def _due(self, schedule: Schedule) -> None:
+        """Put a refresh in line, once, however many processes look at the clock."""
+        marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
+        job = Job(
+            id=hashlib.sha256(marks.encode()).hexdigest()[:12],
+            kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,
+            base=schedule.base,
+            by=schedule.by,
+            created_at=self.clock.now(),
+            subject=schedule.link,
+            reference=schedule.link if schedule.limit else "",
+            limit=schedule.limit,
+            listed=not schedule.limit,
+            items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
+        )
+        with suppress(FootnoteError):
+            await self.accept(job)
+        interval = schedule.every.interval or timedelta(days=1)
+        await self.records.schedule(replace(schedule, next_at=self.clock.now() + interval))
+
+
+def is_link(source: str) -> bool:
+    """Whether a source can be fetched again."""
+    return source.startswith(("http://", "https://"))
+
+
+def _bounded(limit: int) -> int:
+    return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
+
+
+def _is_sitemap(link: str) -> bool:
+    path = link.partition("?")[0].lower()
+    return path.endswith((".xml", ".xml.gz")) and "sitemap" in path
+
+
+def _files(command: KbCommand) -> list[JobItem]:
+    if len(command.files) > MOST_FILES:
+        raise DocumentRejected(f"These are {len(command.files)} files.", remedy=f"Add at most {MOST_FILES} at once.")
+    names = [file.name for file in command.files]
+    return [
+        JobItem(
+            ItemKind.FILE, file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})", file.id, file.name
+        )
+        for file in command.files
+    ]
+
+
+def _links(link: str) -> list[JobItem]:
+    return [JobItem(ItemKind.LINK, link, link)] if link else []
+
+
+def _conversations(command: KbCommand) -> list[JobItem]:
+    if not command.conversation:
+        return []
+    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
+
+
+def described(command: KbCommand) -> str:
+    """What a command is about, for the audit: without secrets of links."""
+    what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
+    what += [file.name for file in command.files]
+    what += ["a conversation"] if command.conversation else []
+    what += ["a channel's history"] if command.channel else []
+    return ", ".join(part for part in what if part)

@@ -1,0 +1,98 @@
+"""Footnote on a fake Discord, in this process: the real client and the real road in, over stores in plain dictionaries.
+
+What is scripted is only what the model says. Scenes that need nothing but what a person sees can be played against the
+real process as well.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.controls import Controls
+from adapters.desk import Desk
+from adapters.discord.platform import DiscordPlatform
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.postings import InProcessPostings
+from adapters.testing.stores import InProcessAudit, InProcessFeedbackBox, InProcessPreferences
+from adapters.worker import Worker
+from core.ingestion.parsed import Block, Parsed
+from core.places import PlaceSettings
+from tests.core.scene import Scene
+from tests.e2e.fake_discord import FakeDiscord
+
+
+async def parse(name: str, data: bytes) -> Parsed:
+    """A text file as it is."""
+    return Parsed(name, (Block(data.decode()),), "text/plain")
+
+
+class Office:
+    """Everything that outlives a process of Footnote: the stores, and Discord itself."""
+
+    def __init__(self, discord: FakeDiscord, *, pace_seconds: float = 0.05, dev_guild: bool = False) -> None:
+        self.discord = discord
+        self.scene = Scene()
+        self.script = self.scene.script
+        self.postings = InProcessPostings(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state)
+        self.preferences = InProcessPreferences()
+        self.feedback = InProcessFeedbackBox(self.scene.state)
+        self.audit = InProcessAudit()
+        self.pace_seconds = pace_seconds
+        self.dev_guild = str(discord.guild_id) if dev_guild else None
+        self.platform: DiscordPlatform = self._platform()
+
+    def _platform(self) -> DiscordPlatform:
+        controls = Controls(
+            memory=self.scene.memory,
+            journal=self.scene.journal,
+            catalogue=self.scene.catalogue,
+            feedback=self.feedback,
+            preferences=self.preferences,
+            audit=self.audit,
+            inbox=self.inbox,
+            defaults=PlaceSettings(),
+        )
+        return DiscordPlatform(
+            token=self.discord.token,
+            inbox=self.inbox,
+            postings=self.postings,
+            checkpoints=self.scene.checkpoints,
+            controls=controls,
+            parse=parse,
+            dev_guild=self.dev_guild,
+            api_url=self.discord.api_url,
+            gateway_url=self.discord.gateway_url,
+            pace_seconds=self.pace_seconds,
+        )
+
+    @asynccontextmanager
+    async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
+        """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
+        self.platform = platform = self._platform()
+        desk = Desk(
+            assistant=self.scene.assistant,
+            memory=self.scene.memory,
+            checkpoints=self.scene.checkpoints,
+            postings=self.postings,
+            platforms={"discord": platform},
+        )
+        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+        stop = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(platform.run(stop))
+            if working:
+                group.create_task(worker.run(stop))
+            try:
+                await self.discord.until(lambda: not platform.waiting_for(), 10, what="a connection")
+                await self.discord.until(lambda: self.discord.commands.syncs, 10, what="commands")
+                yield platform
+            finally:
+                stop.set()
+
+    async def settled(self) -> None:
+        """Returns when everything that was heard has been worked off."""
+        await self.discord.quiet(0.1)
+        async with asyncio.timeout(10):
+            while await self.inbox.waiting():
+                await asyncio.sleep(0.01)
