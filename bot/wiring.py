@@ -1,5 +1,6 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from core.ingestion.ingestor import Ingestor
 from core.inquiry import PROFILE_LIMITS, Conduct
 from core.knowledge import Document
 from core.places import PlaceSettings
-from core.ports import Clock, Encoder, Reasoner
+from core.ports import Clock, Encoder, Journal, Reasoner
 from core.retrieval.hybrid import Retriever
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Footnote:
     catalogue: RedisCatalogue
     memory: RedisMemory
     checkpoints: RedisCheckpoints
-    journal: RedisJournal
+    journal: Journal
     postings: RedisPostings
     inbox: RedisInbox
     preferences: RedisPreferences
@@ -166,7 +167,8 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
             p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline))
             for p, limit in PROFILE_LIMITS.items()
         }
-        memory, checkpoints, journal = RedisMemory(redis), RedisCheckpoints(redis), RedisJournal(redis)
+        memory, checkpoints = RedisMemory(redis), RedisCheckpoints(redis)
+        journal = _journal(settings, redis, stack)
         yield Footnote(
             settings=settings,
             clock=clock,
@@ -209,6 +211,18 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     client = connect(url)
     stack.push_async_callback(client.aclose)
     return client
+
+
+def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> Journal:
+    """The journal in Redis, exporting its runs where that is configured."""
+    journal = RedisJournal(redis)
+    if not settings.otel_exporter_otlp_endpoint:
+        return journal
+    from adapters.telemetry import TelemetryJournal, tracer_to
+
+    tracer, shut_down = tracer_to(settings.otel_exporter_otlp_endpoint)
+    stack.push_async_callback(asyncio.to_thread, shut_down)
+    return TelemetryJournal(journal, tracer)
 
 
 def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:

@@ -21,6 +21,7 @@ from adapters.discord.hearing import ourselves, readable
 from adapters.discord.intake import Intake
 from adapters.discord.kb_commands import KbGroup
 from adapters.discord.messages import NOBODY
+from adapters.discord.options import PlaceOption
 from adapters.discord.places import (
     Address,
     Manner,
@@ -45,8 +46,6 @@ LOOK_SECONDS = 1.0
 NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
 
 log = structlog.get_logger(__name__)
-
-Place = discord.TextChannel | discord.ForumChannel | discord.CategoryChannel | discord.VoiceChannel
 
 
 class Commands:
@@ -116,13 +115,14 @@ class Commands:
                 asker=str(press.user.id),
                 token=press.token,
                 response=str(answered.message_id or "") if answered is not None else "",
+                file=file.url if file is not None else "",
             )
             incoming = IncomingMessage(
                 id=str(press.id),
                 thread=asked_in(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
-                address=address.to_mapping() | ({"file": file.url} if file is not None else {}),
+                address=address.to_mapping(),
                 mentions_us=True,
                 direct=press.guild_id is None,
                 private=alone,
@@ -243,10 +243,10 @@ class Commands:
 
     # --- settings
 
-    async def settings(self, press: Press, place: Place | None) -> None:
+    async def settings(self, press: Press, place: int | None) -> None:
         """Show what applies in a place, with menus to change it."""
         async with answering(press):
-            place_id = place.id if place is not None else base_channel_id(press.channel)
+            place_id = place if place is not None else base_channel_id(press.channel)
             await self._require_admin(press, place_id)
             await press.response.defer(ephemeral=True, thinking=True)
             await press.followup.send(view=await self._menu(press, place_id), ephemeral=True, allowed_mentions=NOBODY)
@@ -305,18 +305,7 @@ def spoken_in(press: Press) -> list[ThreadKey]:
 
 
 def _command(name: str, description: str, callback: Callable[..., Any]) -> "app_commands.Command[Any, ..., Any]":
-    made: app_commands.Command[Any, ..., Any] = app_commands.Command(
-        name=name, description=description, callback=callback
-    )
-    return with_known_channels(made)
-
-
-def with_known_channels(command: "app_commands.Command[Any, ..., Any]") -> "app_commands.Command[Any, ..., Any]":
-    """Without media channels, which come with forums: Discord's published description does not know them here."""
-    for option in command.parameters:
-        if discord.ChannelType.media in option.channel_types:
-            option.channel_types.remove(discord.ChannelType.media)
-    return command
+    return app_commands.Command(name=name, description=description, callback=callback)
 
 
 def _menu(name: str, callback: Callable[..., Any]) -> app_commands.ContextMenu:
@@ -368,7 +357,9 @@ def _forget_callback(commands: Commands) -> Callable[..., Any]:
 def _settings_callback(commands: Commands) -> Callable[..., Any]:
     @app_commands.describe(place="A channel or category; this channel if you leave it out")
     @app_commands.checks.has_permissions(manage_guild=True)
-    async def settings(interaction: discord.Interaction, place: Place | None = None) -> None:
+    async def settings(
+        interaction: discord.Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
+    ) -> None:
         await commands.settings(interaction, place)
 
     return settings

@@ -15,6 +15,7 @@ from adapters.discord import layouts
 from adapters.discord.buttons import KbButton, Press
 from adapters.discord.knowledge import conversation_of, job_text, reference_of
 from adapters.discord.messages import NOBODY
+from adapters.discord.options import PlaceOption
 from adapters.discord.places import Address, Manner, base_channel_id, key_of, person_of
 from adapters.discord.presses import answering, is_admin, tell
 from adapters.discord.readers import Readers
@@ -231,14 +232,14 @@ def _granting(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
     async def granting(
         interaction: discord.Interaction,
         knowledge: str,
-        channel: discord.TextChannel | discord.VoiceChannel | None = None,
+        channel: app_commands.Transform[int, PlaceOption] | None = None,
         role: discord.Role | None = None,
         person: discord.User | None = None,
         principal: str = "",
     ) -> None:
         guild = str(interaction.guild_id)
         named = [principal.strip()] if principal.strip() else []
-        named += [channel_principal("discord", guild, str(channel.id))] if channel is not None else []
+        named += [channel_principal("discord", guild, str(channel))] if channel is not None else []
         if role is not None:
             named.append(f"discord:guild:{guild}" if role.is_default() else f"discord:role:{guild}/{role.id}")
         named += [f"discord:user:{person.id}"] if person is not None else []

@@ -92,6 +92,7 @@ class Web:
         self._session: aiohttp.ClientSession | None = None
         self._eager: AsyncWebClient | None = None
         self._patient: AsyncWebClient | None = None
+        self._closed = False
         self.pace = Pace()
 
     @property
@@ -102,7 +103,8 @@ class Web:
         return self._patient
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, for good."""
+        self._closed = True
         if self._session is not None:
             await self._session.close()
         self._session = self._eager = self._patient = None
@@ -182,6 +184,8 @@ class Web:
         return (there.scheme, there.netloc) == (ours.scheme, ours.netloc)
 
     def _open(self) -> None:
+        if self._closed:
+            raise Uncertain("The connection to Slack is closed.")
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE, sock_connect=10))
             known: dict[str, Any] = {"token": self._token, "base_url": self._api_url, "session": self._session}

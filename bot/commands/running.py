@@ -11,9 +11,10 @@ import typer
 from bot import logs
 
 
-def finish(work: Coroutine[Any, Any, int]) -> None:
-    """Run a command's work to its end and leave with its exit code; logs stay silent, because commands speak."""
-    logs.configure("critical", "text")
+def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
+    """Run a command's work to its end and leave with its exit code; logs stay silent where the command speaks."""
+    if quiet:
+        logs.configure("critical", "text")
     raise typer.Exit(asyncio.run(work))
 
 

@@ -3,8 +3,8 @@
 The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
 of each leg's score divided by that leg's best. Measured by tests/measure/fusion.py on nine sets, nDCG@10 of the best
 passage of each document: it is at or above the better leg on every one of them, for every dense weight from 0.55 to
-0.85, so that 2/3 is tuned to none. Reciprocal ranks fell 0.016 below the better leg (on MuSiQue, whose dense leg is far
-ahead), equal weights 0.005 below.
+0.85, so that 2/3 is tuned to none. Reciprocal ranks fell 0.014 below the better leg (on MuSiQue, whose dense leg is far
+ahead), equal weights 0.005.
 
 A passage that one leg did not return is not at zero there: it is somewhere below the last one returned, and gets that
 one's score. Taking zero instead cost up to 0.02; asking the index for the exact score gained nothing worth a call.

@@ -25,7 +25,7 @@ _FURTHER = 4
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one search brought back, best first, and how. ``seconds`` by stage: encode, search, visible, fuse, rerank."""
+    """What one search brought back, best first, and how. ``seconds`` by stage."""
 
     hits: tuple[Hit, ...] = ()
     vector_results: int = 0

@@ -1,3 +1,4 @@
+# ruff: noqa: T201 - a script speaks to its caller
 """How the fusion and the scores' calibration were chosen, through the index that serves people.
 
     python -m tests.measure.fusion            every set, about ten minutes the first time, two afterwards
@@ -65,8 +66,12 @@ async def search(found: RetrievalSet, sets: Sequence[RetrievalSet], encoder: Sen
     passages = await chunked(found, encoder)
     vectors = await encoded([p.searchable for p in passages], encoder, kind="passage")
     others = [query for other in sets if other.name != found.name for query in other.queries]
-    picked = np.random.default_rng(7).choice(len(others), min(FOREIGN, len(others)), replace=False) if others else []
-    asked = [*found.queries, *(Query(q.id, q.text, {}) for q in (others[int(n)] for n in picked))]
+    picked: Sequence[int] = (
+        np.random.default_rng(7).choice(len(others), min(FOREIGN, len(others)), replace=False).tolist()
+        if others
+        else []
+    )
+    asked = [*found.queries, *(Query(q.id, q.text, {}) for q in (others[n] for n in picked))]
     queries = await encoded([query.text for query in asked], encoder, kind="query")
     with tempfile.TemporaryDirectory(prefix="fusion-") as folder:
         async with MilvusIndex(f"{folder}/m.db", model=encoder.name, dimension=encoder.dimension) as index:
@@ -93,7 +98,8 @@ def plain(found: RetrievalSet, vectors: np.ndarray, queries: np.ndarray) -> dict
 
 
 def _scaled(scores: np.ndarray) -> np.ndarray:
-    return (scores - scores.min()) / max(float(scores.max() - scores.min()), 1e-9)
+    scaled: np.ndarray = (scores - scores.min()) / max(float(scores.max() - scores.min()), 1e-9)
+    return scaled
 
 
 def ndcg(found: RetrievalSet, rankings: Sequence[Ranking]) -> float:

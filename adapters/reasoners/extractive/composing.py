@@ -24,6 +24,7 @@ CANDIDATES = 24  # units that are compared by meaning
 _ENOUGH = 0.8  # of the best unit's worth
 _ENOUGH_NEW = 0.55  # where the unit also covers words of the question that no other quote has
 _ADDS = 0.1  # of the question, by weight
+_NUMBERS = re.compile(r"[\W\d_]+")
 _STAMP = re.compile(r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE)
 _OUTDATED = re.compile(
     r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)|obsolete|out of date|"
@@ -73,13 +74,13 @@ def answer(
 ) -> Iterator[str]:
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
-        yield "These passages only come near the question; please read them with care.\n\n"
+        yield "The documents only come near this question; please read with care.\n\n"
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Evidence] = []
     for need, weighed_units in found:
         quotations = chosen(need, weighed_units, rarity, limit)
         if len(found) > 1:
-            yield f"**{need}**\n\n"
+            yield f"On “{need}”:\n\n"
         if not quotations:
             yield "I found nothing in the documents about this part.\n\n"
         yield from rendered(quotations)
@@ -192,17 +193,37 @@ def _cut(text: str) -> str:
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Evidence]) -> Iterator[str]:
-    """What a careful reader should know: what is out of date, and which name in the question no quote covers."""
-    documents = {item.passage.document: item for item in used}
+    """What a careful reader should know: versions of one document, what is out of date, which name is not covered."""
+    documents = tuple({item.passage.document: item for item in used}.values())
     if len(documents) > 1:
-        for item in documents.values():
-            if notice := _outdated(item):
-                yield f"Mind that *{item.passage.title}* says of itself:\n\n> {notice} [{item.id}]\n\n"
+        yield from _versions(documents)
+        for item in documents:
+            for said in (_outdated(other) for other in inquiry.library if _same_document(other, item)):
+                if said:
+                    yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
+                    break
     lacking = open_names(inquiry.standalone, used)
     if lacking:
         yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 
 
-def _outdated(item: Evidence) -> str:
+def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
+    """One line where two quoted documents have the same title but for its year or number."""
+    families: dict[str, list[Evidence]] = {}
+    for item in documents:
+        families.setdefault(_NUMBERS.sub("", item.passage.title).casefold(), []).append(item)
+    for family in families.values():
+        titles = [f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in family]
+        if len(titles) > 1:
+            yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
+
+
+def _same_document(one: Evidence, other: Evidence) -> bool:
+    return one.passage.document == other.passage.document
+
+
+def _outdated(item: Evidence) -> tuple[int, str] | None:
+    """What the passage says about its own document being out of date, with the evidence's id."""
     said = (unit.text for unit in units(item.passage.text) if _OUTDATED.search(unit.text))
-    return next(said, "")
+    found = next(said, "")
+    return (item.id, found.lstrip("> ")) if found else None

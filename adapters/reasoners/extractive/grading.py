@@ -1,7 +1,8 @@
 """Grades evidence from 1 to 10 by what can be counted: similarity, coverage of the question, the kind of answer.
 
-The weights are a logistic regression over questions whose answer is and is not in a corpus
-(``tests/measure/abstention.py`` fits and tests them); 5 and above means more likely answering than not.
+The weights are rounded by hand from logistic regressions over questions whose answer is and is not in a corpus, with a
+lower threshold than those found, because a passage is shown with its source and a wrong refusal shows nothing. What
+either costs is the table of ``tests/measure/abstention.py``. 5 and above counts as evidence.
 """
 
 import math
@@ -14,7 +15,7 @@ from core.knowledge import Passage
 from core.language import content_words
 
 CUTOFF = 5
-NEAR = 3  # not evidence, but enough to know which meanings of a word the documents have
+NEAR = 2  # not evidence, but enough to know which meanings of a word the documents have
 _FITS = 0.3  # what the expected kind of answer counts, beside a coverage of at most 1
 _SUMMARY = 400  # characters
 

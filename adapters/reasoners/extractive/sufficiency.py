@@ -25,7 +25,7 @@ _CALENDAR = frozenset(
 # A question that asks for something by way of something else, or for several things at once.
 _LAYERED = re.compile(
     r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from|for)\b|\b(?:whose|both|same|older|younger|"
-    r"earlier|later|first|before|after|difference|compared?|versus|vs)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
+    r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
     r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
     re.IGNORECASE,
 )

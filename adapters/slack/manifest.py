@@ -1,0 +1,86 @@
+"""The app manifest: everything Slack has to know of the app, ready to paste at api.slack.com/apps.
+
+What is needed, and why, stands here once; ``preflight`` checks what is granted against the same lists.
+"""
+
+import json
+from typing import Any, Literal
+
+from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
+from adapters.slack.commands import COMMAND
+
+Mode = Literal["socket", "http"]
+
+SCOPES = {
+    "app_mentions:read": "hear mentions",
+    "assistant:write": "be an agent: prompts, status, title",
+    "channels:history": "follow-ups and context in public channels",
+    "channels:read": "know what kind of channel it is in",
+    "chat:write": "answer",
+    "commands": f"{COMMAND} and the message shortcuts",
+    "files:read": "read files attached to a question",
+    "groups:history": "follow-ups and context in private channels",
+    "groups:read": "know what kind of channel it is in",
+    "im:history": "direct messages",
+    "im:read": "know that it is a direct message",
+    "im:write": "write direct messages",
+    "mpim:history": "group messages",
+    "mpim:read": "know that it is a group message",
+    "usergroups:read": "what groups may read, and whom “Ask a person” calls",
+    "users:read": "names and admin rights",
+}
+EVENTS = (
+    "agent_session_stopped",
+    "app_home_opened",
+    "app_mention",
+    "message.channels",
+    "message.groups",
+    "message.im",
+    "message.mpim",
+)
+PLACEHOLDER = "https://YOUR-HOST.example"
+
+
+def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
+    """The manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
+    return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False) + "\n"
+
+
+def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
+    at = {} if mode == "socket" else {"request_url": url}
+    command: dict[str, Any] = {
+        "command": COMMAND,
+        "description": "Why, mute, forget, settings, help",
+        "usage_hint": "why | mute | unmute | forget | settings | help",
+        "should_escape": False,
+    }
+    about = "Answers questions from your team's own documents, with citations you can check."
+    return {
+        "display_information": {"name": name, "description": about, "background_color": "#1f3a5f"},
+        "features": {
+            "agent_view": {"agent_description": about},
+            "app_home": {
+                "home_tab_enabled": True,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": name, "always_online": True},
+            "shortcuts": [
+                _shortcut("Answer this", ANSWER_THIS, "Answer this message from the documents"),
+                _shortcut("Add to knowledge base", ADD_TO_KNOWLEDGE, "Propose this message for the knowledge"),
+            ],
+            "slash_commands": [command if mode == "socket" else command | {"url": url}],
+        },
+        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "settings": {
+            "event_subscriptions": at | {"bot_events": list(EVENTS)},
+            "interactivity": {"is_enabled": True} | at,
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": mode == "socket",
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def _shortcut(name: str, callback: str, description: str) -> dict[str, str]:
+    return {"name": name, "type": "message", "callback_id": callback, "description": description}

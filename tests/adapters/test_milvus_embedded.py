@@ -1,0 +1,184 @@
+"""Several processes on one database file: one serves it, the others share it, and somebody always takes over."""
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from adapters.stores.milvus import IndexState, MilvusIndex
+from adapters.testing.encoder import HashingEncoder
+from core.errors import ConfigurationError, IndexMismatch, StoreUnavailable
+from core.knowledge import Passage
+from core.ports import Scope
+
+pytestmark = pytest.mark.live
+
+ENCODER = HashingEncoder()
+ALL = Scope(frozenset({"handbook"}))
+
+# Another process with the same index: adds what it is told, prints the count, and says whether it serves.
+OTHER = """
+import asyncio, sys
+from adapters.stores.milvus import MilvusIndex
+from core.knowledge import Passage
+from core.ports import Scope
+from adapters.testing.encoder import HashingEncoder
+
+async def main():
+    encoder = HashingEncoder()
+    async with MilvusIndex(sys.argv[1], model=encoder.name, dimension=encoder.dimension) as index:
+        print("holding" if index.holding else "sharing", await index.count(), flush=True)
+        for line in iter(sys.stdin.readline, ""):
+            passage = Passage(line.strip(), "handbook", "doc", "v1", "s", 0, "T", line)
+            await index.add([passage], await encoder.encode_passages([line]))
+            print(await index.count(), flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def path() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="milvus-") as folder:
+        yield f"{folder}/milvus.db"
+
+
+def opened(path: str, **more: object) -> MilvusIndex:
+    return MilvusIndex(path, **{"model": ENCODER.name, "dimension": ENCODER.dimension, **more})  # type: ignore[arg-type]
+
+
+async def add(index: MilvusIndex, name: str) -> None:
+    passage = Passage(name, "handbook", "doc", "v1", "s", 0, "T", name)
+    await index.add([passage], await ENCODER.encode_passages([name]))
+
+
+@asynccontextmanager
+async def another(path: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "error", "-c", OTHER, path,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def says(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    return (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
+
+
+async def tell(process: asyncio.subprocess.Process, line: str) -> str:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n".encode())
+    return await says(process)
+
+
+async def test_a_second_process_sees_and_adds_to_the_same_passages(path: str) -> None:
+    async with opened(path) as index:
+        await add(index, "from the first")
+        async with another(path) as second:
+            assert await says(second) == "sharing 1"
+            assert await tell(second, "from the second") == "2"
+        assert index.holding
+        assert await index.count() == 2
+
+
+async def test_nothing_is_written_to_the_terminal_and_nothing_is_left_running(path: str) -> None:
+    async with another(path) as process:
+        assert await says(process) == "holding 0"
+        out, err = await process.communicate()
+        assert (out, err, process.returncode) == (b"", b"", 0)
+    async with opened(path) as index:  # the file is free again
+        assert index.holding
+
+
+async def test_when_the_serving_process_is_killed_another_takes_over_with_every_passage(path: str) -> None:
+    async with another(path) as first:
+        assert await says(first) == "holding 0"
+        assert await tell(first, "written before the end") == "1"
+        async with opened(path) as index:
+            assert not index.holding
+            os.kill(first.pid, signal.SIGKILL)
+            await first.wait()
+            assert await index.count() == 1
+            assert index.holding
+            await add(index, "written after it")
+            assert await index.count() == 2
+
+
+async def test_when_the_serving_process_leaves_of_two_that_shared_one_takes_over_and_both_go_on(path: str) -> None:
+    serving = opened(path)
+    await serving.open()
+    async with another(path) as other, opened(path) as mine:
+        assert await says(other) == "sharing 0"
+        await serving.close()
+        grown, _ = await asyncio.gather(tell(other, "one"), add(mine, "two"))
+        assert grown in {"1", "2"}
+        assert await mine.count() == 2
+
+
+async def test_a_server_that_is_killed_is_started_again_by_the_next_call(path: str) -> None:
+    async with opened(path) as index:
+        await add(index, "kept")
+        server = index._connection._embedded._server  # type: ignore[union-attr]
+        assert server is not None
+        server.kill()
+        server.wait()
+        assert await index.count() == 1
+
+
+async def test_another_model_is_refused_and_told_what_to_do(path: str) -> None:
+    async with opened(path) as index:
+        await add(index, "kept")
+    with pytest.raises(IndexMismatch, match="written with hashing .64 dimensions.*EMBEDDING_MODEL back to hashing"):
+        await opened(path, model="other").open()
+    with pytest.raises(IndexMismatch, match="EMBEDDING_MODEL is hashing .32."):
+        await opened(path, dimension=32).open()
+    async with opened(path) as index:
+        assert await index.count() == 1
+
+
+async def test_a_path_too_long_for_a_socket_works_all_the_same(tmp_path: Path) -> None:
+    deep = tmp_path / ("a folder with a long name and a % " * 3) / "more of it"
+    async with opened(str(deep / "milvus.db")) as index:
+        await add(index, "kept")
+        async with another(str(deep / "milvus.db")) as second:
+            assert await says(second) == "sharing 1"
+
+
+async def test_a_file_name_that_milvus_cannot_take_is_refused_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="at most 36 letters"):
+        opened("/tmp/a name with spaces.db")
+
+
+async def test_a_server_that_is_not_there_is_one_clear_line() -> None:
+    with pytest.raises(StoreUnavailable, match=r"Milvus at http://127.0.0.1:9 does not answer. Check MILVUS_URI"):
+        await opened("http://127.0.0.1:9").open()
+
+
+async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) -> None:
+    index = opened(path)
+    assert (index.state, index.ready) == (IndexState.CLOSED, False)
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await index.count()
+    opening = asyncio.create_task(index.open())
+    await asyncio.sleep(0)
+    assert index.state is IndexState.CONNECTING
+    assert await index.count(ALL) == 0  # asked while it opens
+    await opening
+    assert index.ready
+    await index.close()
+    assert index.state is IndexState.CLOSED
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await index.count()
