@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
 from adapters.slack.commands import COMMAND
+from adapters.slack.home import PROMPTS
 
 Mode = Literal["socket", "http"]
 
@@ -43,7 +44,7 @@ PLACEHOLDER = "https://YOUR-HOST.example"
 
 def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
     """The manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
-    return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
 
 
 def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
@@ -58,7 +59,10 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
     return {
         "display_information": {"name": name, "description": about, "background_color": "#1f3a5f"},
         "features": {
-            "agent_view": {"agent_description": about},
+            "agent_view": {
+                "agent_description": about,
+                "suggested_prompts": [{"title": title, "message": message} for title, message in PROMPTS],
+            },
             "app_home": {
                 "home_tab_enabled": True,
                 "messages_tab_enabled": True,

@@ -13,9 +13,7 @@ from adapters.slack.manifest import EVENTS, SCOPES
 from adapters.slack.web import Refusal, Web
 from core.errors import PlatformUnavailable
 
-MANIFEST = (
-    "Paste the output of footnote manifest slack under App Manifest at api.slack.com/apps, and reinstall the app."
-)
+MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.slack.com/apps, and reinstall the app."
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,10 @@ def _best(text: str, wanted: set[str], most: int) -> list[str]:
 def _as_call(name: str, arguments: str) -> tuple[str, str]:
     """A call as a document or a question words it, as a function call."""
     given = arguments.strip(" \"'")
+    named = dict(_NAMED.findall(arguments))
     match name:
+        case "search_knowledge_base" | "search_by_source" if named:
+            return name, json.dumps(named)
         case "read_section":
             return name, json.dumps({"id": int("".join(re.findall(r"\d", given)) or 1)})
         case "list_sources":

@@ -88,10 +88,12 @@ class World:
     async def worked_off(self, redis: Redis) -> None:
         """Wait until every queue is empty, and send the workers home."""
         left = THREADS
-        while left:
-            await asyncio.sleep(0.02)
-            left = sum([await redis.llen(f"footnote:{{thread {thread}}}:queue") for thread in range(THREADS)])
-        self.over.set()
+        try:
+            while left:
+                await asyncio.sleep(0.02)
+                left = sum([await redis.llen(f"footnote:{{thread {thread}}}:queue") for thread in range(THREADS)])
+        finally:
+            self.over.set()
 
     async def put_all(self) -> None:
         """Put like a platform that delivers again until it is told that we have it."""
@@ -149,7 +151,7 @@ async def test_whoever_dies_whenever_everything_is_done_in_order(
     valkey: EmbeddedValkey, redis: Redis, seed: int
 ) -> None:
     world = World(valkey.url, seed)
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for _ in range(WORKERS):
             group.create_task(world.work())
         await world.put_all()

@@ -15,6 +15,7 @@ from core.language import STOPWORDS, content_words, stem, words
 _DECAY = 0.6  # how much less an exchange counts than the one after it
 _NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
 _FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
+_LOOKED_AT = 400  # characters of an answer
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
 _ENOUGH_BEFORE = 3  # content words
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
@@ -89,6 +90,7 @@ class _Topic:
     phrase: Phrase
     weight: float
     recent: bool  # in the last question
+    cited: bool  # an answer or a cited title has it too
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> Resolved:
@@ -112,14 +114,16 @@ def _topics(window: Sequence[Exchange]) -> list[_Topic]:
     """What the thread has been about, most salient first."""
     weights: dict[Phrase, float] = {}
     recent: set[Phrase] = set()
+    cited: set[str] = set()
     for back, exchange in enumerate(reversed(window)):
         fade = _DECAY**back
         for phrase, weight in _mentioned(exchange):
             weights[phrase] = weights.get(phrase, 0.0) + fade * weight
             if back == 0:
                 recent.add(phrase)
+        cited.update(word for text in (*exchange.titles, exchange.answer[:_LOOKED_AT]) for word in content_words(text))
     merged = _merged(weights)
-    topics = [_Topic(phrase, weight, phrase in recent) for phrase, weight in merged.items()]
+    topics = [_Topic(phrase, weight, phrase in recent, phrase.stems <= cited) for phrase, weight in merged.items()]
     return sorted(topics, key=lambda topic: -topic.weight)
 
 
@@ -131,7 +135,7 @@ def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title):
             yield Phrase(_UNDRESSED.sub("", title).strip(), name=True), _FROM_TITLE / (1 + 2 * number)
-    for name in [name for name in names(exchange.answer[:400]) if not _DATE.search(name)][:4]:
+    for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:
         yield Phrase(name, name=True), _FROM_ANSWER
 
 
@@ -263,7 +267,7 @@ def _left_out(question: str, topics: Sequence[_Topic]) -> str:
     if any(topic.phrase.stems & known for topic in topics[:3]):
         return ""  # it names what the thread is about
     if len(known) <= 2 or _MORE.search(question):  # noqa: PLR2004
-        return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY), "")
+        return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.cited and t.weight >= _STEADY), "")
     return ""
 
 

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from adapters.reasoners.extractive.phrases import names
 from core.language import content_words, words
 
 
@@ -140,6 +139,11 @@ _JOINT = re.compile(
     r"(?=(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)",
     re.IGNORECASE,
 )
+_LEANING = re.compile(
+    r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his|her|its|their|"
+    r"this|that|these|those|one|ones|such|each|both|another|next|then)\b",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(
     r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should|shall|will|"
     r"would|may|might|must|has|have|had|isn't|aren't|doesn't|don't|in which|at what|for how|on which)\b",
@@ -207,10 +211,7 @@ def _needs(question: str) -> tuple[str, ...]:
     questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
     if len(questions) < 2 or len(questions) != len(pieces):  # noqa: PLR2004
         return (question,)
+    if any(_LEANING.search(piece) for piece in questions[1:]):
+        return (question,)  # the later part speaks of the former: one need
     return tuple(f"{piece.rstrip('?')}?" for piece in questions[:3])
 
-
-def subject(question: str) -> str:
-    """The name a question is about, if it has one: what a later part's "it" stands for."""
-    found = names(question)
-    return found[0] if found else ""

@@ -52,7 +52,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
 
 def is_layered(question: str) -> bool:
     """Whether the question reaches its answer through something else that has to be found first."""
-    return bool(_LAYERED.search(question)) or len(names(question)) > 1
+    return bool(_LAYERED.search(question)) or len([name for name in names(question) if not name.isupper()]) > 1
 
 
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:

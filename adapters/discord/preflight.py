@@ -1,0 +1,128 @@
+"""Looks at everything that has to be right on Discord's side before anybody asks, each with what to do about it.
+
+Over REST alone: it identifies nowhere, so it may be run as often as one likes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import discord
+
+from adapters.discord.client import NO_CONTENT_REMEDY, intents, logged_in, reads_content
+from adapters.discord.endpoints import point_at
+from adapters.discord.manifest import NEEDED, PERMISSIONS, invite
+from adapters.discord.messages import NOBODY
+from adapters.discord.places import PLATFORM
+from adapters.discord.presses import role_of
+from adapters.discord.reaching import reaching
+from core.errors import FootnoteError
+from core.places import PlaceSettings
+
+CHECK_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordCheck:
+    """One thing that was looked at. ``fatal`` False: it works without, but less well."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    fatal: bool = True
+
+
+async def preflight(
+    token: str,
+    *,
+    api_url: str | None = None,
+    gateway_url: str | None = None,
+    defaults: PlaceSettings | None = None,
+    chosen: Mapping[str, PlaceSettings] | None = None,
+) -> list[DiscordCheck]:
+    """Token, intents, servers, permissions, and the roles that may be asked; stops at what makes the rest pointless.
+
+    ``chosen``: settings by place, whose handoff roles are looked at beside the default one.
+    """
+    point_at(api_url, gateway_url)
+    client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
+    try:
+        async with reaching("log in", CHECK_SECONDS):
+            await logged_in(client, token)
+        return [_token(client), _content(client), *await _servers(client, _handoffs(defaults, chosen or {}))]
+    except FootnoteError as error:
+        return [DiscordCheck("Discord token", False, error.args[0], error.remedy or "")]
+    finally:
+        await client.close()
+
+
+def _token(client: discord.Client) -> DiscordCheck:
+    return DiscordCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
+
+
+def _content(client: discord.Client) -> DiscordCheck:
+    name = "Discord intents"
+    if reads_content(client):
+        return DiscordCheck(name, ok=True, detail="message content is on")
+    detail = "message content is off: follow-ups that do not mention me cannot be read"
+    return DiscordCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
+
+
+def _handoffs(defaults: PlaceSettings | None, chosen: Mapping[str, PlaceSettings]) -> frozenset[int]:
+    of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
+    roles = [role_of(one.handoff) for one in (*([defaults] if defaults else []), *of_discord)]
+    return frozenset(role for role in roles if role is not None)
+
+
+async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[DiscordCheck]:
+    """What we may do in each server, as roles give it; single channels may still take some of it away."""
+    async with reaching("look at the servers I am in", CHECK_SECONDS):
+        guilds = [guild async for guild in client.fetch_guilds(limit=200)]
+    if not guilds:
+        remedy = f"Invite me: {invite(str(client.application_id))}"
+        return [DiscordCheck("Discord servers", ok=False, detail="I am in none", remedy=remedy)]
+    checks = [DiscordCheck("Discord servers", ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
+    for guild in guilds[:20]:
+        checks += await _server(client, guild.id, handoffs)
+    return checks
+
+
+async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int]) -> list[DiscordCheck]:
+    async with reaching("look at a server", CHECK_SECONDS):
+        guild = await client.fetch_guild(guild_id, with_counts=False)
+        me = await guild.fetch_member(client.user.id if client.user else 0)
+        channels = await guild.fetch_channels()
+    missing = [PERMISSIONS[name] for name in NEEDED if not getattr(me.guild_permissions, name)]
+    name = f"Discord, {guild.name}"
+    if missing:
+        remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
+        return [DiscordCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
+    checks = [DiscordCheck(name, ok=True, detail="every permission is there")]
+    checks += [_lacking(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
+    checks += [_unmentionable(name, role) for role in guild.roles if role.id in handoffs and not role.mentionable]
+    return checks
+
+
+def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
+    """Channels that we can see, but where something is denied."""
+    found: list[str] = []
+    for channel in channels if isinstance(channels, list | tuple) else []:
+        if isinstance(channel, discord.TextChannel):
+            allowed = channel.permissions_for(me)
+            lacks = [PERMISSIONS[name] for name in NEEDED if not getattr(allowed, name)]
+            if allowed.view_channel and lacks:
+                found.append(f"#{channel.name} ({', '.join(lacks)})")
+    return found
+
+
+def _lacking(name: str, where: list[str]) -> DiscordCheck:
+    more = f" and {len(where) - 5} more" if len(where) > 5 else ""
+    remedy = "Allow my role these in the channels' permissions, where I am meant to answer."
+    return DiscordCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)
+
+
+def _unmentionable(name: str, role: discord.Role) -> DiscordCheck:
+    remedy = "Server Settings, Roles: allow anyone to @mention it."
+    return DiscordCheck(
+        name, ok=False, fatal=False, detail=f"*Ask a person* cannot call the role {role.name}", remedy=remedy
+    )
