@@ -24,7 +24,7 @@ from core.ports import Checkpoints, Lease, Memory, Postings, ThreadRecord
 from core.serial import to_json
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
-MOST_ATTEMPTS = 4  # a delivery that outlives this many workers is given up, with a word about it
+MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 

@@ -8,7 +8,7 @@ downloads an attached file, how it reads its own history, and where a job's card
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from adapters.incoming import FileReference, Permissions
 from core.conversation import Audience, Person, ThreadKey
@@ -151,3 +151,11 @@ class PlatformSeams:
     download: Download | None = None
     transcript: Transcript | None = None
     card: JobCard | None = None
+
+
+@runtime_checkable
+class LendsKnowledge(Protocol):
+    """A platform from which knowledge can be brought in; whoever runs jobs asks for its seams once, at the start."""
+
+    def seams(self) -> PlatformSeams:
+        """What it lends."""

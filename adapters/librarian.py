@@ -48,7 +48,6 @@ COMPLETED = 25  # what Discord's autocomplete shows at most
 DEFAULT_BASE = "default"
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
-ONLY_ADMINS = "Only admins can do that."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
 log = structlog.get_logger(__name__)
@@ -70,8 +69,7 @@ class KnowledgeDesk(KnowledgeCommands):
         """Do it, or say in one line why not."""
         about = "/".join(part for part in (command.base, described(command)) if part)
         try:
-            if command.verb not in FOR_ALL and not caller.permissions.is_admin:
-                raise Denied(ONLY_ADMINS, remedy="Ask one of them.")
+            _check(command, caller)
             reply = await self._answering(command.verb)(command, caller)
         except Denied as error:
             await self._record(caller, command.verb, about, allowed=False)
@@ -190,16 +188,13 @@ class KnowledgeDesk(KnowledgeCommands):
 
     async def _status(self, command: KbCommand, caller: Caller) -> KbReply:
         jobs = await self._seen_jobs(caller)
+        schedules = [one for one in await self.acceptance.records.schedules() if await self._sees(one.base, caller)]
         lines = [
             f"{await self.acceptance.inbox.waiting()} jobs are not done.",
             *(job_text(job) for job in jobs if job.state is JobState.RUNNING),
             *(job_line(job) for job in jobs if job.state is JobState.QUEUED),
             *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),
-            *(
-                schedule_line(one)
-                for one in await self.acceptance.records.schedules()
-                if await self._sees(one.base, caller)
-            ),
+            *(schedule_line(schedule) for schedule in schedules),
         ]
         waiting = len(await self.acceptance.records.proposals())
         lines += [f"{waiting} proposal{'' if waiting == 1 else 's'} to look at: /kb proposals"] if waiting else []
@@ -212,6 +207,8 @@ class KnowledgeDesk(KnowledgeCommands):
         return paged([job_line(job) for job in jobs], command.page, "**Jobs**", "There was no job yet.")
 
     async def _proposals(self, command: KbCommand, caller: Caller) -> KbReply:
+        if not caller.private:  # they carry words of other places
+            raise NotFound("Proposals are shown to one person alone.", remedy="Ask where only you see the reply.")
         lines = [proposal_line(one) for one in await self.acceptance.records.proposals()]
         return paged(lines, command.page, "**Proposals**", "Nothing waits to be looked at.")
 
@@ -375,9 +372,8 @@ class KnowledgeDesk(KnowledgeCommands):
         name = base_name(command.base or command.target)
         if await self.acceptance.shelves.base(name) is not None:
             raise NotFound(f"“{name}” cannot be created: the name is taken.", remedy="Choose another.")
-        base = granted(KnowledgeBase(name, _description(command)), ())
-        if command.principals:
-            base = granted(base, command.principals)
+        grants = frozenset(command.principals) if EVERYONE not in command.principals else frozenset()
+        base = KnowledgeBase(name, _description(command), grants)
         await self.catalogue.save_base(base)
         return KbReply(f"Created “{base.name}”, {for_whom(base)}.")
 
@@ -467,6 +463,12 @@ def paged(lines: Sequence[str], page: int, head: str, empty: str) -> KbReply:
     shown = lines[(at - 1) * PAGE : at * PAGE]
     note = [f"Page {at} of {pages}."] if pages > 1 else []
     return KbReply("\n".join([head, *shown, *note]), page=at, pages=pages)
+
+
+def _check(command: KbCommand, caller: Caller) -> None:
+    """Raise Denied unless this person may do that."""
+    if command.verb not in FOR_ALL and not caller.permissions.is_admin:
+        raise Denied("Only admins can do that.", remedy="Ask one of them.")
 
 
 def _accepted(job: Job, base: KnowledgeBase) -> KbReply:

@@ -105,4 +105,5 @@ class Worker:
 
 async def _pause(stop: asyncio.Event, seconds: float) -> None:
     with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), seconds)
+        async with asyncio.timeout(seconds):  # not wait_for, which on 3.11 can swallow a cancellation
+            await stop.wait()

@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
-    llm_timeout: float = Field(default=30.0, gt=0, le=600)
+    llm_timeout: float = Field(default=20.0, gt=0, le=600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
     llm_daily_budget: float | None = Field(default=None, ge=0)

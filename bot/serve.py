@@ -11,6 +11,7 @@ import structlog
 
 from adapters import metrics
 from adapters.desk import Desk
+from adapters.knowledge_desk import LendsKnowledge
 from adapters.worker import Worker
 from bot import logs
 from bot.config import Settings, load_settings
@@ -58,6 +59,8 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
     )
     name = f"{socket.gethostname()}-{os.getpid()}"
     worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
+    seams = {platform.name: platform.seams() for platform in connected if isinstance(platform, LendsKnowledge)}
+    job_worker = footnote.governance.worker(name, seams)
 
     async def ready() -> dict[str, str]:
         return await _waiting_for(footnote, connected)
@@ -67,7 +70,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
     log.info("serving", platforms=[platform.name for platform in connected], worker=name)
     try:
         async with asyncio.TaskGroup() as group:
-            working = group.create_task(worker.run(stop))
+            working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
             for platform in connected:
                 group.create_task(platform.run(stop))
             group.create_task(_drain(stop, working))
@@ -76,13 +79,14 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         log.info("stopped")
 
 
-async def _drain(stop: asyncio.Event, working: "asyncio.Task[None]") -> None:
+async def _drain(stop: asyncio.Event, working: "set[asyncio.Task[None]]") -> None:
     """After the signal, let the workers finish for a while; then cancel them, so that they hand back."""
     await stop.wait()
     log.info("draining")
     with suppress(asyncio.CancelledError):
-        await asyncio.wait({working}, timeout=DRAIN_SECONDS)
-        working.cancel()
+        await asyncio.wait(working, timeout=DRAIN_SECONDS)
+        for task in working:
+            task.cancel()
 
 
 async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -24,19 +24,21 @@ from adapters.stores.redis_journal import RedisJournal
 from adapters.stores.redis_memory import RedisMemory
 from adapters.stores.redis_postings import RedisPostings
 from adapters.stores.redis_preferences import RedisAudit, RedisPreferences
+from adapters.stores.redis_purse import RedisPurse
 from adapters.stores.valkey import EmbeddedValkey
 from bot.config import Settings
+from bot.knowledge import Governance, governance
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
 from core.agent.run import Workbench
 from core.assistant import Assistant
 from core.budget import Prices
-from core.errors import NotFound
+from core.errors import ConfigurationError, NotFound
 from core.ingestion.ingestor import Ingestor
 from core.inquiry import PROFILE_LIMITS, Conduct
 from core.knowledge import Document
 from core.places import PlaceSettings
-from core.ports import Clock, Encoder, Journal, Reasoner
+from core.ports import Clock, Encoder, Journal, Purse, Reasoner
 from core.retrieval.hybrid import Retriever
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ class Footnote:
     reasoner: Reasoner
     assistant: Assistant
     ingestor: Ingestor
+    governance: Governance
     conduct: Conduct
 
     async def all_bases(self) -> frozenset[str]:
@@ -152,7 +155,7 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
         catalogue = RedisCatalogue(redis)
         retriever = Retriever(index, encoder, reranker, catalogue)
         sandbox = await stack.enter_async_context(Sandbox())
-        reasoner = _reasoner(settings, encoder, clock, stack)
+        reasoner = _reasoner(settings, encoder, clock, stack, _purse(settings, redis, clock))
         bench = Workbench(
             reasoner=reasoner,
             retriever=retriever,
@@ -168,7 +171,8 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = RedisMemory(redis), RedisCheckpoints(redis)
-        journal = _journal(settings, redis, stack)
+        journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
+        ingestor = Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock)
         yield Footnote(
             settings=settings,
             clock=clock,
@@ -184,7 +188,7 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
             postings=RedisPostings(redis),
             inbox=RedisInbox(redis),
             preferences=RedisPreferences(redis),
-            audit=RedisAudit(redis),
+            audit=audit,
             feedback=RedisFeedbackBox(redis),
             parser=sandbox,
             reasoner=reasoner,
@@ -197,7 +201,18 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
                 catalogue=catalogue,
                 clock=clock,
             ),
-            ingestor=Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock),
+            ingestor=ingestor,
+            governance=governance(
+                settings,
+                redis=redis,
+                index=index,
+                encoder=encoder,
+                retriever=retriever,
+                catalogue=catalogue,
+                ingestor=ingestor,
+                audit=audit,
+                clock=clock,
+            ),
             conduct=Conduct(profile=settings.profile, behaviour=settings.behaviour),
         )
 
@@ -207,10 +222,19 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     if settings.redis_url is not None:
         url = settings.redis_url.get_secret_value()
     else:
-        url = (await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))).url
+        server = await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))
+        watching = asyncio.create_task(server.watch())
+        stack.push_async_callback(_ended, watching)
+        url = server.url
     client = connect(url)
     stack.push_async_callback(client.aclose)
     return client
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> Journal:
@@ -231,20 +255,33 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
 
 
-def _reasoner(settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack) -> Reasoner:
+def _reasoner(
+    settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack, purse: Purse | None
+) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.standby import StandbyReasoner
 
-    primary = model_endpoint(settings)
+    primary = model_endpoint(settings, purse)
     stack.push_async_callback(primary.close)
     return StandbyReasoner(primary, extractive, clock=clock)
 
 
-def model_endpoint(settings: Settings) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone; nothing is connected yet."""
+def _purse(settings: Settings, redis: "Redis", clock: Clock) -> Purse | None:
+    """The day's budget, where one is set and prices say what a call costs."""
+    if settings.llm_daily_budget is None:
+        return None
+    if not settings.llm_price_in and not settings.llm_price_out:
+        raise ConfigurationError(
+            "LLM_DAILY_BUDGET is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
+        )
+    return RedisPurse(redis, clock, settings.llm_daily_budget)
+
+
+def model_endpoint(settings: Settings, purse: Purse | None = None) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
     from adapters.reasoners.openai_reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
@@ -253,4 +290,6 @@ def model_endpoint(settings: Settings) -> "OpenAIReasoner":
         model=settings.llm_model or "",
         timeout_seconds=min(settings.llm_timeout, settings.answer_deadline),
         answer_seconds=settings.answer_deadline,
+        purse=purse,
+        prices=Prices(settings.llm_price_in, settings.llm_price_out),
     )

@@ -32,17 +32,21 @@ from adapters.discord.places import (
     person_of,
     private_key,
 )
-from adapters.discord.presses import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.presses import LOOK_UP_SECONDS, WENT_WRONG, answering, is_admin, tell
 from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
+from adapters.discord.shown import ShownAnswers
+from adapters.discord.text import markdown
 from adapters.incoming import FileReference, IncomingMessage
 from core.conversation import Audience, ThreadKey, channel_principal
-from core.errors import Denied, FootnoteError, NotFound
+from core.errors import Denied, FootnoteError
 from core.places import ReplyStyle
 from core.ports import Preferences
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
+NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
+NOT_ANSWERED = "I have not answered anything here that I could explain."
 NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
 
 log = structlog.get_logger(__name__)
@@ -58,6 +62,7 @@ class Commands:
         readers: Readers,
         intake: Intake,
         preferences: Preferences,
+        shown: ShownAnswers,
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> None:
@@ -65,6 +70,7 @@ class Commands:
         self._readers = readers
         self._intake = intake
         self._preferences = preferences
+        self._shown = shown
         self._kb = kb
         self._dev_guild = discord.Object(int(dev_guild)) if dev_guild else None
 
@@ -72,7 +78,7 @@ class Commands:
 
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
         """Put every command into a client's tree."""
-        tree.error(_failed)
+        tree.error(self._failed)
         tree.add_command(_command("ask", "Ask a question of your team's documents", _ask_callback(self)))
         tree.add_command(self._footnote_group())
         tree.add_command(_menu("Answer this", self._answer_this))
@@ -201,13 +207,21 @@ class Commands:
         async with answering(press):
             await press.response.defer(ephemeral=True, thinking=True)
             audience = await self.own_audience(press)
-            for thread in spoken_in(press):
-                try:
-                    return await tell(press, await self._controls.why(thread, audience))
-                except NotFound:
-                    continue
-            await tell(press, "I have not answered anything here that I could explain.")
+            thread = await self._concerned(press)
+            if thread is None:
+                return await tell(press, NOT_ANSWERED)
+            await tell(press, markdown(await self._controls.why(thread, audience)))
         return None
+
+    async def _concerned(self, press: Press) -> ThreadKey | None:
+        """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
+        if press.guild_id is None:
+            return direct_key(press.channel_id or 0)
+        channel_id = base_channel_id(press.channel) or press.channel_id or 0
+        if isinstance(press.channel, discord.Thread):
+            return guild_key(press.guild_id, channel_id, press.channel.id)
+        place = channel_principal("discord", str(press.guild_id), str(channel_id))
+        return await self._shown.last_in(place, person_of(press.user).id)
 
     async def _mute(self, press: Press) -> None:
         await self._set_muted(press, muted=True)
@@ -220,7 +234,8 @@ class Commands:
             if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                text = await self._controls.mute(spoken_in(press)[0], muted=muted)
+                thread = await self._concerned(press)
+                text = await self._controls.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
             await tell(press, text)
         return None
 
@@ -231,10 +246,10 @@ class Commands:
             person = person_of(press.user)
             if what == "me":
                 return await tell(press, await self._controls.forget_person(person))
-            told = "I kept nothing of that thread."
-            for thread in spoken_in(press):
-                told = await self._controls.forget_thread(thread, person, is_admin=is_admin(press))
-            await tell(press, told)
+            thread = await self._concerned(press)
+            if thread is None:
+                return await tell(press, "I kept nothing of that thread.")
+            await tell(press, await self._controls.forget_thread(thread, person, is_admin=is_admin(press)))
         return None
 
     async def own_audience(self, press: Press) -> Audience:
@@ -280,7 +295,17 @@ class Commands:
         await self._controls.refuse(person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}")
         if press.guild is None:
             raise Denied("Settings belong to a channel of a server.", remedy="Use this there.")
-        raise Denied("Only an admin of this server (Manage Server) can change settings here.")
+        raise Denied(NO_ADMIN)
+
+    async def _failed(self, press: Press, error: app_commands.AppCommandError) -> None:
+        """What a command's own handling did not catch; who lacks the rights is refused on record."""
+        name = press.command.qualified_name if press.command else ""
+        if isinstance(error, app_commands.MissingPermissions):
+            await self._controls.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
+            await tell(press, NO_ADMIN)
+            return
+        log.error("command_failed", command=name, exc_info=error)
+        await tell(press, WENT_WRONG)
 
 
 def asked_in(press: Press, *, alone: bool) -> ThreadKey:
@@ -291,17 +316,6 @@ def asked_in(press: Press, *, alone: bool) -> ThreadKey:
     if alone:
         return private_key(press.guild_id, channel_id, press.user.id)
     return key_of(press.channel, press.guild_id, press.id)
-
-
-def spoken_in(press: Press) -> list[ThreadKey]:
-    """The conversations that a command may be about: this thread, then what this person asked here privately."""
-    if press.guild_id is None:
-        return [direct_key(press.channel_id or 0)]
-    channel_id = base_channel_id(press.channel) or press.channel_id or 0
-    private = private_key(press.guild_id, channel_id, press.user.id)
-    if isinstance(press.channel, discord.Thread):
-        return [guild_key(press.guild_id, channel_id, press.channel.id), private]
-    return [private]
 
 
 def _command(name: str, description: str, callback: Callable[..., Any]) -> "app_commands.Command[Any, ..., Any]":
@@ -363,15 +377,6 @@ def _settings_callback(commands: Commands) -> Callable[..., Any]:
         await commands.settings(interaction, place)
 
     return settings
-
-
-async def _failed(press: Press, error: app_commands.AppCommandError) -> None:
-    """What a command's own handling did not catch."""
-    if isinstance(error, app_commands.MissingPermissions):
-        await tell(press, "Only an admin of this server (Manage Server) can do that.")
-        return
-    log.error("command_failed", command=press.command.qualified_name if press.command else "", exc_info=error)
-    await tell(press, "Something went wrong on my side. Please try again.")
 
 
 def _digest(tree: "app_commands.CommandTree[Any]") -> str:

@@ -5,6 +5,7 @@ thread everything is passed on, and whether it goes on with our conversation is 
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import discord
@@ -33,9 +34,17 @@ def ourselves(user_id: int, guild: discord.Guild | None) -> Ourselves:
     return Ourselves(user_id, role.id if role is not None else None)
 
 
-def could_be_for_us(message: discord.Message) -> bool:
-    """Whether a person said it."""
-    return not message.author.bot and message.webhook_id is None and message.type in SAID
+def could_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
+    """Whether a person said it, or a bot that is allowed by name or id.
+
+    Such a bot is heard in a channel alone: threads are for people, or two bots would never end.
+    """
+    if message.type not in SAID:
+        return False
+    if not message.author.bot and message.webhook_id is None:
+        return True
+    names = {message.author.name.casefold(), str(message.author.id)}
+    return bool(names & set(allowed_bots)) and not isinstance(message.channel, discord.Thread)
 
 
 def mentions_us(message: discord.Message, us: Ourselves) -> bool:
@@ -51,10 +60,15 @@ def replied_to(message: discord.Message) -> int | None:
 
 
 def heard(
-    message: discord.Message, us: Ourselves, *, continues: ThreadKey | None = None, edited: bool = False
+    message: discord.Message,
+    us: Ourselves,
+    *,
+    continues: ThreadKey | None = None,
+    edited: bool = False,
+    allowed_bots: Collection[str] = (),
 ) -> IncomingMessage | None:
     """The message, if it could be for us. ``continues``: the conversation of the message of ours that it replies to."""
-    if not could_be_for_us(message):
+    if not could_be_for_us(message, allowed_bots):
         return None
     original = message.reference.resolved if message.reference is not None else None
     to_us = isinstance(original, discord.Message) and original.author.id == us.user_id

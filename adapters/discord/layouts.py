@@ -73,8 +73,8 @@ def working(
 
 
 def asked(question: str) -> list[ui.Item[Any]]:
-    """The question, where it does not stand above the answer anyway; nothing where it does."""
-    return [ui.TextDisplay(f"> {texts.plain(texts.clipped(question, 300))}")] if question else []
+    """The question as small print above, where it does not stand there anyway; nothing where it does."""
+    return [ui.TextDisplay(question)] if question else []
 
 
 def _step(step: Step) -> str:

@@ -6,7 +6,7 @@ one that another process heard.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ class DiscordPlatform:
     """One application on Discord.
 
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
-    not offered). ``dev_guild`` is the one server to register commands in while
+    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server to register commands in while
     developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or compatible server.
     """
 
@@ -74,6 +74,7 @@ class DiscordPlatform:
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
+        allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
         pace_seconds: float = PACE_SECONDS,
@@ -83,6 +84,7 @@ class DiscordPlatform:
         self._postings = postings
         self._controls = controls
         self._parse = parse
+        self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._pace_seconds = pace_seconds
         self._client: FootnoteClient | None = None
         self._waiting_for = "it is not connected yet"
@@ -100,6 +102,7 @@ class DiscordPlatform:
             readers=self.readers,
             intake=self._intake,
             preferences=controls.preferences,
+            shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
@@ -222,7 +225,7 @@ class DiscordPlatform:
 
         async def keep() -> None:
             continues = await self._continues(message)
-            incoming = heard(message, us, continues=continues, edited=edited)
+            incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
             if incoming is None:
                 return
             incoming = await self._in_its_manner(incoming)
@@ -234,7 +237,7 @@ class DiscordPlatform:
                 delivery_id += f":{message.edited_at.timestamp():.3f}"
             await self._intake.put(delivery_id, incoming, busy=lambda text: self.tell(incoming, text))
 
-        if heard(message, us, edited=edited) is None and replied_to(message) is None:
+        if heard(message, us, allowed_bots=self._allowed_bots) is None and replied_to(message) is None:
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._soon(self.messages.typing(message.channel.id))
@@ -350,7 +353,7 @@ class DiscordPlatform:
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
         spot = spot_of(address)
-        if address.manner is Manner.START:
+        if address.manner in (Manner.START, Manner.POST) and address.guild and address.message:
             spot = Spot(spot.channel, spot.guild, int(address.message))
         try:
             if address.manner is Manner.DIRECT or (spot.private and not spot.token_is_good):

@@ -21,7 +21,7 @@ from adapters.discord.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.places import Address, Manner, person_of
 from adapters.discord.readers import Readers
 from adapters.discord.shown import Shown, ShownAnswers
-from adapters.discord.text import clipped, pieces, quote_blocks
+from adapters.discord.text import clipped, pieces, plain, quote_blocks
 from adapters.incoming import IncomingChoice
 from adapters.splitting import split_markdown
 from core.answer import Answer
@@ -152,14 +152,15 @@ class DiscordPresses:
             await tell(press, TAKEN)
             return None
         if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
+            await self._controls.refuse(person_of(press.user), "choose", checkpoint_id)
             await tell(press, NOT_YOURS)
             return None
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
         """Replace the card by what was chosen, then put the choice into the inbox."""
-        label = f"{choice.label}: {words}" if words else choice.label
-        card = layouts.chosen(clipped(label, 200), press.user.display_name)
+        label = clipped(f"{choice.label}: {words}" if words else choice.label, 200)
+        card = layouts.chosen(label, press.user.display_name)
         await press.response.edit_message(view=card, allowed_mentions=NOBODY)
         incoming = IncomingChoice(
             checkpoint=checkpoint.id,
@@ -172,9 +173,11 @@ class DiscordPresses:
 
         async def keep() -> None:
             shown = await self._shown.of(trace_id)
-            if shown is not None and shown.private:
-                fresh = {"token": press.token, "token_of": str(press.id)}
-                await self._postings.keep(str(shown.thread), shown.subject, fresh)
+            if shown is not None:
+                known = {"chosen": f"{press.user.display_name} chose {label}"}
+                if shown.private:
+                    known |= {"token": press.token, "token_of": str(press.id)}
+                await self._postings.keep(str(shown.thread), shown.subject, known)
             await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
         if not self._intake.add(keep):
@@ -275,12 +278,21 @@ class DiscordPresses:
             turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
         except NotFound:
             return await tell(press, "Not everybody in this channel may read what that answer is from.")
-        if press.channel_id is None:
+        spot = await self._shared_at(press, shown, turn)
+        if spot is None:
             return await tell(press, GONE)
-        spot = Spot(press.channel_id, press.guild_id)
         for number, part in enumerate(_shared(turn, press.user.display_name)):
             await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
         return await tell(press, "Shared.")
+
+    async def _shared_at(self, press: Press, shown: Shown, turn: Turn) -> Spot | None:
+        """Where a shared answer goes: where the button stands, or in a thread on the question that was asked elsewhere."""
+        if not shown.asked_at:
+            return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
+        channel, _, message = shown.asked_at.partition("/")
+        address = Address(Manner.START, channel, message, shown.thread.space)
+        thread = await self._messages.start_thread(address, turn.question)
+        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
 
     # --- settings
 
@@ -355,7 +367,9 @@ def _shared(turn: Turn, by: str) -> list[ui.LayoutView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = pieces(turn.answer, turn.citations)
-    extras = layouts.Extras(feedback=False, question=turn.question if len(parts) == 1 else "")
-    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=(f"Shared by {by}.",), took=False)
-    earlier = [layouts.piece(part, "" if number else turn.question) for number, part in enumerate(parts[:-1])]
+    question = f"> {plain(clipped(turn.question, 300))}"
+    extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
+    notices = (f"{by} asked, and shares the answer.",)
+    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]
     return [*earlier, last]

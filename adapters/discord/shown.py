@@ -6,6 +6,7 @@ the conversation it continues is looked up here.
 
 from dataclasses import dataclass
 
+from adapters.discord.places import Address, Manner
 from adapters.incoming import IncomingMessage
 from core.conversation import ThreadKey
 from core.ports import Postings
@@ -21,6 +22,7 @@ class Shown:
     subject: str
     asker: str
     private: bool
+    asked_at: str = ""  # where a question was asked that is answered elsewhere: channel/message
 
 
 class ShownAnswers:
@@ -36,8 +38,19 @@ class ShownAnswers:
             "subject": message.id,
             "asker": message.asker.id,
             "private": "yes" if message.private else "",
+            "asked_at": _asked_at(message),
         }
         await self._postings.keep(_trace(trace_id), _WHERE, values)
+        last = {message.asker.id: str(message.thread)}
+        if not message.private:
+            last["anybody"] = str(message.thread)
+        await self._postings.keep(_place(message.thread.place), _WHERE, last)
+
+    async def last_in(self, place: str, person_id: str) -> ThreadKey | None:
+        """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
+        kept = await self._postings.read(_place(place), _WHERE)
+        found = kept.get(person_id) or kept.get("anybody")
+        return ThreadKey.parse(found) if found else None
 
     async def of(self, trace_id: str) -> Shown | None:
         """The question behind a trace, while it is kept."""
@@ -45,7 +58,9 @@ class ShownAnswers:
         if "thread" not in kept:
             return None
         thread = ThreadKey.parse(kept["thread"])
-        return Shown(thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")))
+        return Shown(
+            thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")), kept.get("asked_at", "")
+        )
 
     async def keep_message(self, message_id: int | str, thread: ThreadKey) -> None:
         """Remember which conversation a message belongs to that does not stand in a thread of its own."""
@@ -55,6 +70,15 @@ class ShownAnswers:
         """The conversation that a message belongs to, where that was kept."""
         kept = await self._postings.read(_message(message_id), _WHERE)
         return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
+
+
+def _asked_at(message: IncomingMessage) -> str:
+    address = Address.of(message.address)
+    return f"{address.channel}/{address.message}" if address.manner is Manner.DIRECT else ""
+
+
+def _place(place: str) -> str:
+    return f"discord/last/{place}"
 
 
 def _trace(trace_id: str) -> str:

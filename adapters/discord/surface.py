@@ -18,7 +18,7 @@ from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.places import Address, Manner
 from adapters.discord.shown import ShownAnswers
-from adapters.discord.text import pieces
+from adapters.discord.text import clipped, pieces, plain
 from adapters.incoming import IncomingMessage
 from adapters.platform import Posting
 from adapters.relay import Step
@@ -27,7 +27,7 @@ from core.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnav
 from core.inquiry import Checkpoint
 
 PACE_SECONDS = 1.2
-MOST_PIECES = 20
+MOST_PIECES = 50
 DELIVERY_TRIES = (2.0, 5.0, 15.0, 30.0)  # seconds between tries to show an end while Discord does not answer
 FIRST = "message"  # the name under which the first message's id is kept; the others have numbers
 
@@ -84,6 +84,8 @@ class DiscordSurface:
         self._pace.stop()
         await self._shown.keep(self._trace_id, self._message)
         await self._settle_place()
+        if chosen := self._posting.get("chosen"):
+            self._notices.append(plain(chosen))
         await self._posting.keep(stage="working")
         first = await self._put(FIRST, self._working())
         self._pace.last = time.monotonic()
@@ -118,9 +120,12 @@ class DiscordSurface:
         )
 
     def _question_line(self) -> str:
-        """The question, where the answer does not stand below it."""
+        """The question, where the answer does not stand below it, and who can see this, where that is only one."""
         apart = (Manner.RESPONSE, Manner.PRIVATE, Manner.DIRECT)
-        return self._message.text if self._address.manner in apart else ""
+        if self._address.manner not in apart:
+            return ""
+        alone = "\n-# visible to you only" if self._message.private else ""
+        return f"> {plain(clipped(self._message.text, 300))}{alone}"
 
     def _touch(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
@@ -143,7 +148,9 @@ class DiscordSurface:
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
         question = self._question_line()
-        parts = pieces(answer.text, answer.citations)[:MOST_PIECES]
+        parts = pieces(answer.text, answer.citations)
+        if len(parts) > MOST_PIECES:
+            parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = replace(await self._extras(), question="" if len(parts) > 1 else question)
         last = layouts.answered(parts[-1], answer, trace_id, extras, notices=self._notices)
         earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]

@@ -164,12 +164,12 @@ def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) ->
     head = f"**The passages behind the answer to “{plain(clipped(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_quoted(one.quote)}" for one in citations)]
     if withheld:
-        blocks.append(f"-# {withheld} more {'is' if withheld == 1 else 'are'} not for your eyes any more.")
+        blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
     return "\n\n".join(blocks)
 
 
 def _quoted(passage: str) -> str:
-    return "\n".join(f"> {quiet(line)}" for line in clipped(passage.strip(), 1_500).split("\n"))
+    return "\n".join(f"> {quiet(line)}" for line in f"“{clipped(passage.strip(), 1_500)}”".split("\n"))
 
 
 def footer(answer: Answer, trace_id: str) -> str:

@@ -73,7 +73,13 @@ class CrossEncoderReranker:
     def _load(self) -> Any:
         from sentence_transformers import CrossEncoder
 
-        return load(self._files, CrossEncoder)
+        model = load(self._files, CrossEncoder)
+        if model.num_labels != 1:
+            raise ModelUnavailable(
+                f"The model {self.name} is a classifier of {model.num_labels} classes, not a reranker.",
+                remedy="RERANKER_MODEL wants one that gives a single score.",
+            )
+        return model
 
     def _predict(self, query: str, texts: list[str]) -> list[float]:
         from torch.nn import Sigmoid
@@ -90,6 +96,10 @@ class CrossEncoderReranker:
                 return await asyncio.get_running_loop().run_in_executor(self._thread, do)
         except TimeoutError as error:
             raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
+        except RuntimeError as error:  # torch's own: out of memory, above all
+            raise ModelUnavailable(
+                f"The model {self.name} failed: {str(error).partition(chr(10))[0][:200]}."
+            ) from error
 
 
 def _log(message: str) -> None:

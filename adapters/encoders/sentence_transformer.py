@@ -176,8 +176,9 @@ def _load(files: Any, *, bfloat16: bool = False) -> Any:
     import torch
     from sentence_transformers import SentenceTransformer
 
-    options = {"model_kwargs": {"dtype": torch.bfloat16}} if bfloat16 else {}
-    return load(files, SentenceTransformer, **options)
+    model = load(files, SentenceTransformer)
+    # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
+    return model.to(torch.bfloat16) if bfloat16 else model
 
 
 def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vectors":

@@ -9,16 +9,17 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.reasoners.structured import as_number
-from core.budget import Meter
+from core.budget import Meter, Prices
 from core.errors import ModelMisbehaved, ModelUnavailable
+from core.ports import Purse
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -107,8 +108,10 @@ class Endpoint:
         retries: int = 2,
         backoff_seconds: float = 0.4,
         temperature: float | None = 0.0,
+        purse: Purse | None = None,
+        prices: Prices | None = None,
     ) -> None:
-        """Nothing is connected yet.
+        """Nothing is connected yet. With a ``purse``, every call is paid from the day's budget at these ``prices``.
 
         ``timeout_seconds`` bounds a call with its retries, and in a stream the wait for the next piece;
         ``answer_seconds`` bounds a whole stream. The meter's remaining time bounds both.
@@ -122,6 +125,8 @@ class Endpoint:
         self._retries = retries
         self._backoff = backoff_seconds
         self._temperature = temperature
+        self._purse = purse
+        self._prices = prices or Prices()
         self._refused: set[str] = set()
         self._client = AsyncOpenAI(
             base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
@@ -150,10 +155,15 @@ class Endpoint:
     async def complete(self, ask: Ask, meter: Meter) -> Completion:
         """One reply. Raises BudgetExhausted before a call that would go over, ModelUnavailable when there is none."""
         ceiling = _ceiling(ask, meter)
+        async with self._paid(ask, ceiling) as bill:
+            return await self._completion(ask, ceiling, meter, bill)
+
+    async def _completion(self, ask: Ask, ceiling: int, meter: Meter, bill: "_Bill") -> Completion:
         try:
             async with asyncio.timeout(min(self._timeout, meter.remaining)):
                 body = await self._persistently(lambda: self._accepted(ask, ceiling, self._completed))
         except (TimeoutError, asyncio.CancelledError) as error:
+            bill.tokens = (ask.tokens, 0)
             meter.called(ask.tokens, 0)  # it was sent, and whoever runs the endpoint will count it
             if isinstance(error, TimeoutError):
                 raise self._late() from None
@@ -163,8 +173,22 @@ class Endpoint:
         completion = _read(body)
         usage = _usage(body.get("usage"))
         written = estimated(completion.text, *(call.arguments for call in completion.calls))
-        meter.called(usage[0] or ask.tokens, usage[1] or written)
+        bill.tokens = (usage[0] or ask.tokens, usage[1] or written)
+        meter.called(*bill.tokens)
         return completion
+
+    @asynccontextmanager
+    async def _paid(self, ask: Ask, ceiling: int) -> AsyncIterator["_Bill"]:
+        """Reserve what a call may cost at most, and settle what it did cost. Raises ModelUnavailable without budget."""
+        bill = _Bill()
+        reserved = self._prices.cost(ask.tokens, ceiling)
+        if self._purse is not None and not await self._purse.reserve(reserved):
+            raise ModelUnavailable("Today's budget for the model is used up.", remedy="It is fresh at midnight UTC.")
+        try:
+            yield bill
+        finally:
+            if self._purse is not None:
+                await asyncio.shield(self._purse.settle(reserved, self._prices.cost(*bill.tokens)))
 
     async def stream(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
         """The reply's text in pieces. Raises what ``complete`` raises, also in the middle.
@@ -174,25 +198,28 @@ class Endpoint:
         ceiling = _ceiling(ask, meter)
         tally = _Tally()
         deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
-        try:
-            async with aclosing(self._chunks(ask, ceiling, deadline, tally)) as chunks:
-                async for chunk in chunks:
-                    if piece := tally.take(chunk):
-                        yield piece
-                    if tally.written > ceiling * MOST_CHARACTERS_PER_TOKEN:
-                        tally.finish = "length"  # this endpoint does not keep to the length itself
-                        break
-            tally.require_end()
-            if tally.finish == "length":
-                meter.notice("The answer had reached the length that it may have and was cut there.")
-                yield CUT_OFF
-        except TimeoutError:
-            raise self._late() from None
-        except _vendor_errors() as error:
-            raise self._translated(error) from None
-        finally:
-            if tally.sent:
-                meter.called(tally.usage[0] or ask.tokens, tally.usage[1] or tally.written // CHARACTERS_PER_TOKEN)
+        async with self._paid(ask, ceiling) as bill:
+            try:
+                async with aclosing(self._chunks(ask, ceiling, deadline, tally)) as chunks:
+                    async for chunk in chunks:
+                        if piece := tally.take(chunk):
+                            yield piece
+                        if tally.written > ceiling * MOST_CHARACTERS_PER_TOKEN:
+                            tally.finish = "length"  # this endpoint does not keep to the length itself
+                            break
+                tally.require_end()
+                if tally.finish == "length":
+                    meter.notice("The answer had reached the length that it may have and was cut there.")
+                    yield CUT_OFF
+            except TimeoutError:
+                raise self._late() from None
+            except _vendor_errors() as error:
+                raise self._translated(error) from None
+            finally:
+                if tally.sent:
+                    written = tally.usage[1] or tally.written // CHARACTERS_PER_TOKEN
+                    bill.tokens = (tally.usage[0] or ask.tokens, written)
+                    meter.called(*bill.tokens)
 
     async def _chunks(self, ask: Ask, ceiling: int, deadline: float, tally: "_Tally") -> AsyncGenerator[Any, None]:
         """The chunks as the client reads them, each awaited for a bounded time."""
@@ -359,6 +386,13 @@ def _vendor_errors() -> tuple[type[Exception], ...]:
     import openai
 
     return (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError, LookupError)
+
+
+@dataclass(slots=True)
+class _Bill:
+    """Tokens in and out that a call has come to."""
+
+    tokens: tuple[int, int] = (0, 0)
 
 
 class _Tally:

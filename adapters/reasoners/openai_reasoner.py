@@ -25,11 +25,12 @@ from adapters.reasoners.structured import (
 )
 from core.agent.run import CUTOFFS
 from core.answer import Claim, ClaimVerdict, Support
-from core.budget import Meter
+from core.budget import Meter, Prices
 from core.conversation import Thread, Turn
 from core.errors import ModelMisbehaved
 from core.evidence import Evidence, Grade
 from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
+from core.ports import Purse
 
 T = TypeVar("T")
 
@@ -59,6 +60,8 @@ class OpenAIReasoner:
         retries: int = 2,
         backoff_seconds: float = 0.4,
         temperature: float | None = 0.0,
+        purse: Purse | None = None,
+        prices: Prices | None = None,
     ) -> None:
         """Nothing is connected yet.
 
@@ -74,6 +77,8 @@ class OpenAIReasoner:
             retries=retries,
             backoff_seconds=backoff_seconds,
             temperature=temperature,
+            purse=purse,
+            prices=prices,
         )
         self._answer_tokens = answer_tokens
         self._batch = grading_batch

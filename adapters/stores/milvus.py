@@ -107,6 +107,7 @@ class MilvusIndex:
             await self._connection.call(self._load, _LOAD_SECONDS)
         except BaseException:
             self.state = IndexState.CLOSED
+            await self._connection.disconnect()
             raise
         self.state = IndexState.READY
         self._opened.set()

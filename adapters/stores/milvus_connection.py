@@ -8,6 +8,7 @@ The synchronous client in a few threads, not ``AsyncMilvusClient``: two legs too
 import asyncio
 import logging
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -39,6 +40,7 @@ class MilvusConnection:
         self._generation = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="milvus")
         self._reconnecting = asyncio.Lock()
+        self._changing = threading.Lock()  # a connect whose caller gave up goes on in its thread
 
     @property
     def holding(self) -> bool:
@@ -68,9 +70,13 @@ class MilvusConnection:
                 raise StoreUnavailable(str(error), remedy=self._remedy()) from error
 
     async def close(self) -> None:
-        """Disconnect; end the embedded server if it is ours."""
-        await asyncio.get_running_loop().run_in_executor(self._threads, self._disconnect)
+        """Disconnect for good."""
+        await self.disconnect()
         self._threads.shutdown(wait=False)
+
+    async def disconnect(self) -> None:
+        """Disconnect; end the embedded server if it is ours. ``open`` may follow."""
+        await asyncio.get_running_loop().run_in_executor(None, self._disconnect)
 
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
         from pymilvus.exceptions import MilvusException
@@ -94,6 +100,10 @@ class MilvusConnection:
             raise StoreUnavailable(f"The connection to Milvus at {self.uri} is closed.") from error
 
     def _connect(self) -> None:
+        with self._changing:
+            self._connect_anew()
+
+    def _connect_anew(self) -> None:
         MilvusClient, MilvusException = _pymilvus()  # noqa: N806 - they are classes
         self._drop_client()
         address = self.uri if self._embedded is None else self._embedded.address()
@@ -105,9 +115,10 @@ class MilvusConnection:
         self._generation += 1
 
     def _disconnect(self) -> None:
-        self._drop_client()
-        if self._embedded is not None:
-            self._embedded.close()
+        with self._changing:
+            self._drop_client()
+            if self._embedded is not None:
+                self._embedded.close()
 
     def _drop_client(self) -> None:
         if self._client is not None:

@@ -52,7 +52,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
             duration_ms=(run.bench.clock.monotonic() - started) * 1000,
         )
         run.draft = amended(run.draft, verdict.claims)
-    if run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
+    if run.inquiry.conduct.profile is Profile.THOROUGH and not (run.critiqued or run.quick):
         async for event in _critique(run):
             yield event
         if run.inquiry.phase is Phase.GATHER:

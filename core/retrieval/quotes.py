@@ -1,11 +1,13 @@
 """Which stretch of a passage is shown as its quote: always verbatim, at most two neighbouring sentences."""
 
+import re
 from collections.abc import Sequence
 
 from core.evidence import Quote
 from core.language import content_words, sentences
 from core.retrieval.local_bm25 import coverage, scores
 
+_TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 LONGEST = 300  # characters: three lines on a phone
 _QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quote is there to bear the claim out
 
@@ -18,7 +20,7 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
     (else the question's) words, weighted by how rare they are here, that the quote holds. Where nothing matches it is
     the passage's opening, with score 0; an empty passage has an empty quote.
     """
-    spans = [span for span in _spans(passage_text) if content_words(passage_text[slice(*span)])]
+    spans, heads = _candidates(passage_text)
     if not spans:
         return Quote(_cut(passage_text.strip(), frozenset()), 0.0)
     words = [content_words(passage_text[start:end]) for start, end in spans]
@@ -29,11 +31,23 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
             mine + _QUESTION_WEIGHT * asked
             for mine, asked in zip(ranked, scores(words, content_words(query)), strict=True)
         ]
-    best = max(range(len(spans)), key=lambda n: (ranked[n], -n))
+    best = max(range(len(spans)), key=lambda n: (n not in heads, ranked[n], -n))
     first, last = _with_neighbour(best, spans, words, ranked, frozenset(decisive))
     text = passage_text[spans[first][0] : spans[last][1]]
     held = {word for n in range(first, last + 1) for word in words[n]}
     return Quote(_cut(text, frozenset(decisive)), round(coverage(words, decisive, held), 4))
+
+
+def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
+    """The sentences that have words; and which of them are a table's head: it repeats the question, never answers."""
+    spans: list[tuple[int, int]] = []
+    heads: set[int] = set()
+    for start, end in _spans(text):
+        if content_words(text[start:end]):
+            spans.append((start, end))
+        elif spans and _TABLE_RULE.fullmatch(text[start:end]):
+            heads.add(len(spans) - 1)
+    return spans, frozenset(heads)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

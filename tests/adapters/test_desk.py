@@ -222,7 +222,7 @@ async def test_stopping_before_anything_was_found_just_stops(room: Room) -> None
 async def test_stopping_later_offers_what_was_found(room: Room) -> None:
     stuck = asyncio.Event()
 
-    async def never(*_: object) -> object:
+    async def never(*_: object) -> None:
         await stuck.wait()
 
     room.scene.script.decide = never  # type: ignore[method-assign,assignment]

@@ -53,6 +53,18 @@ def opened(path: str, **more: object) -> MilvusIndex:
     return MilvusIndex(path, **{"model": ENCODER.name, "dimension": ENCODER.dimension, **more})  # type: ignore[arg-type]
 
 
+def serves(index: MilvusIndex) -> bool:
+    return index.holding
+
+
+def is_ready(index: MilvusIndex) -> bool:
+    return index.ready
+
+
+def state_of(index: MilvusIndex) -> IndexState:
+    return index.state
+
+
 async def add(index: MilvusIndex, name: str) -> None:
     passage = Passage(name, "handbook", "doc", "v1", "s", 0, "T", name)
     await index.add([passage], await ENCODER.encode_passages([name]))
@@ -97,7 +109,7 @@ async def test_a_second_process_sees_and_adds_to_the_same_passages(path: str) ->
 async def test_nothing_is_written_to_the_terminal_and_nothing_is_left_running(path: str) -> None:
     async with another(path) as process:
         assert await says(process) == "holding 0"
-        out, err = await process.communicate()
+        out, err = await process.communicate(b"")
         assert (out, err, process.returncode) == (b"", b"", 0)
     async with opened(path) as index:  # the file is free again
         assert index.holding
@@ -108,11 +120,11 @@ async def test_when_the_serving_process_is_killed_another_takes_over_with_every_
         assert await says(first) == "holding 0"
         assert await tell(first, "written before the end") == "1"
         async with opened(path) as index:
-            assert not index.holding
+            assert not serves(index)
             os.kill(first.pid, signal.SIGKILL)
             await first.wait()
             assert await index.count() == 1
-            assert index.holding
+            assert serves(index)
             await add(index, "written after it")
             assert await index.count() == 2
 
@@ -141,9 +153,9 @@ async def test_a_server_that_is_killed_is_started_again_by_the_next_call(path: s
 async def test_another_model_is_refused_and_told_what_to_do(path: str) -> None:
     async with opened(path) as index:
         await add(index, "kept")
-    with pytest.raises(IndexMismatch, match="written with hashing .64 dimensions.*EMBEDDING_MODEL back to hashing"):
+    with pytest.raises(IndexMismatch, match=r"written with hashing .64 dimensions.*EMBEDDING_MODEL back to hashing"):
         await opened(path, model="other").open()
-    with pytest.raises(IndexMismatch, match="EMBEDDING_MODEL is hashing .32."):
+    with pytest.raises(IndexMismatch, match=r"EMBEDDING_MODEL is hashing .32."):
         await opened(path, dimension=32).open()
     async with opened(path) as index:
         assert await index.count() == 1
@@ -169,16 +181,17 @@ async def test_a_server_that_is_not_there_is_one_clear_line() -> None:
 
 async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) -> None:
     index = opened(path)
-    assert (index.state, index.ready) == (IndexState.CLOSED, False)
+    assert state_of(index) is IndexState.CLOSED
+    assert not is_ready(index)
     with pytest.raises(StoreUnavailable, match="closed"):
         await index.count()
     opening = asyncio.create_task(index.open())
     await asyncio.sleep(0)
-    assert index.state is IndexState.CONNECTING
+    assert state_of(index) is IndexState.CONNECTING
     assert await index.count(ALL) == 0  # asked while it opens
     await opening
-    assert index.ready
+    assert is_ready(index)
     await index.close()
-    assert index.state is IndexState.CLOSED
+    assert state_of(index) is IndexState.CLOSED
     with pytest.raises(StoreUnavailable, match="closed"):
         await index.count()

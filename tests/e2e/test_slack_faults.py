@@ -171,6 +171,7 @@ async def test_what_could_not_be_kept_is_not_acknowledged_and_comes_again(slack:
     async with bot.running():
         question = await asked(slack)
         await whole(slack, question)
+        await slack.acknowledged(question)
     attempts = [attempt for one in slack.deliveries_of(question) for attempt in one.attempts]
     assert sum(attempt.acknowledged_at is None for attempt in attempts) == 3
     assert slack.violations == []

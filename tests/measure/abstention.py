@@ -7,9 +7,11 @@ Weights are fitted on all sets but the one reported; ``--fit`` prints the weight
     python -m tests.measure.abstention [--fit] [--each 80]
 """
 
+# ruff: noqa: T201 - a measurement is printed
+
 import argparse
 from dataclasses import astuple, dataclass, fields
-from typing import cast
+from typing import cast, TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +20,10 @@ from adapters.reasoners.extractive import grading
 from adapters.reasoners.extractive.grading import Features
 from adapters.reasoners.extractive.similarity import Similarity
 from core.evidence import EvidenceLibrary
-from core.ports import Encoder
 from tests.measure.shelf import PackagedEncoder, Shelf, questions, run, shelf
+
+if TYPE_CHECKING:
+    from core.ports import Encoder
 
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})

@@ -6,6 +6,8 @@ BEGIN: a chatbot's reply with the knowledge it had (fully attributable or not; g
     python -m tests.measure.claims [--limit 600]
 """
 
+# ruff: noqa: T201 - a measurement is printed
+
 import argparse
 import random
 from collections import Counter
@@ -23,7 +25,9 @@ TEXT_LIMIT = 4000
 
 def scifact() -> Iterator[tuple[str, str, str]]:
     """(label, claim, evidence)."""
-    abstracts = {row["_id"]: f"{row['title']}\n\n{row['text']}" for row in rows(DATA / "scifact_train" / "corpus.jsonl")}
+    abstracts = {
+        row["_id"]: f"{row['title']}\n\n{row['text']}" for row in rows(DATA / "scifact_train" / "corpus.jsonl")
+    }
     pairs = rows(DATA / "scifact_train" / "grounding.jsonl")
     for at, pair in enumerate(pairs):
         yield pair["label"], pair["claim"], abstracts[pair["doc_id"]]
@@ -54,7 +58,9 @@ def main() -> None:
         print(f"{name:38} {'supported':>12} {'contradicted':>13} {'unsupported':>12}")
         for label, counts in sorted(table.items()):
             total = sum(counts.values())
-            shares = [counts[support] / total for support in (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)]
+            shares = [
+                counts[support] / total for support in (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
+            ]
             print(f"  {label:28} n {total:5} {shares[0]:12.3f} {shares[1]:13.3f} {shares[2]:12.3f}")
 
 

@@ -1,4 +1,4 @@
-"""Is all the evidence of a question that needs several passages among the ten best? The agent's gathering against one search.
+"""Is all the evidence of a multi-passage question among the ten best? The agent's gathering against one search.
 
 Both search the same shelf with the same hybrid retriever in the same run. The agent's loop is the product's: search,
 grade, decide, search on, at most five searches; the library is then ranked by ``core.retrieval.ranking``.
@@ -6,22 +6,26 @@ grade, decide, search on, at most five searches; the library is then ranked by `
     python -m tests.measure.multihop [--searches 5] [--crude]
 """
 
+# ruff: noqa: T201 - a measurement is printed
+
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import cast
+from typing import cast, TYPE_CHECKING
 
 import numpy as np
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.budget import Meter
 from core.conversation import Audience, Person, Thread, ThreadKey
 from core.inquiry import Inquiry, Insufficient, Investigate, Search, SearchKnowledge
 from core.knowledge import KnowledgeBase
 from core.retrieval.ranking import rank_evidence
 from tests.measure.shelf import PackagedEncoder, Question, Shelf, questions, run, shelf
+
+if TYPE_CHECKING:
+    from core.budget import Meter
+    from collections.abc import Callable
 
 SETS = ("hotpotqa_train100", "musique_train100", "twowiki_200")
 BEST = 10

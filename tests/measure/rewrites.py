@@ -7,6 +7,8 @@ of each set whose id hashes to even; the other half is the one to quote.
     python -m tests.measure.rewrites [--half tuned|held-out|all] [--worst N]
 """
 
+# ruff: noqa: T201 - a measurement is printed
+
 import argparse
 import json
 import zlib
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.reasoners.extractive.follow_up import Exchange, resolve
+from adapters.reasoners.extractive.routing import asked
 from core.language import content_words
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -80,9 +83,14 @@ def understood(earlier: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """The earlier questions as the reasoner itself would have rewritten them, as a thread remembers them."""
     done: list[Exchange] = []
     for exchange in earlier:
-        question = resolve(exchange.question, tuple(done)).question if exchange.question else ""
+        question = rewritten(exchange.question, tuple(done)) if exchange.question else ""
         done.append(Exchange(question, exchange.answer, exchange.titles))
     return tuple(done)
+
+
+def rewritten(question: str, earlier: tuple[Exchange, ...]) -> str:
+    """As the reasoner understands it: without padding, standing alone."""
+    return resolve(asked(question).question, earlier).question
 
 
 def closeness(text: str, human: str) -> Closeness:
@@ -109,7 +117,9 @@ def main() -> None:
     arguments.add_argument("--worst", type=int, default=0)
     arguments.add_argument("--sets", nargs="*", default=SETS)
     chosen = arguments.parse_args()
-    print(f"{'set':14} {'n':>5}  raw P/R/F1         ours P/R/F1        on those that need context: raw, ours   left alone")
+    print(
+        f"{'set':14} {'n':>5}  raw P/R/F1         ours P/R/F1        on those that need context: raw, ours   left alone"
+    )
     for name in chosen.sets:
         raw: list[Closeness] = []
         ours: list[Closeness] = []
@@ -117,7 +127,7 @@ def main() -> None:
         alone = free = 0
         shown: list[tuple[float, str]] = []
         for number, case in enumerate(cases(name, chosen.half)):
-            written = resolve(case.question, understood(case.earlier)).question
+            written = rewritten(case.question, understood(case.earlier))
             raw.append(closeness(case.question, case.rewrite))
             ours.append(closeness(written, case.rewrite))
             if set(content_words(case.rewrite)) - set(content_words(case.question)):

@@ -1,4 +1,4 @@
-"""A small retriever over one measuring set, in memory: dense + BM25, equal weights after min-max, as ports would have it.
+"""A small retriever over one measuring set, in memory: dense and BM25, min-max, equal weights.
 
 Vectors are kept in the system's temporary directory, so that a second run starts at once. It stands in for the index
 where a measurement is about reasoning, not about retrieval.
@@ -110,9 +110,7 @@ class Shelf:
         fused = (_spread(dense[pool]) + _spread(lexical[pool])) / 2
         order = pool[np.argsort(-fused, kind="stable")][:limit]
         score = dict(zip(pool.tolist(), fused.tolist(), strict=True))
-        return tuple(
-            Hit(self._passages[at], score[at], float(dense[at]), float(lexical[at])) for at in order.tolist()
-        )
+        return tuple(Hit(self._passages[at], score[at], float(dense[at]), float(lexical[at])) for at in order.tolist())
 
 
 def _spread(values: Vectors) -> Vectors:

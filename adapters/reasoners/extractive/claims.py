@@ -20,13 +20,14 @@ _RULE = re.compile(r"^[\s|:-]+$", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|can't|won't|doesn't|don't|didn't|isn't|aren't|wasn't|weren't|"
-    r"hasn't|haven't|unable|fail(?:s|ed)?|lack(?:s|ed|ing)?|absence|absent|independent of|unlike|rather than|unaffected)\b",
+    r"hasn't|haven't|unable|fail(?:s|ed)?|lack(?:s|ed|ing)?|absence|absent|independent of|unlike|rather than"
+    r"|unaffected)\b",
     re.IGNORECASE,
 )
 # Words that turn a statement round when one side has one and the other its opposite.
 _OPPOSITES = (
     ("increas elev rais higher enhanc promot upregul greater more gain improv up stimul activ induc",
-     "decreas reduc lower diminish inhibit suppress downregul less fewer loss impair down prevent block attenu abolish"),
+     "decreas reduc lower diminish inhibit suppress downregul less fewer loss impair down prevent block abolish"),
     ("allow permit may enabl support includ requir mandatori must", "forbid prohibit deni disabl exclud option"),
     ("befor earlier first", "after later last"),
     ("always all everi", "never none"),

@@ -25,9 +25,12 @@ _ENOUGH = 0.8  # of the best unit's worth
 _ENOUGH_NEW = 0.55  # where the unit also covers words of the question that no other quote has
 _ADDS = 0.1  # of the question, by weight
 _NUMBERS = re.compile(r"[\W\d_]+")
-_STAMP = re.compile(r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE)
+_STAMP = re.compile(
+    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE
+)
 _OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)|obsolete|out of date|"
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"|obsolete|out of date|"
     r"outdated|withdrawn)\b",
     re.IGNORECASE,
 )
@@ -139,7 +142,7 @@ def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[
 
 def _same(one: str, other: str) -> bool:
     a, b = set(content_words(one)), set(content_words(other))
-    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > 0.85  # noqa: PLR2004
+    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > 0.85
 
 
 def rendered(quotations: Sequence[Quotation]) -> Iterator[str]:
@@ -213,7 +216,9 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     for item in documents:
         families.setdefault(_NUMBERS.sub("", item.passage.title).casefold(), []).append(item)
     for family in families.values():
-        titles = [f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in family]
+        titles = [
+            f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in family
+        ]
         if len(titles) > 1:
             yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
 

@@ -30,18 +30,24 @@ _PERSONAL = re.compile(r"\b(he|she|him|his|her|hers|himself|herself)\b", re.IGNO
 _THING = re.compile(r"\b(it|its|itself|they|them|their|theirs|themselves)\b", re.IGNORECASE)
 _POINTING = re.compile(
     r"\b(this|these|those)\b(?!\s+(?:is a question|way|week|month|year|morning|time))"
-    r"|\bthat\b(?=\s*(?:[?.,!;]|$|\s(?:work|mean|cost|apply|happen|change|compare|help|cause|include|mean|for|is|was|too|one)\b))"
+    r"|\bthat\b(?=\s*(?:[?.,!;]|$|\s(?:work|mean|cost|apply|happen|change|compare|help|cause|include|mean|for|is"
+    r"|was|too|one)\b))"
     r"|(?<=\bof )that\b|(?<=\bdo )that\b|(?<=\bdid )that\b|(?<=\bdoes )that\b|(?<=\bis )that\b|(?<=\bwas )that\b"
     r"|(?<=\bafter )that\b|(?<=\bbefore )that\b|(?<=\babout )that\b|(?<=\bfor )that\b|(?<=\bto )that\b",
     re.IGNORECASE,
 )
-_ONE = re.compile(r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b", re.IGNORECASE)
+_ONE = re.compile(
+    r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b",
+    re.IGNORECASE,
+)
 _REMARK = re.compile(r"^(?:[^?]*?[.!]\s+)+(?=[^.!?]*\?\s*$)")
-# "It" that stands for nothing.
+# "It" that stands for nothing, as in "is it free to …".
 _EMPTY_IT = re.compile(
-    r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe|legal|"
+    r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
+    r"|legal|"
     r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
-    r"|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that|necessary|better|worth|safe|legal|ok"
+    r"|\b(?:is|was) it \w+ to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
+    r"|necessary|better|worth|safe|legal|ok"
     r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to)\b",
     re.IGNORECASE,
 )
@@ -49,17 +55,23 @@ _LEADING = re.compile(
     r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus)\b[\s,]+", re.IGNORECASE
 )
 _MORE = re.compile(
-    r"\b(?:other|others|else|another|more|next|latter|former|same|both|either|besides|instead|alternatives?|second|third|last"
+    r"\b(?:other|others|else|another|more|next|latter|former|same|both|either|besides|instead|alternatives?|second"
+    r"|third|last"
     r"|similar|related|different)\b",
     re.IGNORECASE,
 )
 _VERBISH = re.compile(
-    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|isn't|"
+    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+    r"|isn't|"
     r"aren't|wasn't|doesn't|don't|didn't|can't|won't|'s|’s|happened|happens)\b",
     re.IGNORECASE,
 )
 _ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
-_DEFINITE = re.compile(r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in|on|get)\b))", re.IGNORECASE)
+_DEFINITE = re.compile(
+    r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
+    r"|on|get)\b))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +174,15 @@ def _merged(weights: dict[Phrase, float]) -> dict[Phrase, float]:
 
 def _absorbs(longer: Phrase, shorter: Phrase) -> bool:
     """Whether they are mentions of one thing: Carnegie of Andrew Carnegie, Venus of Venus flytraps."""
-    return longer.name == shorter.name or (shorter.name and " " not in shorter.text and longer.text.startswith(shorter.text))
+    return longer.name == shorter.name or (
+        shorter.name and " " not in shorter.text and longer.text.startswith(shorter.text)
+    )
 
 
 def _person(phrase: Phrase) -> bool:
     parts = phrase.text.split()
     spelled = all(part[0].isupper() or part in {"de", "van", "von", "la"} for part in parts)
-    return phrase.name and len(parts) <= 4 and spelled and not re.search(r"\d", phrase.text)  # noqa: PLR2004
+    return phrase.name and len(parts) <= 4 and spelled and not re.search(r"\d", phrase.text)
 
 
 def _pronoun(question: str) -> re.Match[str] | None:
@@ -196,7 +210,9 @@ def _replaced(question: str, pronoun: re.Match[str], topics: Sequence[_Topic]) -
     chosen = _antecedent(question, word, topics)
     if chosen is None:
         return Resolved(question)
-    possessive = word in {"his", "its", "their"} or (word == "her" and noun and noun.group(1).casefold() not in STOPWORDS)
+    possessive = word in {"his", "its", "their"} or (
+        word == "her" and noun and noun.group(1).casefold() not in STOPWORDS
+    )
     text = f"{chosen.phrase.text}'s" if possessive else chosen.phrase.text
     return Resolved(f"{question[: pronoun.start()]}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
 
@@ -217,7 +233,9 @@ def _meant(question: str, noun: str, topics: Sequence[_Topic]) -> str:
             return topic.phrase.text
     if any(topic.phrase.stems & known for topic in topics if topic.recent):
         return ""
-    return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known), "")
+    return next(
+        (t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known), ""
+    )
 
 
 def _completed(question: str, window: Sequence[Exchange]) -> Resolved | None:
@@ -225,21 +243,24 @@ def _completed(question: str, window: Sequence[Exchange]) -> Resolved | None:
     last = next((one.question for one in reversed(window) if one.question), "").rstrip("?.! ")
     lead = _LEADING.match(question)
     said = _LEADING.sub("", question).strip().rstrip("?.! ")
-    short = len(words(said)) <= 3  # noqa: PLR2004
+    short = len(words(said)) <= 3
     bare_asking = short and _ASKING.match(said) and not content_words(said) and not _pronoun(said)
     whole = _VERBISH.search(said) or _ASKING.match(said)
     if not last or not said or not (bare_asking or (lead and not whole)):
         return None
-    if len(content_words(said)) > 4 or (_PRONOUN_ONLY.fullmatch(said)):  # noqa: PLR2004 - says enough, or too little
+    if len(content_words(said)) > 4 or (_PRONOUN_ONLY.fullmatch(said)):
         return None
     whole_question = _put_in(last, said)
     return Resolved(f"{whole_question}?", f"continues “{last}?”") if whole_question else None
 
 
 def _put_in(last: str, said: str) -> str:
-    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else extended."""
+    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
     base = re.sub(r"\s*\([^)]*\)$", "", last)
-    new = Phrase(re.sub(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", "", said, flags=re.IGNORECASE), name=bool(names(said) or said[:1].isupper()))
+    new = Phrase(
+        re.sub(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", "", said, flags=re.IGNORECASE),
+        name=bool(names(said) or said[:1].isupper()),
+    )
     phrases = noun_phrases(base)
     for phrase in phrases:
         if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
@@ -247,7 +268,7 @@ def _put_in(last: str, said: str) -> str:
     if preposition := re.match(r"(in|for|on|at|with|to|by|from)\s+(?:the\s+)?", said, re.IGNORECASE):
         place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
         return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
-    if new.name and (replaced := [name for name in names(base) if len(name.split()) <= 4]):  # noqa: PLR2004
+    if new.name and (replaced := [name for name in names(base) if len(name.split()) <= 4]):
         return base.replace(replaced[-1], new.text, 1)
     if not content_words(said):
         return f"{base}: {said}"
@@ -266,7 +287,7 @@ def _left_out(question: str, topics: Sequence[_Topic]) -> str:
         return _meant(question, definite.group(1), topics)
     if any(topic.phrase.stems & known for topic in topics[:3]):
         return ""  # it names what the thread is about
-    if len(known) <= 2 or _MORE.search(question):  # noqa: PLR2004
+    if len(known) <= 2 or _MORE.search(question):
         return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.cited and t.weight >= _STEADY), "")
     return ""
 
@@ -277,4 +298,4 @@ def _appended(question: str, topic: str) -> str:
 
 
 def _leans(question: str) -> bool:
-    return _pronoun(question) is not None or bool(_LEADING.match(question)) or len(words(question)) <= 2  # noqa: PLR2004
+    return _pronoun(question) is not None or bool(_LEADING.match(question)) or len(words(question)) <= 2

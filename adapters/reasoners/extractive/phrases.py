@@ -9,55 +9,104 @@ from functools import lru_cache
 
 from core.language import STOPWORDS, stem, words
 
-QUESTION_WORDS = frozenset("who whom whose what which where when why how".split())
-PRONOUNS = frozenset(
-    "i you we he she it they me us him her them his hers its their theirs my your our this that these those".split()
+
+def word_list(text: str) -> frozenset[str]:
+    """The words of a text that lists them."""
+    return frozenset(text.split())
+
+
+@lru_cache(maxsize=4)
+def _stems(listed: frozenset[str]) -> frozenset[str]:
+    return frozenset(stem(word) for word in listed)
+
+
+QUESTION_WORDS = word_list(
+    """
+    who whom whose what which where when why how
+    """
+)
+PRONOUNS = word_list(
+    """
+    i you we he she it they me us him her them his hers its their theirs my your our this that these those
+    """
 )
 # Words that open sentences or carry no topic, beyond the stop words.
-_PALE = frozenset(
-    """thing things way ways kind kinds type types lot lots bit example examples detail details information info question
-    questions answer answers one ones mean means meant use used using uses make makes made making know known think
-    thought happen happened happens happening work works worked start started help helped take takes took taken come came
-    keep kept like interesting important good bad better best great big large new old different main major common many
-    several various actually really currently however although since yes okay ok oh wow hi hello thanks hmm sure people
-    person someone anyone something anything everything nothing aspect aspects article part parts explain describe
-    discuss list define name find show learn hear heard understand want wanted wonder curious looking look today now""".split()
+_PALE = word_list(
+    """
+    thing things way ways kind kinds type types lot lots bit example examples detail details information info
+    question questions answer answers one ones mean means meant use used using uses make makes made making know
+    known think thought happen happened happens happening work works worked start started help helped take takes
+    took taken come came keep kept like interesting important good bad better best great big large new old
+    different main major common many several various actually really currently however although since yes okay
+    ok oh wow hi hello thanks hmm sure people person someone anyone something anything everything nothing aspect
+    aspects article part parts explain describe discuss list define name find show learn hear heard understand
+    want wanted wonder curious looking look today now
+    """
 )
 # Never the noun a phrase is about, whatever their ending: a run of content words breaks at them.
-_VERBS = frozenset(
-    stem(word)
-    for word in """eat drink spoil stop replace treat relate allow compare convert alleviate spread reverse kill die borrow owe
-    receive acquire watch exist win lose write wrote sing say said tell told ask build built buy sell pay grow produce prevent
-    improve develop create reduce increase decrease become begin began happen seem sound suggest appear include contain involve
-    require provide offer configure install delete remove add enable disable differ apply decide choose avoid consider solve fix
-    handle protect explain describe learn teach study believe expect hope wish try leave left live lived move went married marry
-    born carry bring brought buy hold meet met join form recommend prefer protect obtain earn spend save qualify file wear convince
-    survive affect influence boost attract catch catches contribute interest stay enjoy hurt respond speak spoke talk wonder regret
-    mention reach fail succeed release record perform star act publish release own belong cover last cause own run""".split()
+_VERBS = word_list(
+    """
+    eat drink spoil stop replace treat relate allow compare convert alleviate spread reverse kill die borrow owe
+    receive acquire watch exist win lose write wrote sing say said tell told ask build built buy sell pay grow
+    produce prevent improve develop create reduce increase decrease become begin began happen seem sound suggest
+    appear include contain involve require provide offer configure install delete remove add enable disable
+    differ apply decide choose avoid consider solve fix handle protect explain describe learn teach study
+    believe expect hope wish try leave left live lived move went married marry born carry bring brought buy hold
+    meet met join form recommend prefer protect obtain earn spend save qualify file wear convince survive affect
+    influence boost attract catch catches contribute interest stay enjoy hurt respond speak spoke talk wonder
+    regret mention reach fail succeed release record perform star act publish release own belong cover last
+    cause own run
+    """
 )
 # Adjectives and adverbs that end a run without being what it is about.
-_TRAILING = frozenset(
-    """native serious effective dangerous deadly extreme likely well late less more needed later longer popular successful
-    famous available possible instead together apart far early high low long hard easy fast slow close free full""".split()
+_TRAILING = word_list(
+    """
+    native serious effective dangerous deadly extreme likely well late less more needed later longer popular
+    successful famous available possible instead together apart far early high low long hard easy fast slow
+    close free full
+    """
 )
 # Nouns that say a relation: what comes after their "of" is the topic.
-RELATIONAL = frozenset(
-    stem(word)
-    for word in """role impact relationship purpose origin benefit cause difference reason effect example type time symptom method
-    issue advantage disadvantage history meaning definition process step requirement limit area concern return particular form
-    day year month week number amount level rate case fact idea view use point end result response reaction question problem
-    situation location world others criticism source kind side option risk""".split()
+_RELATIONAL = word_list(
+    """
+    role impact relationship purpose origin benefit cause difference reason effect example type time symptom
+    method issue advantage disadvantage history meaning definition process step requirement limit area concern
+    return particular form day year month week number amount level rate case fact idea view use point end result
+    response reaction question problem situation location world others criticism source kind side option risk
+    """
 )
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
-_LINKS = frozenset("of the and de la van von der for in on to & at".split())
+_LINKS = word_list(
+    """
+    of the and de la van von der for in on to & at
+    """
+)
 _SENTENCE_END = frozenset(".!?:")
 _LONGEST = 5  # words; a longer run is a list or a web page's menu
 _CONTRACTED = ("n't", "n’t", "'re", "'ve", "'ll", "’re", "’ve", "’ll")
-_AUXILIARIES = frozenset("do does did can could will would should may might must".split())
-_BEING = frozenset("is are was were be been being has have had".split())
-_PARTICIPLE = re.compile(r"(?:ed|ing|kept|sent|paid|held|built|written|given|done|set|lost|sold|bought|taught|found|run|born)$")
-_AFTER_VERB = frozenset("in on at for from with to into about by when if before after than as like and because".split())
-_VERB_CUES = frozenset("i you we he she it they to".split())
+_AUXILIARIES = word_list(
+    """
+    do does did can could will would should may might must
+    """
+)
+_BEING = word_list(
+    """
+    is are was were be been being has have had
+    """
+)
+_PARTICIPLE = re.compile(
+    r"(?:ed|ing|kept|sent|paid|held|built|written|given|done|set|lost|sold|bought|taught|found|run|born)$"
+)
+_AFTER_VERB = word_list(
+    """
+    in on at for from with to into about by when if before after than as like and because
+    """
+)
+_VERB_CUES = word_list(
+    """
+    i you we he she it they to
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +124,7 @@ class Phrase:
     @property
     def relational(self) -> bool:
         """Whether it only says a relation to something else: role, cause, difference."""
-        return not self.name and len(self.stems) == 1 and self.stems <= RELATIONAL
+        return not self.name and len(self.stems) == 1 and self.stems <= _stems(_RELATIONAL)
 
     @property
     def head(self) -> str:
@@ -177,7 +226,7 @@ def noun_phrases(text: str) -> tuple[Phrase, ...]:
 def _nominal(found: tuple[str, ...], at: int) -> bool:
     token = found[at]
     bare = token.casefold().replace("’", "'")
-    if not _capital_inside(found, at) and (bare.endswith("ly") or stem(bare) in _VERBS):
+    if not _capital_inside(found, at) and (bare.endswith("ly") or stem(bare) in _stems(_VERBS)):
         return False
     if bare.split("'")[0] in STOPWORDS | PRONOUNS | QUESTION_WORDS:
         return False
@@ -206,13 +255,20 @@ def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, i
     happened = before == "to" and start > 1 and found[start - 2].casefold().startswith("happen")
     if before in _VERB_CUES and not _capital(found[start]) and not happened:
         start += 1
-    if before in {"who", "what"} and end - start > 1 and re.search(r"(?:s|ed)$", found[start]) and not _capital(found[start]):
+    if (
+        before in {"who", "what"}
+        and end - start > 1
+        and re.search(r"(?:s|ed)$", found[start])
+        and not _capital(found[start])
+    ):
         start += 1
     ahead = found[end].casefold() if end < len(found) else "?"
     asked = any(word.casefold() in _AUXILIARIES for word in found[max(0, start - 3) : start])
     base_form = not found[end - 1].endswith("s")  # as verbs after "do" and "can" are
     follows = base_form and (ahead in PRONOUNS or (asked and (ahead in _AFTER_VERB or not ahead[0].isalnum())))
-    passive = any(word.casefold() in _BEING for word in found[max(0, start - 3) : start]) and _PARTICIPLE.search(found[end - 1])
+    passive = any(word.casefold() in _BEING for word in found[max(0, start - 3) : start]) and _PARTICIPLE.search(
+        found[end - 1]
+    )
     if end - start > 1 and (follows or passive) and not _capital(found[end - 1]):
         end -= 1
     while end > start and found[end - 1].casefold() in _TRAILING:

@@ -65,7 +65,9 @@ class ExtractiveReasoner:
         self, inquiry: Inquiry, need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]
     ) -> list[Grade]:
         ranked = [grading.ranked_units(need, item.passage, rarity) for item in evidence]
-        cosines = await self._similarity.of_passages(need, [(item, units) for item, units in zip(evidence, ranked, strict=True)])
+        cosines = await self._similarity.of_passages(
+            need, [(item, units) for item, units in zip(evidence, ranked, strict=True)]
+        )
         grades: list[Grade] = []
         for item, units, (whole, sentence) in zip(evidence, ranked, cosines, strict=True):
             features = grading.measured(need, item, units, rarity, whole, sentence)

@@ -33,9 +33,7 @@ _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
 _MARK = re.compile(r"\s?\[(\d{1,4})\]")
 _FRAME = re.compile(r"^(?:From \*.*:|I found nothing .*|The nearest .*|\*.*\* (?:is|says).*)$", re.MULTILINE)
-_PLAIN_HELP = (
-    "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' words:"
-)
+_PLAIN_HELP = "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' words:"
 
 
 def reply_to(kind: Kind, thread: Thread) -> Reply:
@@ -43,7 +41,9 @@ def reply_to(kind: Kind, thread: Thread) -> Reply:
     if kind in _SMALL_TALK:
         return Reply(_SMALL_TALK[kind], "small talk: no search needed")
     if thread.last is None:
-        return Reply("We have not talked about anything yet here. What would you like to know?", "an empty conversation")
+        return Reply(
+            "We have not talked about anything yet here. What would you like to know?", "an empty conversation"
+        )
     return Reply(_about_thread(kind, thread), "about this conversation: no search needed")
 
 

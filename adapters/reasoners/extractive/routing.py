@@ -29,69 +29,108 @@ class Kind(Enum):
 
 _NAMED = r"(?:footnote|bot|team|all|everyone|everybody|folks|there|again|guys|friend)"
 _GREETING = (
-    rf"(?:hi+|hiya|hello+|hey+|howdy|greetings|yo|morning|good (?:morning|afternoon|evening|day))(?:[ ,]+{_NAMED}){{0,2}}"
+    r"(?:hi+|hiya|hello+|hey+|howdy|greetings|yo|morning|good (?:morning|afternoon|evening|day))"
+    rf"(?:[ ,]+{_NAMED}){{0,2}}"
 )
 _THANKS = (
     r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)?(?:many )?"
     r"(?:thanks|thank you|thank u|thx|ty|cheers|much appreciated|appreciate it|appreciated)"
-    r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team|that helps|"
+    r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team"
+    r"|that helps|"
     r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
 )
 # Whole messages only: a greeting before a question is padding, and goes.
 _WHOLE: tuple[tuple[Kind, str], ...] = (
     (Kind.GREETING, _GREETING),
     (Kind.THANKS, _THANKS),
-    (Kind.FAREWELL, r"(?:good ?bye|bye(?: bye)?|see (?:you|ya)(?: later| soon| tomorrow)?|good night|have a (?:nice|good|great) \w+)"),
-    (Kind.WELLBEING, rf"(?:{_GREETING}[ ,!.]*)?(?:how are you(?: doing)?(?: today)?|how(?:'s| is) it going|what'?s up|how do you do)"),
+    (
+        Kind.FAREWELL,
+        (
+            r"(?:good ?bye|bye(?: bye)?|see (?:you|ya)(?: later| soon| tomorrow)?|good night"
+            r"|have a (?:nice|good|great) \w+)"
+        ),
+    ),
+    (
+        Kind.WELLBEING,
+        (
+            rf"(?:{_GREETING}[ ,!.]*)?(?:how are you(?: doing)?(?: today)?"
+            r"|how(?:'s| is) it going|what'?s up|how do you do)"
+        ),
+    ),
     (
         Kind.ACKNOWLEDGED,
-        r"(?:ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|great|cool|nice|perfect|awesome|got it|i see|understood|makes sense|sounds good|"
-        r"that makes sense|that helps|that'?s (?:great|helpful|clear|all)|never ?mind|lol|haha+|good bot|well done|wow)(?:[ ,!.]+(?:ok|great|cool|footnote))?",
+        (r"(?:ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|great|cool|nice|perfect|awesome|got it|i see|understood"
+        r"|makes sense|sounds good|"
+        r"that makes sense|that helps|that'?s (?:great|helpful|clear|all)|never ?mind|lol|haha+|good bot|well done"
+        r"|wow)(?:[ ,!.]+(?:ok|great|cool|footnote))?"),
     ),
     (
         Kind.ABILITIES,
-        r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer|know)(?: for (?:me|us))?|"
+        (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer|know)(?: for (?:me|us))?|"
         r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
-        r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"
-        r"help(?: me)?|can you help(?: me| us)?(?: please)?|how can you help(?: me| us)?)",
+        r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions"
+        r"|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"
+        r"help(?: me)?|can you help(?: me| us)?(?: please)?|how can you help(?: me| us)?)"),
     ),
     (
         Kind.IDENTITY,
-        r"(?:so |and )?(?:who|what) (?:are|r) (?:you|u)(?: exactly)?|what(?:'s| is) your name|are you (?:a |an )?(?:bot|robot|human|ai|real|person|real person|llm|chatgpt|language model|machine)|"
-        r"who (?:made|built|created|wrote) you|what is footnote|what model (?:are you|do you use)(?: using)?",
+        (r"(?:so |and )?(?:who|what) (?:are|r) (?:you|u)(?: exactly)?|what(?:'s| is) your name|are you (?:a "
+        r"|an )?(?:bot|robot|human|ai|real|person|real person|llm|chatgpt|language model|machine)|"
+        r"who (?:made|built|created|wrote) you|what is footnote|what model (?:are you|do you use)(?: using)?"),
     ),
 )  # fmt: skip
 # About the conversation: these need a thread to speak of.
 _THREAD: tuple[tuple[Kind, str], ...] = (
     (
         Kind.LAST_QUESTION,
-        r"what (?:did|was it|have) (?:i|we) (?:just |last |first |previously )?(?:ask(?:ed)?|say|said)(?: you)?(?: about)?(?: (?:just now|before|earlier|first|last))?|"
-        r"what (?:was|were) (?:my|our|the) (?:last|previous|first|earlier|other) (?:questions?|message)|what were we (?:just )?(?:talking|chatting|speaking) about|"
-        r"(?:what|which) questions? (?:did|have) (?:i|we) (?:already )?ask(?:ed)?(?: you)?(?: so far| before)?|remind me what (?:i|we) (?:just )?(?:asked|said|talked about)",
+        (r"what (?:did|was it|have) (?:i|we) (?:just |last |first |previously )?(?:ask(?:ed)?|say"
+        r"|said)(?: you)?(?: about)?(?: (?:just now|before|earlier|first|last))?|"
+        r"what (?:was|were) (?:my|our|the) (?:last|previous|first|earlier|other) (?:questions?|message)"
+        r"|what were we (?:just )?(?:talking|chatting|speaking) about|"
+        r"(?:what|which) questions? (?:did|have) (?:i|we) (?:already )?ask(?:ed)?(?: you)?(?: so far| before)?"
+        r"|remind me what (?:i|we) (?:just )?(?:asked|said|talked about)"),
     ),
     (
         Kind.RECAP,
-        r"(?:(?:can|could|would) you )?(?:please )?(?:summari[sz]e|sum up|recap|give (?:me|us) (?:a|the) (?:summary|recap)(?: of)?) ?(?:this |the |our |what (?:we|you) (?:have |'ve )?)?"
-        r"(?:thread|conversation|chat|discussion|said|discussed|talked about|covered|so far|all of this|everything)?(?: (?:so far|until now|to now|above))?|what have we (?:discussed|talked about|covered|learned)(?: so far)?|recap|summary|summarise|summarize",
+        (r"(?:(?:can|could|would) you )?(?:please )?(?:summari[sz]e|sum up|recap|give (?:me|us) (?:a"
+        r"|the) (?:summary|recap)(?: of)?) ?(?:this |the |our |what (?:we|you) (?:have |'ve )?)?"
+        r"(?:thread|conversation|chat|discussion|said|discussed|talked about|covered|so far|all of this"
+        r"|everything)?(?: (?:so far|until now|to now|above))?|what have we (?:discussed|talked about|covered"
+        r"|learned)(?: so far)?|recap|summary|summarise|summarize"),
     ),
     (
         Kind.SHORTER,
-        r"(?:(?:can|could|would) you )?(?:please )?(?:(?:explain|say|put|rephrase|word|phrase|state|describe|break) (?:that|this|it)(?: all)?(?: down)?(?: again)?(?: (?:more|a bit|much|a little|in))*(?: (?:simply|simpler|shorter|briefly|clearly|plainly|easier|(?:simpler|plain|simple|other|fewer|different) (?:words|terms|english)|one (?:sentence|line)|short|brief))?(?: to me)?(?: like i'?m five)?|"
-        r"in short|tl;?dr|shorter|simpler|(?:more )?(?:simply|briefly)|make (?:it|that|this) (?:shorter|simpler|brief|short|simple)|too long|simplify(?: (?:it|that|this))?|shorten (?:it|that|this)|summari[sz]e (?:that|it|this|your (?:last )?answer|the (?:last )?answer)|"
-        r"give (?:me|us) the (?:short|brief|simple) version|(?:the )?short version|in (?:simple|plain|other|fewer|a few) (?:words|terms|english)|i (?:don'?t|did ?n'?t|do not) (?:understand|get (?:it|that))(?: (?:that|it|this))?|what do you mean(?: by that)?|eli5|can you be (?:more )?(?:brief|concise|briefer|clearer))",
+        (r"(?:(?:can|could|would) you )?(?:please )?(?:(?:explain|say|put|rephrase|word|phrase|state|describe"
+        r"|break) (?:that|this|it)(?: all)?(?: down)?(?: again)?(?: (?:more|a bit|much|a little|in))*(?: (?:simply"
+        r"|simpler|shorter|briefly|clearly|plainly|easier|(?:simpler|plain|simple|other|fewer|different) (?:words"
+        r"|terms|english)|one (?:sentence|line)|short|brief))?(?: to me)?(?: like i'?m five)?|"
+        r"in short|tl;?dr|shorter|simpler|(?:more )?(?:simply|briefly)|make (?:it|that|this) (?:shorter|simpler"
+        r"|brief|short|simple)|too long|simplify(?: (?:it|that|this))?|shorten (?:it|that|this)"
+        r"|summari[sz]e (?:that|it|this|your (?:last )?answer|the (?:last )?answer)|"
+        r"give (?:me|us) the (?:short|brief|simple) version|(?:the )?short version|in (?:simple|plain|other|fewer"
+        r"|a few) (?:words|terms|english)|i (?:don'?t|did ?n'?t|do not) (?:understand|get (?:it|that))(?: (?:that"
+        r"|it|this))?|what do you mean(?: by that)?|eli5|can you be (?:more )?(?:brief|concise|briefer|clearer))"),
     ),
     (
         Kind.REPEAT,
-        r"(?:(?:can|could|would) you )?(?:please )?(?:say|repeat|tell me|show me|give me|post) (?:that|this|it|your (?:last )?answer|the (?:last )?answer|yourself)(?: (?:again|once more|one more time))?|again|come again|pardon|sorry what|what did you (?:just )?say|what was (?:that|your (?:last )?answer)(?: again)?|repeat|once more",
+        (r"(?:(?:can|could|would) you )?(?:please )?(?:say|repeat|tell me|show me|give me|post) (?:that|this|it"
+        r"|your (?:last )?answer|the (?:last )?answer|yourself)(?: (?:again|once more|one more time))?|again"
+        r"|come again|pardon|sorry what|what did you (?:just )?say|what was (?:that"
+        r"|your (?:last )?answer)(?: again)?|repeat|once more"),
     ),
     (
         Kind.SOURCE,
-        r"(?:and )?(?:where (?:did|do|does) (?:you|that|this|it) (?:get|find|come|read|see)(?: (?:that|this|it))?(?: from)?|(?:what(?:'s| is| was| are| were)|show me|give me|list) (?:the|your) (?:sources?|source of that|references?|citations?)(?: (?:for|of) (?:that|this|it))?|how do you know(?: (?:that|this))?|says who|source\??|sources\??|according to (?:who|what|whom)|which (?:document|source|page|file)s? (?:is|was|did) (?:that|this|it|you) ?(?:from|in|come from|use|quote|get that from)?)",
+        (r"(?:and )?(?:where (?:did|do|does) (?:you|that|this|it) (?:get|find|come|read|see)(?: (?:that|this"
+        r"|it))?(?: from)?|(?:what(?:'s| is| was| are| were)|show me|give me|list) (?:the|your) (?:sources?"
+        r"|source of that|references?|citations?)(?: (?:for|of) (?:that|this|it))?|how do you know(?: (?:that"
+        r"|this))?|says who|source\??|sources\??|according to (?:who|what|whom)|which (?:document|source|page"
+        r"|file)s? (?:is|was|did) (?:that|this|it|you) ?(?:from|in|come from|use|quote|get that from)?)"),
     ),
 )  # fmt: skip
 # Thanks with a few kind words; a question after it is another matter.
 _THANKFUL = re.compile(
-    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome)[ ,!.]+)?(?:thanks|thank you|thx|cheers)\b(?!.*\b(?:what|who|when|where|why|how|which|but|can|could|do|does|is|are)\b)(?: *[,.!-]? *[\w']+){0,6}",
+    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome)[ ,!.]+)?(?:thanks|thank you|thx|cheers)\b(?!.*\b(?:what"
+    r"|who|when|where|why|how|which|but|can|could|do|does|is|are)\b)(?: *[,.!-]? *[\w']+){0,6}",
     re.IGNORECASE,
 )
 _WHOLE_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for kind, text in _WHOLE)
@@ -101,36 +140,59 @@ _THREAD_PATTERNS = tuple((kind, re.compile(rf"(?:{text})", re.IGNORECASE)) for k
 _PADDING = re.compile(
     r"^(?:"
     rf"{_GREETING}(?=[\s,!.:;–—-])|@\w+|"
-    r"(?:dear|hey) (?:team|all|everyone|colleagues)|(?:sorry|apologies|excuse me)(?: (?:to|for) (?:bother|ask|bothering|asking|the)(?:ing)?[\w ]{0,25}(?=[,.!:;]))?|"
-    r"(?:just )?(?:a )?(?:quick|small|short|stupid|dumb|silly|simple|newbie|random) (?:question|one|q)\b(?: (?:for you|here|please|about this|from me))?|(?:i (?:have|had|'ve got|got) )(?:a|another|one|one more) (?:quick |small |short |stupid |dumb |simple )?question\b(?: (?:for you|about this))?|question\s*[:,–-]|"
-    r"(?:please|pls|kindly|well|so|ok|okay|hmm+|um+|uh+|actually|also|oh|alright|right|now|btw|by the way|anyway|thanks|thank you|great|cool|nice|awesome|interesting|wow|perfect|i see|got it|sure|really)(?=[\s,!.:;?–—-])(?! (?:many|much|long))|"
-    r"that(?:'s| is|’s) (?:so |very |really |pretty )?(?:interesting|great|cool|nice|good|helpful|amazing|awesome|too bad|terrible|sad)(?: to know)?(?=[,.!])|"
-    r"(?:does|do|would|did) (?:anyone|anybody|someone|somebody|you|any of you|you guys)(?: here)? (?:happen to )?know(?: (?:if|whether))?\b|"
-    r"(?:is there )?(?:anyone|anybody|someone)(?: here)? (?:who )?(?:can|could|knows?)(?: (?:tell me|help(?: me)?(?: with)?|explain|if|whether))?\b|"
-    r"(?:can|could|would|will) (?:you|u|anyone|someone|anybody|somebody)(?: (?:please|pls|kindly|maybe|possibly|also|quickly))* (?:tell|remind|show|help|give|let|explain|describe|clarify|look up|find|find out|check)(?: (?:me|us))?(?: (?:know|to understand|understand|understanding|with|out|about|to))*\b(?: (?:if|whether)\b)?|"
+    r"(?:dear|hey) (?:team|all|everyone|colleagues)|(?:sorry|apologies|excuse me)(?: (?:to|for) (?:bother|ask"
+    r"|bothering|asking|the)(?:ing)?[\w ]{0,25}(?=[,.!:;]))?|"
+    r"(?:just )?(?:a )?(?:quick|small|short|stupid|dumb|silly|simple|newbie|random) (?:question|one"
+    r"|q)\b(?: (?:for you|here|please|about this|from me))?|(?:i (?:have|had|'ve got|got) )(?:a|another|one"
+    r"|one more) (?:quick |small |short |stupid |dumb |simple )?question\b(?: (?:for you|about this))?"
+    r"|question\s*[:,–-]|"
+    r"(?:please|pls|kindly|well|so|ok|okay|hmm+|um+|uh+|actually|also|oh|alright|right|now|btw|by the way|anyway"
+    r"|thanks|thank you|great|cool|nice|awesome|interesting|wow|perfect|i see|got it|sure"
+    r"|really)(?=[\s,!.:;?–—-])(?! (?:many|much|long))|"
+    r"that(?:'s| is|’s) (?:so |very |really |pretty )?(?:interesting|great|cool|nice|good|helpful|amazing|awesome"
+    r"|too bad|terrible|sad)(?: to know)?(?=[,.!])|"
+    r"(?:does|do|would|did) (?:anyone|anybody|someone|somebody|you|any of you"
+    r"|you guys)(?: here)? (?:happen to )?know(?: (?:if|whether))?\b|"
+    r"(?:is there )?(?:anyone|anybody|someone)(?: here)? (?:who )?(?:can|could|knows?)(?: (?:tell me"
+    r"|help(?: me)?(?: with)?|explain|if|whether))?\b|"
+    r"(?:can|could|would|will) (?:you|u|anyone|someone|anybody|somebody)(?: (?:please|pls|kindly|maybe|possibly"
+    r"|also|quickly))* (?:tell|remind|show|help|give|let|explain|describe|clarify|look up|find|find out"
+    r"|check)(?: (?:me|us))?(?: (?:know|to understand|understand|understanding|with|out|about|to))*\b(?: (?:if"
+    r"|whether)\b)?|"
     r"(?:please |pls )?(?:tell|remind|show) (?:me|us)(?: about)?(?: again)?\b|"
-    r"i(?:'m| am|’m)? (?:was )?(?:just )?(?:wondering|wonder|curious|trying to (?:find out|understand|figure out|remember)|looking for(?: (?:information|info|help) (?:on|about|with))?|not sure)(?: (?:if|whether|about))?\b|"
-    r"i(?:'d| would|’d) (?:like|love|want) to (?:know|understand|ask|learn|find out)(?: (?:if|whether|about|more about))?\b|i (?:want|need) to (?:know|understand|ask|find out)(?: (?:if|whether|about))?\b|"
-    r"(?:any(?:one|body) (?:know|knows))\b|any (?:idea|ideas|clue|thoughts)(?: (?:on|about|if|whether|how))?(?= (?:what|where|who|when|why|how|which|if))|"
+    r"i(?:'m| am|’m)? (?:was )?(?:just )?(?:wondering|wonder|curious|trying to (?:find out|understand|figure out"
+    r"|remember)|looking for(?: (?:information|info|help) (?:on|about|with))?|not sure)(?: (?:if|whether"
+    r"|about))?\b|"
+    r"i(?:'d| would|’d) (?:like|love|want) to (?:know|understand|ask|learn|find out)(?: (?:if|whether|about"
+    r"|more about))?\b|i (?:want|need) to (?:know|understand|ask|find out)(?: (?:if|whether|about))?\b|"
+    r"(?:any(?:one|body) (?:know|knows))\b|any (?:idea|ideas|clue|thoughts)(?: (?:on|about|if|whether"
+    r"|how))?(?= (?:what|where|who|when|why|how|which|if))|"
     r"i(?:'ve)? (?:forgot|forgotten|forget)(?=[\s,:;–—-])(?: but)?"
     r")[\s,!.:;?–—-]*",
     re.IGNORECASE,
 )  # fmt: skip
 _TAIL = re.compile(
-    r"[\s,–—-]*(?:\b(?:please|pls|thanks(?: (?:a lot|in advance|so much|all|everyone|team))?|thank you(?: (?:so much|very much|in advance))?|thx|ty|cheers|"
-    r"btw|by the way|by any chance|many thanks|if you (?:don't|do not) mind|if that'?s ok(?:ay)?|any idea|any ideas|anyone|do you know|does anyone know))[\s.!]*(\?*)[\s.!]*$",
+    r"[\s,–—-]*(?:\b(?:please|pls|thanks(?: (?:a lot|in advance|so much|all|everyone|team))?"
+    r"|thank you(?: (?:so much|very much|in advance))?|thx|ty|cheers|"
+    r"btw|by the way|by any chance|many thanks|if you (?:don't|do not) mind|if that'?s ok(?:ay)?|any idea"
+    r"|any ideas|anyone|do you know|does anyone know))[\s.!]*(\?*)[\s.!]*$",
     re.IGNORECASE,
 )
 _EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
 _SOURCES_FIRST = re.compile(
-    r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any |what |which )*(?:relevant |matching |best )?(?:sources?|documents?|docs|references|files|pages|material|passages)"
-    r"|(?:what|which) (?:sources|documents|docs|files|pages|references)\b|sources? (?:first|only)|(?:do (?:we|you) have|are there|is there) (?:any |a )?(?:documents?|docs|sources|documentation|files|pages))\b",
+    r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any |what "
+    r"|which )*(?:relevant |matching |best )?(?:sources?|documents?|docs|references|files|pages|material|passages)"
+    r"|(?:what|which) (?:sources|documents|docs|files|pages|references)\b|sources? (?:first|only)|(?:do (?:we"
+    r"|you) have|are there|is there) (?:any |a )?(?:documents?|docs|sources|documentation|files|pages))\b",
     re.IGNORECASE,
 )
 _SOURCE_WORDS = re.compile(
-    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|material|passages|documentation)\b(?:\s+(?:first|only))?(?:\s+(?:that|which))?"
+    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|material|passages|documentation)\b(?:\s+(?:first"
+    r"|only))?(?:\s+(?:that|which))?"
     r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
-    r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)|talk(?:s|ing)? about|discuss(?:es|ing)?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to|concerning|to do with|of|you have on|we have on)\s+",
+    r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)|talk(?:s|ing)? about"
+    r"|discuss(?:es|ing)?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
+    r"|concerning|to do with|of|you have on|we have on)\s+",
     re.IGNORECASE,
 )
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
@@ -140,12 +202,14 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _LEANING = re.compile(
-    r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his|her|its|their|"
+    r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
+    r"|her|its|their|"
     r"this|that|these|those|one|ones|such|each|both|another|next|then)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should|shall|will|"
+    r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should"
+    r"|shall|will|"
     r"would|may|might|must|has|have|had|isn't|aren't|doesn't|don't|in which|at what|for how|on which)\b",
     re.IGNORECASE,
 )
@@ -209,9 +273,8 @@ def _needs(question: str) -> tuple[str, ...]:
     pieces = [piece.strip(" ,;") for piece in _JOINT.split(question)]
     pieces = [_strip_front(piece) for piece in pieces if words(piece)]
     questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
-    if len(questions) < 2 or len(questions) != len(pieces):  # noqa: PLR2004
+    if len(questions) < 2 or len(questions) != len(pieces):
         return (question,)
     if any(_LEANING.search(piece) for piece in questions[1:]):
         return (question,)  # the later part speaks of the former: one need
     return tuple(f"{piece.rstrip('?')}?" for piece in questions[:3])
-

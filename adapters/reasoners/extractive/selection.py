@@ -25,7 +25,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A quotable stretch. ``block`` numbers the paragraph, list or table it belongs to; ``head`` is a table's header."""
+    """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header."""
 
     text: str
     form: Form
@@ -72,7 +72,7 @@ def _blocks(text: str) -> list[list[str]]:
 
 
 def _table_line(line: str) -> bool:
-    return line.count("|") >= 2  # noqa: PLR2004 - one cell has two borders
+    return line.count("|") >= 2
 
 
 def _block_units(block: list[str], number: int) -> list[Unit]:
@@ -133,30 +133,40 @@ def coverage(wanted: Sequence[str], there: Iterable[str], rarity: Mapping[str, f
 _NUMBER = re.compile(r"\d")
 _DATE = re.compile(
     r"\b(?:1[0-9]{3}|20[0-9]{2})\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\b(?:hours?|days?|weeks?|months?|years?|minutes?|noon|midnight)\b",
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\b(?:hours?|days?|weeks?|months?|years?"
+    r"|minutes?|noon|midnight)\b",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|thousand|million|"
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|thousand"
+    r"|million|"
     r"once|twice|unlimited|none|half|double)\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
 _STEPS = re.compile(
-    r"\b(?:click|select|open|run|go to|choose|press|use|set|add|create|call|send|install|enter|type|first|then|step|by \w+ing)\b",
+    r"\b(?:click|select|open|run|go to|choose|press|use|set|add|create|call|send|install|enter|type|first|then"
+    r"|step|by \w+ing)\b",
     re.IGNORECASE,
 )
-_REASON = re.compile(r"\b(?:because|since|so that|due to|caused?|reason|therefore|in order|as a result|to (?:avoid|prevent|ensure|allow|keep))\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|due to|caused?|reason|therefore|in order|as a result|to (?:avoid|prevent|ensure"
+    r"|allow|keep))\b",
+    re.IGNORECASE,
+)
 _PLACE = re.compile(r"\b(?:in|at|on|near|under|from|to|inside|within)\s+(?:the\s+)?[A-Z#/`*]")
-_EXPECTED: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early)\b", re.IGNORECASE), _AMOUNT),
-    (re.compile(r"\b(?:price|cost|costs|limit|maximum|minimum|rate|percentage|number of|timeout|budget|fee)\b", re.IGNORECASE), _NUMBER),
-    (re.compile(r"\b(?:when|what (?:year|date|day|time|month)|which (?:year|date|day|month)|since when|until when|deadline)\b", re.IGNORECASE), _DATE),
-    (re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE), _NAME),
-    (re.compile(r"\bwhere\b", re.IGNORECASE), _PLACE),
-    (re.compile(r"\bwhy\b", re.IGNORECASE), _REASON),
-    (re.compile(r"\bhow (?:do|can|should|to|would|must|is|are)\b|\bsteps?\b", re.IGNORECASE), _STEPS),
-)  # fmt: skip
+_EXPECTED: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(asked, re.IGNORECASE), expected)
+    for asked, expected in (
+        (r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly)\b", _AMOUNT),
+        (r"\b(?:price|costs?|limit|maximum|minimum|rate|percentage|number of|timeout|budget|fee)\b", _NUMBER),
+        (r"\b(?:when|what (?:year|date|day|time|month)|which (?:year|date|day|month)|deadline)\b", _DATE),
+        (r"\b(?:who|whom|whose)\b", _NAME),
+        (r"\bwhere\b", _PLACE),
+        (r"\bwhy\b", _REASON),
+        (r"\bhow (?:do|can|should|to|would|must|is|are)\b|\bsteps?\b", _STEPS),
+    )
+)
 
 
 def fits(question: str, text: str) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive.grading import CUTOFF, rarity_of
-from adapters.reasoners.extractive.phrases import names
+from adapters.reasoners.extractive.phrases import names, word_list
 from adapters.reasoners.extractive.selection import coverage
 from core.evidence import Evidence, Grade
 from core.inquiry import Inquiry, Move, SearchKnowledge, SearchSource
@@ -18,13 +18,16 @@ from core.language import content_words, words
 _BRIDGES = 4  # searches that one decision proposes at most
 _LOOK_AT = 4  # best passages whose names are followed
 _COVERED = 0.85  # of the question by one passage: nothing is left to bridge to
-_CALENDAR = frozenset(
-    """january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday see note settings""".split()
+_CALENDAR = word_list(
+    """
+    january february march april may june july august september october november december monday tuesday
+    wednesday thursday friday saturday sunday see note settings
+    """
 )
 # A question that asks for something by way of something else, or for several things at once.
 _LAYERED = re.compile(
-    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from|for)\b|\b(?:whose|both|same|older|younger|"
+    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
+    r"|for)\b|\b(?:whose|both|same|older|younger|"
     r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
     r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
     re.IGNORECASE,
@@ -115,7 +118,7 @@ def bridges(inquiry: Inquiry) -> tuple[Move, ...]:
 
 def _leads_on(name: str) -> bool:
     """Whether something may be known under this name: not initials, not a date."""
-    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR  # noqa: PLR2004
+    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR
 
 
 def _open_part(question: str, item: Evidence) -> str:
@@ -132,21 +135,29 @@ def credited(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
     if not title:
         return grade
     for good in inquiry.library.relevant(CUTOFF):
-        if good.id != item.id and title <= frozenset(content_words(good.passage.text)) and item.passage.title in good.passage.text:
+        if (
+            good.id != item.id
+            and title <= frozenset(content_words(good.passage.text))
+            and item.passage.title in good.passage.text
+        ):
             return replace(grade, score=CUTOFF)
     return grade
 
 
 _UNDERSPECIFIED = re.compile(
-    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change|increase|raise|adjust|"
-    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big|large) (?:is|are)|"
+    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change"
+    r"|increase|raise|adjust|"
+    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big"
+    r"|large) (?:is|are)|"
     r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
     re.IGNORECASE,
 )
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
-_NO_SENSE = frozenset(
-    """default same new longer shorter current maximum minimum first second next last other another own each every one
-    two three four single different total overall full whole""".split()
+_NO_SENSE = word_list(
+    """
+    default same new longer shorter current maximum minimum first second next last other another own each every
+    one two three four single different total overall full whole
+    """
 )
 
 
@@ -158,7 +169,7 @@ def noun_of(question: str) -> str:
     if found is None or not found["lead"]:
         return ""
     rest = words(found["rest"])
-    return rest[0].casefold() if len(rest) == 1 and len(rest[0]) > 3 else ""  # noqa: PLR2004
+    return rest[0].casefold() if len(rest) == 1 and len(rest[0]) > 3 else ""
 
 
 def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
@@ -167,7 +178,7 @@ def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     if not noun:
         return ()
     senses = _senses(noun, evidence)
-    if len(senses) < 2:  # noqa: PLR2004
+    if len(senses) < 2:
         return ()
     bare = re.compile(rf"\b(?:the|our|a)\s+{re.escape(noun)}\b", re.IGNORECASE)
     asked = question.strip().rstrip("?.! ")

@@ -146,7 +146,7 @@ def leg(*scores: tuple[str, float]) -> tuple[tuple[Passage, float], ...]:
 
 def test_a_passage_that_both_legs_like_beats_one_that_only_one_likes() -> None:
     legs = Legs(leg(("a", 0.60), ("both", 0.58), ("c", 0.20)), leg(("z", 9.0), ("both", 8.5), ("y", 2.0)))
-    assert [hit.passage.id for hit in fuse("q", legs, 3)][0] == "both"
+    assert fuse("q", legs, 3)[0].passage.id == "both"
 
 
 def test_a_leg_that_had_no_more_to_return_gives_the_absent_nothing() -> None:

@@ -1,0 +1,23 @@
+"""Every scene that is played on all platforms, on Discord."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.e2e.discord_driver import DiscordDriver
+from tests.e2e.driver import PlatformDriver
+from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+from tests.e2e.test_scenes import *  # noqa: F403 - the scenes themselves
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(
+        not SPECIFICATION.exists(), reason="the shared description of Discord is not beside this checkout"
+    ),
+]
+
+
+@pytest.fixture
+async def driver() -> AsyncIterator[PlatformDriver]:
+    async with FakeDiscord() as discord:
+        yield DiscordDriver(discord)
