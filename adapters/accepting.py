@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -79,16 +79,18 @@ class Acceptance:
         subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
         return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
 
-    async def ingest_bytes(self, files: Sequence[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
-        """Take in bytes that are here already: (source, name, bytes) each, set aside until their turn comes."""
-        subject = files[0][0] if len(files) == 1 else f"{len(files)} files"
-        job = self.job(JobKind.INGEST, base, caller, subject)
+    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
+        """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes."""
+        job = self.job(JobKind.INGEST, base, caller, "")
         items = []
-        for source, name, data in files:
+        async for source, name, data in files:
             spooled = spool_name(job.id, source)
             await self.archive.keep(spooled, data)
             items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name))
-        return await self.accept(replace(job, items=tuple(items)))
+        if not items:
+            raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
+        subject = items[0].source if len(items) == 1 else f"{len(items)} files"
+        return await self.accept(replace(job, subject=subject, items=tuple(items)))
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
         """Fetch links again. Raises NotFound when none of these documents came from a link."""

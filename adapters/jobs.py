@@ -5,14 +5,14 @@ A long job goes back to the end of its base's queue from time to time, so that n
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import structlog
 
 from adapters.knowledge_desk import PlatformSeams
-from adapters.leasing import pause, work_off
+from adapters.leasing import HandBack, pause, work_off
 from adapters.materials import Materials
 from core.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.ingestion.ingestor import Ingestor, document_id_of
@@ -39,7 +39,8 @@ TICK_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
-MOST_ATTEMPTS = 5  # a job that outlives this many workers in one turn is given up
+HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here is offered to others
+MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
 WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
 
 log = structlog.get_logger(__name__)
@@ -103,7 +104,17 @@ class JobRunner:
         self._materials = materials
         self._clock = clock
 
-    async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS, attempt: int = 1) -> Job | None:
+    async def is_ours(self, job_id: str) -> bool:
+        """Whether this process can do a job: it is over, or its platform is connected here."""
+        job = await self._jobs.read(job_id)
+        return job is None or bool(job.over or job.cancelled_by) or job.platform in self._platforms
+
+    @property
+    def _platforms(self) -> Mapping[str, PlatformSeams]:
+        """What can be served: besides what is connected, what the clock and the terminal asked for."""
+        return {"": PlatformSeams(), "console": PlatformSeams(), **self._materials.platforms}
+
+    async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
 
         ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
@@ -114,9 +125,9 @@ class JobRunner:
         run = _Run(job, guard)
         until = self._clock.monotonic() + seconds
         try:
-            if attempt > MOST_ATTEMPTS:
+            await self._set(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
+            if job.attempts >= MOST_ATTEMPTS:
                 raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
-            await self._set(run, replace(job, state=JobState.RUNNING))
             await self._show(run)
             await self._watched(run, self._list(run))
             await self._go_on(run, until)
@@ -148,7 +159,7 @@ class JobRunner:
             if item.over:
                 continue
             if self._clock.monotonic() >= until:
-                await self._set(run, replace(run.job, turn=run.job.turn + 1, progress=JobProgress()))
+                await self._set(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
                 return
             await self._watched(run, self._item(run, item))
             await self._show(run)
@@ -233,7 +244,7 @@ class JobRunner:
             raise CalledOff("It was cancelled.")
 
     async def _settle(self, run: _Run, item: JobItem) -> None:
-        run.job = run.job.with_item(item)
+        run.job = replace(run.job.with_item(item), attempts=0)
         await self._jobs.record(run.job, [item])
 
     async def _set(self, run: _Run, job: Job) -> None:
@@ -247,7 +258,7 @@ class JobRunner:
             return
         run.shown, run.shown_at = run.job, now
         await self._jobs.record(run.job)
-        card = self._materials.platforms.get(run.job.platform, PlatformSeams()).card
+        card = self._platforms.get(run.job.platform, PlatformSeams()).card
         if card is None:
             return
         try:
@@ -283,14 +294,15 @@ class JobWorker:
         async def guard() -> None:
             await self._inbox.renew(lease)
 
-        attempt = lease.attempt
-        while (job := await self._runner.work(lease.delivery.body, guard, attempt=attempt)) is not None:
+        if not await self._runner.is_ours(lease.delivery.body):
+            await asyncio.sleep(HAND_BACK_SECONDS)
+            raise HandBack
+        while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
             if job.over:
                 return
             with suppress(Busy):  # too much is waiting to stand in line again: go on at once
                 await self._inbox.put(job_delivery(job))
                 return
-            attempt = 1
 
     async def _keep_time(self, stop: asyncio.Event) -> None:
         while not stop.is_set():

@@ -19,6 +19,10 @@ log = structlog.get_logger(__name__)
 Handle = Callable[[Lease], Awaitable[None]]
 
 
+class HandBack(Exception):
+    """Raised by a handler that cannot do this one: another worker may."""
+
+
 async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event) -> None:
     """One lane: take deliveries and handle them one after the other, until ``stop`` is set."""
     while not stop.is_set():
@@ -41,6 +45,8 @@ async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
             return
         work.result()
         await inbox.done(lease)
+    except HandBack:
+        await inbox.hand_back(lease)
     except LeaseLost:
         log.warning("lease_lost", delivery=lease.delivery.id)
     except asyncio.CancelledError:

@@ -5,7 +5,7 @@ readers may not see does not exist here, by whatever path it is asked for.
 """
 
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -218,11 +218,10 @@ class KnowledgeDesk(KnowledgeCommands):
         base = await self._base(command.base, caller, create=True)
         return _accepted(await self.acceptance.ingest(command, base.name, caller), base)
 
-    async def ingest_bytes(self, files: Sequence[tuple[str, str, bytes]], base: str, caller: Caller) -> KbReply:
+    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbReply:
         """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
-        command = KbCommand(KbVerb.INGEST, base, text=count(files, "file"))
         if not caller.permissions.is_admin:
-            return await self.handle(command, caller)
+            return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         try:
             kept = await self._base(base, caller, create=True)
             job = await self.acceptance.ingest_bytes(files, kept.name, caller)

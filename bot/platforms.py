@@ -1,7 +1,7 @@
 """The platforms that are configured, each opened with what it needs of the open Footnote."""
 
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.platform import Platform
@@ -33,6 +33,8 @@ def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsy
     """Each configured platform, to be entered."""
     if settings.has_slack:
         yield _slack(settings, footnote)
+    if settings.has_discord:
+        yield _discord(settings, footnote)
 
 
 def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
@@ -50,6 +52,23 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
         api_url=settings.slack_api_url,
         admin_users=listed(settings.slack_admin_users),
         allowed_bots=listed(settings.slack_allowed_bots),
+    )
+
+
+@asynccontextmanager
+async def _discord(settings: Settings, footnote: Footnote) -> AsyncIterator[Connected]:
+    from adapters.discord.platform import DiscordPlatform
+
+    yield DiscordPlatform(
+        token=revealed(settings.discord_bot_token) or "",
+        inbox=footnote.inbox,
+        postings=footnote.postings,
+        checkpoints=footnote.checkpoints,
+        controls=footnote.controls(),
+        parse=footnote.parser.parse,
+        dev_guild=settings.discord_dev_guild,
+        api_url=settings.discord_api_url,
+        gateway_url=settings.discord_gateway_url,
     )
 
 

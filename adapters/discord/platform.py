@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
-RECONNECT_SECONDS = (5.0, 15.0, 60.0, 300.0)  # between tries while Discord refuses to let us in
+CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
 Parse = Callable[[str, bytes], Awaitable[Parsed]]
 
@@ -59,7 +59,9 @@ class DiscordPlatform:
     """One application on Discord.
 
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
-    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server to register commands in while
+    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels.
+
+    ``dev_guild`` is the one server to register commands in while
     developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or compatible server.
     """
 
@@ -88,6 +90,7 @@ class DiscordPlatform:
         self._pace_seconds = pace_seconds
         self._client: FootnoteClient | None = None
         self._waiting_for = "it is not connected yet"
+        self._connected = asyncio.Event()
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._identifying = Identifying(controls.preferences)
@@ -128,6 +131,14 @@ class DiscordPlatform:
         if self._client is None:
             raise PlatformUnavailable("Discord is not connected yet.")
         return self._client
+
+    async def connected(self) -> None:
+        """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._connected.wait()
+        except TimeoutError:
+            raise PlatformUnavailable("Discord is not connected yet.") from None
 
     # --- the connection
 
@@ -205,6 +216,7 @@ class DiscordPlatform:
     async def ready(self) -> None:
         """The connection stands: commands that have changed are registered."""
         self._waiting_for = ""
+        self._connected.set()
         await self._commands.sync(self.client().tree)
 
     # --- what is heard
@@ -305,6 +317,7 @@ class DiscordPlatform:
             messages=self.messages,
             shown=self._shown,
             pace=self._pace(f"{posting.thread} {posting.subject}"),
+            connected=self.connected,
             extras=extras,
             seconds=self._pace_seconds,
         )
@@ -318,10 +331,12 @@ class DiscordPlatform:
 
     async def settings(self, thread: ThreadKey) -> PlaceSettings:
         """What applies in this place."""
+        await self.connected()
         return await self.readers.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
+        await self.connected()
         message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
         thread = message.thread if message is not None else _thread(incoming)
         asker = message.asker if message is not None else _person(incoming)
@@ -333,6 +348,7 @@ class DiscordPlatform:
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
+        await self.connected()
         return await self.readers.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
@@ -356,6 +372,7 @@ class DiscordPlatform:
         if address.manner in (Manner.START, Manner.POST) and address.guild and address.message:
             spot = Spot(spot.channel, spot.guild, int(address.message))
         try:
+            await self.connected()
             if address.manner is Manner.DIRECT or (spot.private and not spot.token_is_good):
                 spot = Spot(await self.messages.direct_channel(int(address.asker)))
             if address.response and spot.token_is_good:
@@ -379,6 +396,7 @@ class DiscordPlatform:
 
     async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
         """Remove what was posted for a question that was deleted."""
+        await self.connected()
         names = [name for name in posting.values if name == "message" or name.startswith("part-")]
         spot = spot_of(Address.of(message.address), int(posting.get("channel") or message.address["channel"]))
         self._pace(f"{posting.thread} {posting.subject}").stop()

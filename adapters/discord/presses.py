@@ -286,7 +286,7 @@ class DiscordPresses:
         return await tell(press, "Shared.")
 
     async def _shared_at(self, press: Press, shown: Shown, turn: Turn) -> Spot | None:
-        """Where a shared answer goes: where the button stands, or in a thread on the question that was asked elsewhere."""
+        """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         if not shown.asked_at:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
         channel, _, message = shown.asked_at.partition("/")

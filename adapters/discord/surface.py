@@ -60,6 +60,7 @@ class DiscordSurface:
         messages: Messages,
         shown: ShownAnswers,
         pace: Pace,
+        connected: Callable[[], Awaitable[None]],
         extras: Callable[[], Awaitable[Extras]],
         seconds: float = PACE_SECONDS,
     ) -> None:
@@ -70,6 +71,7 @@ class DiscordSurface:
         self._messages = messages
         self._shown = shown
         self._pace = pace
+        self._connected = connected
         self._extras = extras
         self._seconds = seconds
         self._steps: dict[str, Step] = {}
@@ -82,6 +84,7 @@ class DiscordSurface:
     async def open(self) -> None:
         """Show that the question was heard, in its place; or take up what an earlier worker showed."""
         self._pace.stop()
+        await self._connected()
         await self._shown.keep(self._trace_id, self._message)
         await self._settle_place()
         if chosen := self._posting.get("chosen"):

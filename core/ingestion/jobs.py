@@ -128,6 +128,7 @@ class Job:
     reason: str = ""
     ended_at: datetime | None = None
     cancelled_by: str = ""  # from then on, although it may take a moment to end
+    attempts: int = 0  # how many workers took it up since an item last came out
     turn: int = 0  # how many times it went back to the end of its base's queue
 
     @property

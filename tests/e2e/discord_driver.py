@@ -103,8 +103,8 @@ class DiscordDriver:
             await who.submits(form.raw, {field["custom_id"]: values["text"]})
             return
         for name, value in values.items():
-            field, option = _menu_of(name, value)
-            menu = next(one for one in form.raw.controls() if f":{field}:" in (one.custom_id or ""))
+            setting, option = _menu_of(name, value)
+            menu = next(one for one in form.raw.controls() if f":{setting}:" in (one.custom_id or ""))
             await who.selects(form.raw, menu.custom_id or "", option)
             await self.discord.quiet(0.1)
 

@@ -11,7 +11,7 @@ Weights are fitted on all sets but the one reported; ``--fit`` prints the weight
 
 import argparse
 from dataclasses import astuple, dataclass, fields
-from typing import cast, TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt

@@ -12,7 +12,7 @@ import argparse
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import cast, TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -24,8 +24,9 @@ from core.retrieval.ranking import rank_evidence
 from tests.measure.shelf import PackagedEncoder, Question, Shelf, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.budget import Meter
     from collections.abc import Callable
+
+    from core.budget import Meter
 
 SETS = ("hotpotqa_train100", "musique_train100", "twowiki_200")
 BEST = 10
@@ -118,7 +119,7 @@ def _report(name: str, rows: list[tuple[bool, bool, bool, int]], differences: li
     low, high = interval(differences)
     print(
         f"{name:18} n {len(rows):3}  one search {share(0):.3f}  crude hop {share(1):.3f}  agent {share(2):.3f}  "
-        f"difference {np.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]  searches {share(3):.2f}  {seconds:.2f} s each"
+        f"difference {np.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]  searches {share(3):.2f}  {seconds:.2f} s"
     )
 
 

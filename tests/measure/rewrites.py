@@ -141,7 +141,8 @@ def main() -> None:
             )
         print(
             f"{name:14} {len(raw):5}  {_mean(raw)}  {_mean(ours)}  "
-            f"{_mean([raw[i] for i in needing])} | {_mean([ours[i] for i in needing])}  {alone}/{free} = {alone / max(free, 1):.2f}"
+            f"{_mean([raw[i] for i in needing])} | {_mean([ours[i] for i in needing])}  "
+            f"{alone}/{free} = {alone / max(free, 1):.2f}"
         )
         for change, text in sorted(shown)[: chosen.worst]:
             print(f"{change:+.2f} {text}")

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.routing import Kind
-from adapters.reasoners.extractive.selection import Form, Unit, fits, inverse_frequency, units
 from adapters.reasoners.extractive.selection import coverage as covered
+from adapters.reasoners.extractive.selection import fits, inverse_frequency
 from core.answer import Citation, Outcome
 from core.conversation import Thread, Turn
 from core.inquiry import Reply
@@ -21,8 +21,9 @@ _SMALL_TALK = {
     Kind.WELLBEING: "All well here, thank you! What would you like to look up in the documents?",
     Kind.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
     Kind.ABILITIES: (
-        "I search your team's documents and answer with their own sentences, each with its source, so that you can check "
-        "it. No language model is at work here, so I quote rather than write; when the documents don't say, I tell you so."
+        "I search your team's documents and answer with their own sentences, each with its source, so that you can "
+        "check it. No language model is at work here, so I quote rather than write; when the documents don't say, I tell "
+        "you so."
     ),
     Kind.IDENTITY: (
         "I'm Footnote: I look things up in your team's documents and quote what they say, with the source beside it. "
@@ -32,8 +33,13 @@ _SMALL_TALK = {
 _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
 _MARK = re.compile(r"\s?\[(\d{1,4})\]")
-_FRAME = re.compile(r"^(?:From \*.*:|I found nothing .*|The nearest .*|\*.*\* (?:is|says).*)$", re.MULTILINE)
-_PLAIN_HELP = "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' words:"
+# A sentence of an old answer with the markers that follow it; a table row or list item is one.
+_SENTENCE = re.compile(r"\|.*|.+?(?:[.!?…](?:\s*\[\d+\])*(?=\s|$)|$)")
+_FRAME = re.compile(r"^(?:From \*.*:|On “.*”:|I found nothing .*|The documents .*|Mind what .*:)$", re.MULTILINE)
+_PLAIN_HELP = (
+    "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' "
+    "words:"
+)
 
 
 def reply_to(kind: Kind, thread: Thread) -> Reply:
@@ -114,16 +120,21 @@ def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:
 
 def best_of(turn: Turn, limit: int) -> str:
     """The sentences of an old answer that meet its question best, in their order, with evidence ids."""
-    said = [unit for unit in units(_FRAME.sub("", turn.answer)) if unit.form is not Form.CODE and unit.text.strip("> ")]
+    said = [
+        match.group().strip()
+        for line in _FRAME.sub("", turn.answer).splitlines()
+        for match in _SENTENCE.finditer(line.lstrip("> "))
+        if len(content_words(match.group())) > 1
+    ]
     question = turn.rewritten or turn.question
-    rarity = inverse_frequency(unit.text for unit in said)
+    rarity = inverse_frequency(said)
     wanted = content_words(question)
 
-    def worth(unit: Unit) -> float:
-        return covered(wanted, content_words(unit.text), rarity) + fits(question, unit.text)
+    def worth(sentence: str) -> float:
+        return covered(wanted, content_words(sentence), rarity) + fits(question, without_marks(sentence))
 
     kept = sorted(said, key=worth, reverse=True)[:limit]
-    lines = [with_evidence_ids(unit.text.lstrip("> "), turn.citations) for unit in said if unit in kept]
+    lines = [with_evidence_ids(sentence, turn.citations) for sentence in said if sentence in kept]
     return " ".join(dict.fromkeys(lines))
 
 

@@ -26,6 +26,7 @@ _CALENDAR = word_list(
 )
 # A question that asks for something by way of something else, or for several things at once.
 _LAYERED = re.compile(
+    r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
     r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
     r"|for)\b|\b(?:whose|both|same|older|younger|"
     r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"

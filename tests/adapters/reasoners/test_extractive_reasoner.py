@@ -1,0 +1,271 @@
+"""Scenes with the reasoner that quotes: what it makes of a message, of evidence, and of its own answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.answer import Claim, Outcome, Support
+from core.errors import Unavailable
+from core.evidence import EvidenceLibrary, Grade, Hit
+from core.inquiry import AskBack, Insufficient, Investigate, Reply, Search, SearchKnowledge, Sufficient
+from core.ports import Vectors
+from core.retrieval.ranking import rank_evidence
+from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
+
+KEPT = "Driver positions are kept for 90 days and are then deleted. Photos are kept for 18 months."
+
+
+@pytest.fixture
+def reasoner() -> ExtractiveReasoner:
+    return ExtractiveReasoner(HashingEncoder())
+
+
+async def understood(reasoner: ExtractiveReasoner, message: str, *turns: object) -> object:
+    return await reasoner.understand(inquiry(message), thread(*turns), meter())  # type: ignore[arg-type]
+
+
+async def composed(reasoner: ExtractiveReasoner, question: str, found: EvidenceLibrary, **more: object) -> str:
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)), **more)
+    return "".join([part async for part in reasoner.compose(asked, thread(), tuple(found), meter())])  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Hi!", "good morning", "thanks, that was quick", "what can you do?", "who are you", "how are you?", "👍"],
+)
+async def test_small_talk_is_answered_without_a_search(reasoner: ExtractiveReasoner, message: str) -> None:
+    assert isinstance(await understood(reasoner, message), Reply)
+
+
+async def test_padding_goes_and_the_question_stays(reasoner: ExtractiveReasoner) -> None:
+    plan = await understood(reasoner, "Hi team, quick question, does anyone know how long refunds stay open? Thanks!")
+    assert isinstance(plan, Investigate)
+    assert plan.queries == ("How long refunds stay open?",)
+
+
+async def test_two_unrelated_needs_are_two_searches(reasoner: ExtractiveReasoner) -> None:
+    plan = await understood(reasoner, "How long is the job timeout and who approves refunds?")
+    assert isinstance(plan, Investigate)
+    assert plan.queries == ("How long is the job timeout?", "who approves refunds?")
+
+
+async def test_a_second_part_that_speaks_of_the_first_is_one_need(reasoner: ExtractiveReasoner) -> None:
+    plan = await understood(reasoner, "What is the job timeout and how do I change it?")
+    assert isinstance(plan, Investigate)
+    assert len(plan.queries) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "message", "standing_alone"),
+    [
+        ("How long are driver positions kept?", "And the delivery photos?", "How long are delivery photos kept?"),
+        ("What does the Depot plan cost?", "and Fleet?", "What does the Fleet plan cost?"),
+        ("What is the connection timeout?", "And the job timeout?", "What is the job timeout?"),
+        (
+            "How much may a hotel cost per night?",
+            "what about in London?",
+            "How much may a hotel cost per night in London?",
+        ),
+        ("Who leads Team Harbour?", "Which services do they own?", "Which services do Team Harbour own?"),
+        ("What is the refund policy?", "When does it apply?", "When does refund policy apply?"),
+    ],
+)
+async def test_a_follow_up_is_made_to_stand_alone(
+    reasoner: ExtractiveReasoner, before: str, message: str, standing_alone: str
+) -> None:
+    plan = await understood(reasoner, message, turn(before, "As quoted [1].", 1))
+    assert isinstance(plan, Investigate)
+    assert plan.question == standing_alone
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How many days of annual leave do we get?",
+        "Is it possible to change a locked plan?",
+        "Which Android version does the driver app need?",
+        "Wie lange dauert die Probezeit für neue Mitarbeiter?",
+        "年次有給休暇は何日ありますか？",
+    ],
+)
+async def test_a_new_topic_is_left_alone(reasoner: ExtractiveReasoner, message: str) -> None:
+    plan = await understood(reasoner, message, turn("How long are driver positions kept?", "90 days [1].", 1))
+    assert isinstance(plan, Investigate)
+    assert plan.question == message
+
+
+async def test_nothing_to_go_on_is_asked_back(reasoner: ExtractiveReasoner) -> None:
+    assert isinstance(await understood(reasoner, "what about it?"), AskBack)
+
+
+async def test_sources_are_wanted_first_when_they_are_asked_for(reasoner: ExtractiveReasoner) -> None:
+    plan = await understood(reasoner, "Show me the sources on refunds")
+    assert isinstance(plan, Investigate)
+    assert plan.sources_first
+    assert "refunds" in plan.queries[0]
+
+
+async def test_shorter_please_quotes_the_last_answer_with_its_evidence(reasoner: ExtractiveReasoner) -> None:
+    said = "From *Refunds*:\n\n> Refunds stay open for 30 days. [1]\n> Bank charges are ours. [1]\n> Ask Finance. [2]\n"
+    plan = await understood(reasoner, "in short?", turn("How long are refunds open?", said, 7, 9))
+    assert isinstance(plan, Reply)
+    assert "Refunds stay open for 30 days. [7]" in plan.text
+    assert "[1]" not in plan.text
+
+
+async def test_it_remembers_what_was_asked(reasoner: ExtractiveReasoner) -> None:
+    plan = await understood(reasoner, "What did I just ask?", turn("How long are refunds open?", "30 days [1].", 1))
+    assert isinstance(plan, Reply)
+    assert "How long are refunds open?" in plan.text
+
+
+async def test_a_passage_that_answers_is_graded_above_one_that_does_not(reasoner: ExtractiveReasoner) -> None:
+    found = library("Refunds stay open for 30 days after the purchase.", "The canteen serves soup on Fridays.")
+    question = "How long do refunds stay open after the purchase?"
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    good, bad = await reasoner.grade(asked, tuple(found), meter())
+    assert good.score >= 5 > bad.score
+    assert good.summary == "Refunds stay open for 30 days after the purchase."
+
+
+class Away(HashingEncoder):
+    """An encoder that does not answer."""
+
+    async def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise Unavailable("The encoder is away.")
+
+
+async def test_grading_goes_on_by_words_when_the_encoder_is_away() -> None:
+    found = library("Refunds stay open for 30 days.", "The canteen serves soup.")
+    question = "How long do refunds stay open?"
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    good, bad = await ExtractiveReasoner(Away()).grade(asked, tuple(found), meter())
+    assert good.score >= bad.score
+
+
+async def test_several_timeouts_are_offered_as_readings(reasoner: ExtractiveReasoner) -> None:
+    hits = [
+        Hit(passage(1, "The connection timeout is 10 seconds.", "API reference", heading=("Connection timeout",)), 0.8),
+        Hit(passage(2, "The job timeout is 15 minutes.", "API reference", heading=("Job timeout",)), 0.7),
+    ]
+    found, added = EvidenceLibrary().add(hits, "timeout")
+    found = found.graded({item.id: Grade(7) for item in added})
+    question = "How do I configure the timeout?"
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    decision = await reasoner.decide(asked, thread(), meter())
+    assert isinstance(decision, AskBack)
+    assert decision.options == (
+        "How do I configure the connection timeout (API reference)?",
+        "How do I configure the job timeout (API reference)?",
+    )
+
+
+async def test_what_one_passage_covers_is_enough(reasoner: ExtractiveReasoner) -> None:
+    question = "How long do refunds stay open?"
+    asked = inquiry(question, library=library(grade=8), plan=Investigate(question, (question,)))
+    assert isinstance(await reasoner.decide(asked, thread(), meter()), Sufficient)
+
+
+async def test_a_name_in_the_evidence_is_followed_when_the_answer_lies_behind_it(reasoner: ExtractiveReasoner) -> None:
+    found = library("Free Guy is a comedy film directed by Shawn Levy.", grade=7)
+    question = "When was the director of the film Free Guy born?"
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    decision = await reasoner.decide(asked, thread(), meter())
+    assert isinstance(decision, Insufficient)
+    assert any(isinstance(move, SearchKnowledge) and "Shawn Levy" in move.query for move in decision.moves)
+
+
+async def test_it_searches_on_once_and_never_for_the_same_again(reasoner: ExtractiveReasoner) -> None:
+    question = "When was the director of the film Free Guy born?"
+    made = tuple(Search(SearchKnowledge(query)) for query in (question, "Shawn Levy born"))
+    found = library("Free Guy is a comedy film directed by Shawn Levy.", grade=7)
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)), searches=made)
+    decision = await reasoner.decide(asked, thread(), meter())
+    assert isinstance(decision, Sufficient) or not decision.moves  # type: ignore[union-attr]
+
+
+async def test_a_passage_that_good_evidence_names_ranks_high() -> None:
+    first, _ = EvidenceLibrary().add(
+        [
+            Hit(passage(1, "Free Guy was directed by Shawn Levy.", "Free Guy"), 0.9),
+            Hit(passage(2, "Soup.", "Canteen"), 0.3),
+        ],
+        "who",
+    )
+    both, _ = first.add([Hit(passage(3, "He was born in 1968.", "Shawn Levy"), 0.9)], "Shawn Levy born")
+    ranked = rank_evidence(inquiry("who", library=both, plan=Investigate("who", ("who",))))
+    assert [item.passage.title for item in ranked] == ["Free Guy", "Shawn Levy", "Canteen"]
+
+
+async def test_an_answer_is_the_documents_own_sentence(reasoner: ExtractiveReasoner) -> None:
+    text = await composed(reasoner, "How long are driver positions kept?", library(KEPT, grade=8))
+    assert "> Driver positions are kept for 90 days and are then deleted. [1]" in text
+    assert text.startswith("From *Refunds*:")
+
+
+async def test_a_table_row_comes_with_its_header(reasoner: ExtractiveReasoner) -> None:
+    table = "| Plan | Requests |\n|---|---|\n| Starter | 60 |\n| Fleet | 600 |"
+    text = await composed(reasoner, "How many requests may Fleet send?", library(table, grade=8))
+    assert "| Plan | Requests [1] |\n|---|---|\n| Fleet | 600 [1] |" in text
+
+
+async def test_numbered_steps_stay_together(reasoner: ExtractiveReasoner) -> None:
+    steps = "1. Open the console.\n2. Choose the standby region.\n3. Press Move and confirm."
+    text = await composed(reasoner, "How do I choose the standby region?", library(steps, grade=8))
+    assert text.count("[1]") == 3
+
+
+async def test_two_versions_of_one_document_are_both_quoted_and_said(reasoner: ExtractiveReasoner) -> None:
+    hits = [
+        Hit(replace(passage(1, "Refunds arrive within five days.", "Refund policy (2026)"), dated="2026-02-01"), 0.8),
+        Hit(replace(passage(2, "Refunds arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01"), 0.8),
+    ]
+    found, added = EvidenceLibrary().add(hits, "refunds")
+    text = await composed(reasoner, "When do refunds arrive?", found.graded({item.id: Grade(8) for item in added}))
+    assert "five days. [1]" in text
+    assert "ten days. [2]" in text
+    assert "*Refund policy (2024)* (2024-03-01)" in text
+
+
+async def test_weak_evidence_is_called_weak(reasoner: ExtractiveReasoner) -> None:
+    text = await composed(reasoner, "How long are driver positions kept?", library(KEPT, grade=4), caveats=True)
+    assert text.startswith("The documents only come near this question")
+
+
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Driver positions are kept for **90 days** and are then deleted.", Support.SUPPORTED),
+        ("Driver positions are kept for 60 days and are then deleted.", Support.CONTRADICTED),
+        ("Driver positions are not kept for 90 days and then deleted.", Support.CONTRADICTED),
+        ("The canteen serves soup on Fridays.", Support.UNSUPPORTED),
+    ],
+)
+async def test_claims_are_held_against_the_words_of_their_evidence(
+    reasoner: ExtractiveReasoner, claim: str, support: Support
+) -> None:
+    (verdict,) = await reasoner.check(inquiry(library=library(KEPT)), [Claim(claim, (1,))], meter())
+    assert verdict.support is support
+
+
+async def test_a_summary_keeps_questions_and_stays_short(reasoner: ExtractiveReasoner) -> None:
+    turns = [turn(f"Question number {n}?", f"> Answer number {n} is here. [1]", 1) for n in range(60)]
+    summary = await reasoner.summarise("", turns, meter())
+    assert len(summary) <= 1_200
+    assert "Question number 59? → Answer number 59 is here." in summary
+
+
+async def test_a_turn_without_an_answer_is_summed_up_as_such(reasoner: ExtractiveReasoner) -> None:
+    lost = replace(turn("Is there a pension?", "", 1), outcome=Outcome.ABSTAINED, asker=ADA, at=NOW)
+    assert "not in the documents" in await reasoner.summarise("", [lost], meter())
+
+
+async def test_the_same_question_gets_the_same_answer(reasoner: ExtractiveReasoner) -> None:
+    found = library(KEPT, "Positions of drivers are seen by dispatchers only.", grade=8)
+    first = await composed(reasoner, "How long are driver positions kept?", found)
+    assert first == await composed(reasoner, "How long are driver positions kept?", found)
+    assert np.isfinite(len(first))

@@ -1,0 +1,90 @@
+"""Layouts stay within Slack's limits, whatever is in them."""
+
+from datetime import UTC, datetime
+
+from slack_sdk.models.blocks import Block
+
+from adapters.relay import Step, StepState
+from adapters.slack import blocks
+from core.answer import Answer, Citation, Outcome, Spent
+from core.conversation import Person, ThreadKey
+from core.inquiry import Checkpoint, CheckpointKind, Choice
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def source(n: int, *, title: str = "Refund policy", url: str | None = "https://docs.example/r") -> Citation:
+    return Citation(
+        n, n, f"p{n}", "default", "refunds.md", title, "Refunds › Annual, page 3", "14 days.", 0.9, url, "2026-01-01"
+    )
+
+
+def answer(text: str = "14 days [1].", *sources: Citation) -> Answer:
+    return Answer(Outcome.ANSWERED, text, sources or (source(1),))
+
+
+def valid(layout: list[blocks.Block]) -> bool:
+    for block in layout:
+        parsed = Block.parse(block)
+        assert parsed is not None, block
+        parsed.validate_json()
+    return len(layout) <= 50
+
+
+def test_a_source_has_its_number_title_place_date_and_link() -> None:
+    assert blocks.source_line(source(2)) == (
+        "[2] *<https://docs.example/r|Refund policy>* · Refunds › Annual, page 3 · 2026-01-01 · refunds.md"
+    ).removesuffix(" · refunds.md")
+
+
+def test_a_source_without_a_link_names_its_path() -> None:
+    assert blocks.source_line(source(1, url=None)).endswith("· refunds.md")
+
+
+def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() -> None:
+    foot = blocks.foot(answer(), "t1", (), handoff=True, private=False)
+    assert valid(foot)
+    labels = [one["text"]["text"] for block in foot if block["type"] == "actions" for one in block["elements"]]
+    assert labels == ["Show quotes", "Ask a person"]
+    assert foot[-2]["type"] == "context_actions"
+
+
+def test_many_and_long_sources_stay_within_the_limits() -> None:
+    many = tuple(source(n, title="<&>" * 200) for n in range(1, 60))
+    foot = blocks.foot(answer("x [1]", *many), "t1", ("n" * 5_000,) * 9, handoff=True, private=True)
+    assert valid(foot)
+    assert all(len(block["text"]["text"]) <= 3_000 for block in foot if block["type"] == "section")
+    assert "more" in foot[3]["text"]["text"] or any("more" in str(block) for block in foot)
+
+
+def test_a_long_answer_is_split_below_the_limit_of_a_message() -> None:
+    parts = blocks.answer_parts(answer("A sentence of this answer & more [1]. " * 900))
+    assert len(parts) > 2
+    assert all(len(part) <= blocks.PART for part in parts)
+
+
+def test_a_cards_buttons_carry_ids_alone() -> None:
+    choices = (
+        Choice("option-1", "How long? " * 20, "how long do refunds take"),
+        Choice("other", "Something else", asks_text=True),
+    )
+    checkpoint = Checkpoint(
+        "c1", CheckpointKind.CLARIFY, ThreadKey("slack", "T", "C", "1"), Person("slack:T/U"), "refunds?", "Which <!here>?",
+        choices, ("Refund policy",), "", Spent(), NOW, NOW,
+    )  # fmt: skip
+    layout = blocks.card(checkpoint, Answer(Outcome.CLARIFIED, "Which?"), (), "t1")
+    assert valid(layout)
+    buttons = layout[-1]["elements"]
+    assert [one["value"] for one in buttons] == ["c1 option-1", "c1 other"]
+    assert all(len(one["text"]["text"]) <= 75 for one in buttons)
+    assert "<!here>" not in str(layout)
+    settled = blocks.settled_card(layout, "Alice chose *Something else*")
+    assert not any(block["type"] == "actions" for block in settled)
+
+
+def test_a_task_is_short_and_safe() -> None:
+    made = blocks.task(Step("s", "<!channel> " * 100, StepState.RUNNING, "&" * 500))
+    assert made["status"] == "in_progress"
+    assert len(made["title"]) <= 256
+    assert len(made["output"]) <= 256
+    assert "<" not in made["title"]

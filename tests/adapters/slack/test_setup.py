@@ -1,0 +1,85 @@
+"""Setting it up: the manifest, and what ``doctor`` says of the tokens."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.slack.manifest import EVENTS, SCOPES, manifest
+from adapters.slack.preflight import preflight
+from tests.e2e.fake_slack import DEFAULT_SCOPES, FakeSlack, specs_are_here
+
+needs_slack = pytest.mark.skipif(
+    not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"
+)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as workspace:
+        yield workspace
+
+
+def test_the_manifest_for_socket_mode_names_no_address() -> None:
+    made = json.loads(manifest("socket"))
+    assert made["settings"]["socket_mode_enabled"]
+    assert "https" not in json.dumps(made)
+    assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
+    assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
+    assert made["features"]["agent_view"]["agent_description"]
+    assert {one["callback_id"] for one in made["features"]["shortcuts"]} == {
+        "footnote_answer_this",
+        "footnote_add_to_knowledge",
+    }
+
+
+def test_the_manifest_for_http_has_one_address_for_everything() -> None:
+    made = json.loads(manifest("http", host="https://bot.example/"))
+    address = "https://bot.example/slack/events"
+    assert not made["settings"]["socket_mode_enabled"]
+    assert made["settings"]["event_subscriptions"]["request_url"] == address
+    assert made["settings"]["interactivity"]["request_url"] == address
+    assert made["features"]["slash_commands"][0]["url"] == address
+
+
+def test_every_scope_of_the_manifest_is_one_slack_knows() -> None:
+    assert set(SCOPES) <= DEFAULT_SCOPES
+
+
+@needs_slack
+async def test_everything_in_order_is_said(slack: FakeSlack) -> None:
+    checks = await preflight(slack.bot_token, slack.app_token, None, slack.api_url)
+    assert [check.name for check in checks if not check.ok] == []
+    assert slack.violations == []
+
+
+@needs_slack
+async def test_a_wrong_token_is_named_with_its_remedy_and_never_printed(slack: FakeSlack) -> None:
+    (check,) = await preflight("xoxb-wrong-token", slack.app_token, None, slack.api_url)
+    assert not check.ok
+    assert "invalid_auth" in check.detail
+    assert "SLACK_BOT_TOKEN" in check.remedy
+    assert "xoxb-wrong-token" not in str(check)
+
+
+@needs_slack
+async def test_missing_scopes_are_named_with_what_they_are_for(slack: FakeSlack) -> None:
+    slack.scopes = set(DEFAULT_SCOPES) - {"files:read", "usergroups:read", "channels:history"}
+    checks = {check.name: check for check in await preflight(slack.bot_token, slack.app_token, None, slack.api_url)}
+    assert "files:read (read files attached to a question)" in checks["Slack scopes"].detail
+    assert "message.channels" in checks["Slack events"].detail
+    assert not checks["Slack user groups"].ok
+    assert not checks["Slack user groups"].fatal
+
+
+@needs_slack
+async def test_a_wrong_app_token_is_a_failure_of_socket_mode(slack: FakeSlack) -> None:
+    checks = {check.name: check for check in await preflight(slack.bot_token, "xapp-wrong", None, slack.api_url)}
+    assert not checks["Slack Socket Mode"].ok
+    assert "connections:write" in checks["Slack Socket Mode"].remedy
+
+
+@needs_slack
+async def test_neither_road_is_a_failure(slack: FakeSlack) -> None:
+    checks = {check.name: check for check in await preflight(slack.bot_token, None, None, slack.api_url)}
+    assert not checks["Slack connection"].ok
