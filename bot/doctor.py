@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -143,11 +144,59 @@ async def _platforms(settings: Settings) -> AsyncIterator[Check]:
     if not settings.has_slack and not settings.has_discord:
         remedy = "footnote manifest slack, or footnote manifest discord, says how."
         yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
+    if settings.has_slack:
+        for check in await _slack(settings):
+            yield check
+    if settings.has_discord:
+        for check in await _discord(settings):
+            yield check
+
+
+async def _slack(settings: Settings) -> list[Check]:
+    from adapters.slack.preflight import preflight
+    from bot.platforms import revealed
+
+    found = await preflight(
+        revealed(settings.slack_bot_token) or "",
+        revealed(settings.slack_app_token),
+        revealed(settings.slack_signing_secret),
+        settings.slack_api_url,
+    )
+    return [_from_platform(check) for check in found]
+
+
+async def _discord(settings: Settings) -> list[Check]:
+    from adapters.discord.preflight import preflight
+    from bot.platforms import revealed
+
+    token = revealed(settings.discord_bot_token) or ""
+    found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
+    return [_from_platform(check) for check in found]
+
+
+class _PlatformCheck(Protocol):
+    """What every platform's preflight says of one thing."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def ok(self) -> bool: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def remedy(self) -> str: ...
+    @property
+    def fatal(self) -> bool: ...
+
+
+def _from_platform(check: _PlatformCheck) -> Check:
+    health = Health.OK if check.ok else Health.FAILED if check.fatal else Health.NOTE
+    return Check(check.name, health, check.detail, check.remedy)
 
 
 def _line(check: Check) -> Text:
     mark = {Health.OK: ("✓ ", "green"), Health.NOTE: ("! ", "yellow"), Health.FAILED: ("✗ ", "red")}[check.health]
-    line = Text.assemble(mark, (f"{check.name:<16}", "bold"), check.detail)
+    line = Text.assemble(mark, (f"{check.name:<19}", "bold"), check.detail)
     if check.remedy:
         line.append(f"  {check.remedy}", style="dim")
     return line

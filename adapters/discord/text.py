@@ -156,7 +156,7 @@ def _source(citation: Citation) -> str:
     address = link(citation)
     named = f"[{title}](<{address}>)" if address else title
     parts = [named, plain(clipped(citation.locator, TITLE_LIMIT)), plain(citation.dated)]
-    return rf"\[{citation.n}\] " + " · ".join(part for part in parts if part)
+    return f"[{citation.n}] " + " · ".join(part for part in parts if part)
 
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:

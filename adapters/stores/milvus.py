@@ -132,10 +132,24 @@ class MilvusIndex:
         condition = within(scope)
         if not any(character.isalnum() for character in lexical):
             return Legs(dense=await self._leg("vector", vector, condition, limit))
-        async with asyncio.TaskGroup() as legs:
-            dense = legs.create_task(self._leg("vector", vector, condition, limit))
-            bm25 = legs.create_task(self._leg("sparse", lexical, condition, limit))
-        return Legs(dense.result(), bm25.result())
+        try:
+            async with asyncio.TaskGroup() as legs:
+                dense = legs.create_task(self._leg("vector", vector, condition, limit))
+                bm25 = legs.create_task(self._lexical_leg(lexical, condition, limit))
+        except* StoreUnavailable as failed:
+            failure = failed.exceptions[0]
+        else:
+            return Legs(dense.result(), bm25.result())
+        raise failure
+
+    async def _lexical_leg(self, text: str, condition: str, limit: int) -> tuple[tuple[Passage, float], ...]:
+        """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
+        try:
+            return await self._leg("sparse", text, condition, limit)
+        except StoreUnavailable:
+            if await self._count(""):
+                raise
+            return ()
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
         """The vectors of those passages that are there."""

@@ -34,7 +34,7 @@ def tagged(name: str, *rest: str) -> str:
 
 def inbox_keys(namespace: str) -> tuple[str, str]:
     """The stream of ready tokens and the index of what waits, of one inbox."""
-    return (INBOX, WAITING) if namespace == "inbox" else (f"{PREFIX}:{namespace}", f"{PREFIX}:{namespace}:waiting")
+    return (INBOX, WAITING) if namespace == "inbox" else (f"{INBOX}:{namespace}", f"{WAITING}:{namespace}")
 
 
 def job_key(job_id: str) -> str:

@@ -39,5 +39,7 @@ def manifest(
         typer.echo(slack_manifest("http" if http else "socket"))
         return
     from adapters.discord.manifest import manifest as discord_manifest
+    from bot.config import load_settings
 
-    typer.echo(discord_manifest())
+    token = load_settings().discord_bot_token
+    typer.echo(discord_manifest(token.get_secret_value() if token else None))

@@ -1,7 +1,5 @@
 """What people do beside asking, over the ports."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from adapters.controls import Controls, SettingsForm
@@ -37,21 +35,21 @@ class Counter:
 
 
 @pytest.fixture
-async def counter() -> AsyncIterator[Counter]:
+async def counter() -> Counter:
     counter = Counter()
     await counter.scene.knows("Refunds are paid within 14 days.", title="Refund policy", grants=frozenset({"everyone"}))
-    yield counter
+    return counter
 
 
 async def asked(counter: Counter, asker: Person = ALICE) -> str:
-    told = await counter.scene.asks("How long do refunds take?", asker=asker, audience=OPEN)
+    told = await counter.scene.asks("How long do refunds take?", by=asker, audience=OPEN)
     return told.trace_id
 
 
 async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) -> None:
     await asked(counter)
     thread = next(iter(counter.scene.state.threads))
-    key = counter.scene.thread
+    key = counter.scene.key("t")
     assert str(key) == thread
     assert "I searched" in await counter.controls.why(key, OPEN)
     with pytest.raises(NotFound):
@@ -60,9 +58,9 @@ async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) ->
 
 async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Counter) -> None:
     trace = await asked(counter)
-    shown = await counter.controls.quotes(counter.scene.thread, trace, OPEN)
+    shown = await counter.controls.quotes(counter.scene.key("t"), trace, OPEN)
     assert [source.quote for source in shown.citations] == ["Refunds are paid within 14 days."]
-    hidden = await counter.controls.quotes(counter.scene.thread, trace, Audience(frozenset({"stranger"})))
+    hidden = await counter.controls.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
     assert hidden.citations == ()
     assert hidden.withheld == 1
 
@@ -70,16 +68,16 @@ async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Cou
 async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(NotFound):
-        await counter.controls.quotes(counter.scene.thread, "0123456789abcdef", OPEN)
+        await counter.controls.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
     with pytest.raises(NotFound):
-        await counter.controls.rate(counter.scene.thread, "0123456789abcdef", ALICE, helpful=True)
+        await counter.controls.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
 
 
 async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(Denied):
-        await counter.controls.forget_thread(counter.scene.thread, BOB, is_admin=False)
-    assert "forgotten" in await counter.controls.forget_thread(counter.scene.thread, BOB, is_admin=True)
+        await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
+    assert "forgotten" in await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
     assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
 
 

@@ -131,7 +131,8 @@ class DiscordDriver:
 
     def _answers(self, said: Message) -> list[Message]:
         """Without what is said to one person about their message: that refers to it."""
-        return [one for one in self.discord.answers_to(said) if one.reference is None or one.reference is said]
+        shown = [one for one in self.discord.answers_to(said) if one.ephemeral_for is None]
+        return [one for one in shown if one.reference is None or one.reference is said]
 
     async def sign(self, said: Message, within: float = 5.0) -> Seen:
         await self.discord.until(lambda: self._answers(said), within, what="a first sign")

@@ -1,17 +1,16 @@
-"""In Discord: mention it, follow up, reply, write directly, and read the answer with its sources."""
+"""In Discord, by its own means: threads, forum posts, replies, commands, menus, and who reads where."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from core.conversation import channel_principal
 from tests.e2e.discord_office import Office
 from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(
-        not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the repository"
-    ),
+    pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
 ]
 
 REFUNDS = "Refunds are paid within 14 days."
@@ -32,6 +31,9 @@ async def office(discord: FakeDiscord) -> AsyncIterator[Office]:
         yield office
 
 
+# --- where an answer stands
+
+
 async def test_a_mention_is_answered_in_a_thread_named_after_the_question(discord: FakeDiscord, office: Office) -> None:
     asked = await discord.person("alice").says("<@bot> how long do refunds take?", channel="general")
     answer = await discord.reply_to(asked)
@@ -39,6 +41,232 @@ async def test_a_mention_is_answered_in_a_thread_named_after_the_question(discor
     assert answer.channel is asked.thread
     assert asked.thread.name == "how long do refunds take?"
     assert f"{REFUNDS} [1]" in answer.text
-    assert "Refund policy" in answer.text
     assert answer.buttons() == ["Show quotes", "Helpful", "Not helpful"]
+    assert discord.is_typing_in(discord.channel("general"))
     assert discord.pings() == []
+
+
+async def test_a_long_question_names_its_thread_in_a_hundred_characters(discord: FakeDiscord, office: Office) -> None:
+    asked = await discord.person("alice").says(f"<@bot> {'how long do refunds take ' * 20}?")
+    await discord.reply_to(asked)
+    assert asked.thread is not None
+    assert len(asked.thread.name) <= 100
+    assert asked.thread.name.endswith("…")
+
+
+async def test_a_forum_post_is_answered_in_the_post(discord: FakeDiscord, office: Office) -> None:
+    await discord.forum("questions")
+    await discord.quiet(0.1)
+    asked = await discord.person("alice").posts_in_forum("questions", "Refunds", "<@bot> how long do they take?")
+    answer = await discord.reply_to(asked)
+    assert answer.channel is asked.channel
+    assert REFUNDS in answer.text
+
+
+async def test_without_the_right_to_start_threads_it_answers_in_reply(discord: FakeDiscord, office: Office) -> None:
+    await discord.take_permission("create_public_threads")
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    answer = await discord.reply_to(asked)
+    assert answer.reference is asked
+    assert REFUNDS in answer.text
+    assert discord.pings() == []
+
+
+async def test_a_reply_to_an_answer_in_the_channel_goes_on_with_its_conversation(
+    discord: FakeDiscord, office: Office
+) -> None:
+    await discord.take_permission("create_public_threads")
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
+    again = await alice.says("and for annual plans?", reply_to=answer)
+    await discord.reply_to(again)
+    (_, second) = office.script.called("understand")
+    assert [turn.question for turn in second.given[1].turns] == ["how long do refunds take?"]
+
+
+async def test_where_it_may_not_write_the_asker_hears_directly_what_is_missing(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    await discord.take_permission("send_messages", discord.channel("general"))
+    await discord.take_permission("send_messages_in_threads", discord.channel("general"))
+    await alice.says("<@bot> how long do refunds take?")
+    await discord.until(lambda: alice.dm_channel.posts(), what="a direct message")
+    told = alice.dm_channel.posts()[-1].text
+    assert "does not let me write" in told
+    assert "Send Messages" in told
+
+
+async def test_a_bare_mention_in_reply_to_a_message_asks_that(discord: FakeDiscord, office: Office) -> None:
+    question = await discord.person("bob").says("how long do refunds take?")
+    asked = await discord.person("alice").says("<@bot>", reply_to=question)
+    await discord.reply_to(asked)
+    assert office.script.called("understand")[0].given[0].question == "how long do refunds take?"
+
+
+# --- commands and menus
+
+
+async def test_ask_is_answered_for_everybody_to_see_and_can_be_replied_to(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    asked = await alice.slash("ask", question="how long do refunds take?", private=False)
+    answer = await discord.reply_to(asked)
+    assert not asked.private
+    assert "how long do refunds take?" in answer.text
+    assert REFUNDS in answer.text
+    again = await discord.person("bob").says("and for annual plans?", reply_to=answer)
+    assert REFUNDS in (await discord.reply_to(again)).text
+    assert len(office.script.called("understand")[1].given[1].turns) == 1
+
+
+async def test_ask_in_private_is_seen_by_nobody_else(discord: FakeDiscord, office: Office) -> None:
+    asked = await discord.person("alice").slash("ask", question="how long do refunds take?", private=True)
+    answer = await discord.reply_to(asked)
+    assert asked.private
+    assert REFUNDS in answer.text
+    assert "Share with channel" in answer.buttons()
+    await discord.person("alice").clicks(answer, "Share with channel")
+    await discord.until(
+        lambda: any(REFUNDS in one.text for one in discord.visible("general")), what="the shared answer"
+    )
+
+
+async def test_a_file_that_comes_with_ask_is_read(discord: FakeDiscord, office: Office) -> None:
+    asked = await discord.person("alice").slash("ask", question="what of Lyon?", file=("note.txt", b"Pay Lyon."))
+    await discord.reply_to(asked)
+    (call,) = office.script.called("understand")
+    assert [one.text for one in call.given[1].attachments] == ["Pay Lyon."]
+
+
+async def test_an_answer_past_the_interactions_time_still_arrives(discord: FakeDiscord, office: Office) -> None:
+    held = discord.hold("PATCH", "/webhooks/{webhook_id}/{webhook_token}/messages/{message_id}")
+    asked = await discord.person("alice").slash("ask", question="how long do refunds take?", private=False)
+    await held.reached()
+    discord.expire_interaction_tokens()
+    held.release()
+    assert REFUNDS in (await discord.reply_to(asked)).text
+
+
+async def test_a_private_answer_past_the_interactions_time_goes_to_the_asker_alone(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    held = discord.hold("PATCH", "/webhooks/{webhook_id}/{webhook_token}/messages/{message_id}")
+    await alice.slash("ask", question="how long do refunds take?", private=True)
+    await held.reached()
+    discord.expire_interaction_tokens()
+    held.release()
+    await discord.until(lambda: any(REFUNDS in one.text for one in alice.dm_channel.posts()), what="a direct message")
+    assert not any(REFUNDS in one.text for one in discord.visible("general"))
+
+
+async def test_answer_this_answers_somebody_elses_message_in_a_thread_on_it(
+    discord: FakeDiscord, office: Office
+) -> None:
+    question = await discord.person("bob").says("how long do refunds take?")
+    pressed = await discord.person("alice").context_menu("Answer this", question)
+    assert pressed.private
+    answer = await discord.reply_to(question)
+    assert answer.channel is question.thread
+    assert REFUNDS in answer.text
+
+
+async def test_commands_are_registered_once_and_again_only_when_they_change(discord: FakeDiscord) -> None:
+    office = Office(discord)
+    async with office.open():
+        pass
+    async with office.open():
+        pass
+    assert [(sync.guild_id, sync.names) for sync in discord.commands.syncs] == [
+        (None, ("ask", "footnote", "Answer this"))
+    ]
+
+
+async def test_while_developing_commands_are_registered_in_one_server(discord: FakeDiscord) -> None:
+    office = Office(discord, dev_guild=True)
+    async with office.open():
+        assert [sync.guild_id for sync in discord.commands.syncs] == [discord.guild_id]
+
+
+async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: FakeDiscord, office: Office) -> None:
+    category = await discord.category("support")
+    channel = await discord.text_channel("refunds", category=category)
+    await discord.quiet(0.1)
+    ada = discord.person("ada", admin=True)
+    for place, choice in ((category, "profile=thorough"), (channel, "behaviour=conservative")):
+        menu = (await ada.slash("footnote settings", place=place)).reply
+        manner = next(one for one in menu.controls() if ":manner:" in (one.custom_id or ""))
+        await ada.selects(menu, manner.custom_id or "", choice)
+        await discord.quiet(0.1)
+    await discord.reply_to(await discord.person("alice").says("<@bot> how long do refunds take?", channel=channel))
+    conduct = office.script.called("understand")[0].given[0].conduct
+    assert (conduct.profile, conduct.behaviour) == ("thorough", "conservative")
+
+
+async def test_a_forged_settings_menu_is_refused_and_on_record(discord: FakeDiscord, office: Office) -> None:
+    ada, alice = discord.person("ada", admin=True), discord.person("alice")
+    menu = (await ada.slash("footnote settings")).reply
+    menu.ephemeral_for = None  # as if the menu's id had leaked
+    manner = next(one for one in menu.controls() if ":manner:" in (one.custom_id or ""))
+    pressed = await alice.selects(menu, manner.custom_id or "", "profile=thorough")
+    assert "Only an admin" in pressed.text
+    assert [(entry.actor, entry.allowed) for entry in await office.audit.recent()] == [
+        (f"discord:user:{alice.id}", False)
+    ]
+
+
+async def test_asking_a_person_mentions_the_configured_role_and_nobody_else(
+    discord: FakeDiscord, office: Office
+) -> None:
+    role = discord.role("support", mentionable=True)
+    discord.allow_pings_of(role)
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.preferences.write(place, {"handoff": str(role.id)})
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
+    await alice.clicks(answer, "Ask a person")
+    await discord.until(discord.pings, what="a ping")
+    await alice.clicks(answer, "Ask a person")
+    assert "already" in (await _last_private(discord, "alice", 2)).text
+    assert [(ping.kind, ping.who) for ping in discord.pings()] == [("role", "support")]
+
+
+async def _last_private(discord: FakeDiscord, name: str, count: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    person = discord.person(name)
+    await discord.until(lambda: len(person.private) >= count, what="a private word")
+    return person.private[-1]
+
+
+# --- who reads where
+
+
+async def test_what_only_a_role_may_read_is_said_where_only_that_role_reads(
+    discord: FakeDiscord, office: Office
+) -> None:
+    board = discord.role("board")
+    grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
+    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    hidden = await discord.text_channel("board", private_to=[board])
+    mixed = await discord.text_channel("leads", private_to=[board, discord.role("leads")])
+    await discord.quiet(0.1)
+    chair = discord.person("chair", roles=[board])
+    said = {}
+    for channel in (hidden, mixed, discord.channel("general")):
+        said[channel.name] = await discord.reply_to(await chair.says("<@bot> when does the canary sing?", channel))
+    assert "dawn" in said["board"].text
+    assert "dawn" not in said["leads"].text
+    assert "dawn" not in said["general"].text
+    assert "dawn" in (await discord.reply_to(await chair.dm("when does the canary sing?"))).text
+    assert "dawn" not in (await discord.reply_to(await discord.person("alice").dm("when does the canary sing?"))).text
+
+
+async def test_quotes_are_for_whoever_may_read_them_now(discord: FakeDiscord, office: Office) -> None:
+    board = discord.role("board")
+    grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
+    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    hidden = await discord.text_channel("board", private_to=[board, discord.person("owner's friend", admin=True)])
+    await discord.quiet(0.1)
+    chair = discord.person("chair", roles=[board])
+    answer = await discord.reply_to(await chair.says("<@bot> when does the canary sing?", hidden))
+    seen = await chair.clicks(answer, "Show quotes")
+    await discord.until(lambda: "“The canary sings at dawn.”" in seen.text, what="the quote")

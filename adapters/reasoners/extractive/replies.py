@@ -22,7 +22,7 @@ _SMALL_TALK = {
     Kind.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
     Kind.ABILITIES: (
         "I search your team's documents and answer with their own sentences, each with its source, so that you can "
-        "check it. No language model is at work here, so I quote rather than write; when the documents don't say, I tell "
+        "check it. No language model is at work here, so I quote rather than write; when they don't say, I tell "
         "you so."
     ),
     Kind.IDENTITY: (

@@ -54,7 +54,7 @@ def test_many_and_long_sources_stay_within_the_limits() -> None:
     foot = blocks.foot(answer("x [1]", *many), "t1", ("n" * 5_000,) * 9, handoff=True, private=True)
     assert valid(foot)
     assert all(len(block["text"]["text"]) <= 3_000 for block in foot if block["type"] == "section")
-    assert "more" in foot[3]["text"]["text"] or any("more" in str(block) for block in foot)
+    assert "and 47 more" in str(foot)
 
 
 def test_a_long_answer_is_split_below_the_limit_of_a_message() -> None:
@@ -69,9 +69,19 @@ def test_a_cards_buttons_carry_ids_alone() -> None:
         Choice("other", "Something else", asks_text=True),
     )
     checkpoint = Checkpoint(
-        "c1", CheckpointKind.CLARIFY, ThreadKey("slack", "T", "C", "1"), Person("slack:T/U"), "refunds?", "Which <!here>?",
-        choices, ("Refund policy",), "", Spent(), NOW, NOW,
-    )  # fmt: skip
+        id="c1",
+        kind=CheckpointKind.CLARIFY,
+        thread=ThreadKey("slack", "T", "C", "1"),
+        asker=Person("slack:T/U"),
+        question="refunds?",
+        message="Which <!here>?",
+        choices=choices,
+        found=("Refund policy",),
+        missing="",
+        spent=Spent(),
+        created_at=NOW,
+        expires_at=NOW,
+    )
     layout = blocks.card(checkpoint, Answer(Outcome.CLARIFIED, "Which?"), (), "t1")
     assert valid(layout)
     buttons = layout[-1]["elements"]

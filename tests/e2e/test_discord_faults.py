@@ -1,0 +1,184 @@
+"""In Discord, when things go wrong: lost connections, replays, limits, missing intents, crashes at a bad moment."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+
+from core.errors import ConfigurationError, LeaseLost, StoreUnavailable
+from core.ports import Delivery
+from tests.e2e.discord_office import Office
+from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
+]
+
+REFUNDS = "Refunds are paid within 14 days."
+MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+async def closed(discord: FakeDiscord) -> Office:
+    office = Office(discord)
+    await office.scene.knows(REFUNDS, title="Refund policy")
+    return office
+
+
+@pytest.fixture
+async def office(closed: Office) -> AsyncIterator[Office]:
+    async with closed.open():
+        yield closed
+
+
+async def test_a_resumed_connection_repeats_itself_and_nobody_notices(discord: FakeDiscord, office: Office) -> None:
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    await discord.reply_to(asked)
+    discord.replay_on_resume(10)
+    await discord.drop_socket()
+    await discord.until(lambda: discord.resumes, what="a resumption")
+    await office.settled()
+    assert len(discord.answers_to(asked)) == 1
+    assert len(office.script.called("understand")) == 1
+
+
+async def test_what_was_said_while_the_connection_was_away_is_answered(discord: FakeDiscord, office: Office) -> None:
+    await discord.ask_to_reconnect()
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked)).text
+    assert discord.identifies == 1
+
+
+async def test_an_invalid_session_identifies_again_and_goes_on(discord: FakeDiscord, office: Office) -> None:
+    await discord.invalidate_session()
+    await discord.until(lambda: discord.identifies == 2 and discord.is_connected(), 20, what="a second identify")
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked)).text
+
+
+async def test_edits_stay_within_their_bucket(discord: FakeDiscord) -> None:
+    discord.enforce_edit_limit(edits=5, seconds=5.0)
+    office = Office(discord, pace_seconds=1.2)
+    await office.scene.knows(REFUNDS, title="Refund policy")
+
+    async def slowly() -> None:
+        await asyncio.sleep(0)
+
+    text = [f"word{n} " for n in range(60)] + ["and it ends [1]."]
+    office.script.enqueue("compose", text)
+    async with office.open():
+        asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+        answer = await discord.reply_to(asked, 20)
+        await slowly()
+    assert "word59" in answer.text
+    assert discord.faults.limited == []
+
+
+async def test_rate_limits_delay_the_answer_and_lose_nothing(discord: FakeDiscord, office: Office) -> None:
+    discord.limit_rate("POST", MESSAGES, retry_after=0.2, times=2)
+    discord.limit_rate("PATCH", MESSAGE, retry_after=0.2, times=2, scope="shared")
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked)).text
+    assert len(discord.answers_to(asked)) == 1
+
+
+async def test_an_answer_lost_on_its_way_back_is_not_posted_twice(discord: FakeDiscord, office: Office) -> None:
+    discord.break_down("POST", MESSAGES, status=500, done=True)
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked, 20)).text
+    assert len(discord.answers_to(asked)) == 1
+
+
+async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    kept = closed.postings.keep
+    crashes = ["now"]
+
+    async def keep(thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
+        if "message" in values and crashes:
+            crashes.pop()
+            raise LeaseLost("As if the process had died here.")
+        await kept(thread, subject, values, fence=fence)
+
+    closed.postings.keep = keep  # type: ignore[method-assign]
+    async with closed.open():
+        asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+        await discord.until(lambda: not crashes, what="the crash")
+        lease_over = await closed.inbox.take("another", _seconds(0.1))
+        assert lease_over is None  # the thread is still leased to the one that died
+        for line in closed.inbox._lines.values():
+            line.held = False
+        assert REFUNDS in (await discord.reply_to(asked, 20)).text
+        assert len(discord.answers_to(asked)) == 1
+
+
+async def test_heard_while_the_store_is_away_it_is_answered_afterwards(discord: FakeDiscord, office: Office) -> None:
+    put = office.inbox.put
+    failures = [1, 2, 3]
+
+    async def away(delivery: Delivery) -> bool:
+        if failures:
+            failures.pop()
+            raise StoreUnavailable("Redis does not answer.")
+        return await put(delivery)
+
+    office.inbox.put = away  # type: ignore[method-assign]
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked)).text
+    assert failures == []
+
+
+async def test_without_the_content_intent_mentions_are_still_answered_and_the_remedy_is_logged(
+    discord: FakeDiscord, closed: Office, capsys: pytest.CaptureFixture[str]
+) -> None:
+    discord.disallow_intent("message_content")
+    async with closed.open():
+        asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+        assert REFUNDS in (await discord.reply_to(asked)).text
+    assert "Message Content Intent" in capsys.readouterr().out
+    assert discord.identifies == 1
+
+
+async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord, closed: Office) -> None:
+    discord.token = "MTIzNDU2Nzg5.fake.another-token"
+    platform = closed.platform
+    with pytest.raises(ConfigurationError, match="DISCORD_BOT_TOKEN") as refused:
+        await platform.run(asyncio.Event())
+    assert "MTIz" not in str(refused.value)
+    assert discord.identifies == 0
+
+
+async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
+    for key in [key for key in office.postings._kept if "trace" in str(key)]:
+        del office.postings._kept[key]
+    pressed = await alice.clicks(answer, "Show quotes")
+    assert pressed.private
+    assert "nothing kept" in pressed.text
+
+
+async def test_a_message_of_ours_that_was_removed_is_posted_anew(discord: FakeDiscord, office: Office) -> None:
+    office.script.enqueue("understand", lambda *_: asyncio.sleep(0))
+    office.script._scripts["understand"].clear()
+    discord.slow_down("PATCH", MESSAGE, seconds=0.1)
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    await discord.until(lambda: discord.answers_to(asked), what="a first sign")
+    first = discord.answers_to(asked)[0]
+    await discord.posting.delete(first)
+    assert REFUNDS in (await discord.reply_to(asked, 20)).text
+
+
+def _seconds(number: float):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    from datetime import timedelta
+
+    return timedelta(seconds=number)
