@@ -56,9 +56,9 @@ def job_state(job: Job) -> str:
             now = "Cancelling." if job.cancelled_by else _doing(job)
             return f"{now} {counts}." if counts else now
         case JobState.DONE:
-            return f"Done: {counts or 'nothing to do'}{_took(job)}."
+            return f"Done{_took(job)}: {counts or 'nothing to do'}."
         case JobState.FAILED:
-            return f"Failed{_took(job)}." if not counts else f"Failed after {counts}{_took(job)}."
+            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)} after {counts}."
         case JobState.CANCELLED:
             return f"Cancelled; {counts or 'nothing was changed'}."
 
@@ -81,7 +81,7 @@ def _doing(job: Job) -> str:
 def _took(job: Job) -> str:
     if job.ended_at is None:
         return ""
-    return f" after {span(job.ended_at - job.created_at)}"
+    return f" in {span(job.ended_at - job.created_at)}"
 
 
 def span(time: timedelta) -> str:

@@ -82,7 +82,7 @@ class KnowledgeDesk(KnowledgeCommands):
             log.exception("kb_failed", verb=command.verb)
             return KbReply(WENT_WRONG, ok=False)
         if command.verb not in ONLY_LOOKING and reply.confirm is None:
-            await self._record(caller, command.verb, about, detail=f"job {reply.job.id}" if reply.job else "")
+            await self._record(caller, command.verb, about, detail=_said(reply))
         return reply
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbReply:
@@ -462,6 +462,11 @@ def paged(lines: Sequence[str], page: int, head: str, empty: str) -> KbReply:
     shown = lines[(at - 1) * PAGE : at * PAGE]
     note = [f"Page {at} of {pages}."] if pages > 1 else []
     return KbReply("\n".join([head, *shown, *note]), page=at, pages=pages)
+
+
+def _said(reply: KbReply) -> str:
+    """A reply in the audit: its job, or its first line."""
+    return f"job {reply.job.id}" if reply.job else reply.text.partition("\n")[0][:160]
 
 
 def _check(command: KbCommand, caller: Caller) -> None:

@@ -1,7 +1,7 @@
 """The platforms that are configured, each opened with what it needs of the open Footnote."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.platform import Platform
@@ -55,11 +55,10 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
     )
 
 
-@asynccontextmanager
-async def _discord(settings: Settings, footnote: Footnote) -> AsyncIterator[Connected]:
+def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
     from adapters.discord.platform import DiscordPlatform
 
-    yield DiscordPlatform(
+    return DiscordPlatform(
         token=revealed(settings.discord_bot_token) or "",
         inbox=footnote.inbox,
         postings=footnote.postings,

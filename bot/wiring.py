@@ -38,7 +38,8 @@ from core.ingestion.ingestor import Ingestor
 from core.inquiry import PROFILE_LIMITS, Conduct
 from core.knowledge import Document
 from core.places import PlaceSettings
-from core.ports import Clock, Encoder, Journal, Purse, Reasoner
+from core.ports import Clock, Encoder, Journal, Memory, Purse, Reasoner
+from core.recollection import CurrentMemory
 from core.retrieval.hybrid import Retriever
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Footnote:
     reranker: CrossEncoderReranker
     retriever: Retriever
     catalogue: RedisCatalogue
-    memory: RedisMemory
+    memory: Memory
     checkpoints: RedisCheckpoints
     journal: Journal
     postings: RedisPostings
@@ -170,7 +171,7 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
             p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline))
             for p, limit in PROFILE_LIMITS.items()
         }
-        memory, checkpoints = RedisMemory(redis), RedisCheckpoints(redis)
+        memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
         ingestor = Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock)
         yield Footnote(

@@ -29,6 +29,7 @@ from core.events import (
 from core.inquiry import Choice, Conduct, Inquiry
 from core.knowledge import KnowledgeBase
 from core.ports import Catalogue, Checkpoints, Clock, Journal, Memory, Parked, Reasoner, ThreadRecord
+from core.recollection import still_visible
 from core.retrieval.recall import recall_turns
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
@@ -164,7 +165,10 @@ class Assistant:
             raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
         bases = await self.visible_bases(audience or taken.inquiry.audience, taken.inquiry.scope)
         scope = frozenset(base.name for base in bases)
-        inquiry = replace(resumed(taken, choice, text), bases=bases, library=taken.inquiry.library.readable_by(scope))
+        library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
+        inquiry = replace(resumed(taken, choice, text), bases=bases, library=library)
+        if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
+            inquiry = replace(inquiry, searches=(), missing="")
         record = await self._memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
         events = self._shown_sources(inquiry, fence) if choice.id == "show" else self._pursue(inquiry, thread, fence)

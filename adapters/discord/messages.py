@@ -101,7 +101,7 @@ class Messages:
                 async with reaching("edit my answer"):
                     await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
             except (NotFound, Denied, PlatformUnavailable) as error:
-                if spot.private or (isinstance(error, PlatformUnavailable) and not _token_is_bad(error)):
+                if isinstance(error, PlatformUnavailable) and not _token_is_bad(error):
                     raise
             else:
                 return

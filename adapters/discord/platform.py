@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import discord
 import structlog
@@ -34,7 +34,7 @@ from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
-from adapters.knowledge_desk import KnowledgeCommands
+from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
 from adapters.platform import Posting
 from core.attention import Attention
 from core.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -146,6 +146,10 @@ class DiscordPlatform:
         """Why it is not ready; empty when it is."""
         return self._waiting_for
 
+    def seams(self) -> PlatformSeams:
+        """What it lends to the knowledge desk."""
+        return self.knowledge.seams()
+
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""
         return ()
@@ -165,11 +169,38 @@ class DiscordPlatform:
                 if task.done():
                     task.result()
         finally:
-            await self._close()
+            await self._hang_up(connecting)
             await self._intake.drained()
-            for task in (connecting, taking, stopping, *self._tasks):
+            for task in (taking, stopping):
                 task.cancel()
-            await asyncio.gather(connecting, taking, stopping, *self._tasks, return_exceptions=True)
+            await asyncio.gather(taking, stopping, return_exceptions=True)
+
+    async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
+        """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
+        self._waiting_for = "it is closing"
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+        socket = self._client.ws if self._client is not None else None
+        if socket is not None:  # None until the first connection stands, whatever the library's types say
+            with suppress(TimeoutError, OSError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await socket.close(code=1000)
+
+    async def close(self) -> None:
+        """Let go of everything: nothing can be shown any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._client is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def _connect(self) -> None:
         content = True
@@ -188,10 +219,11 @@ class DiscordPlatform:
                 content = await self._without_content(client)
             except discord.ConnectionClosed as error:
                 await client.close()
-                raise ConfigurationError(
-                    f"Discord closed the connection for good ({error.code}).",
-                    remedy="footnote doctor says what is missing.",
-                ) from None
+                remedy = "footnote doctor says what is missing."
+                raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
+            except ConfigurationError:
+                await client.close()
+                raise
             else:
                 return
 
@@ -205,13 +237,6 @@ class DiscordPlatform:
         client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
         self._commands.register(client.tree)
         return client
-
-    async def _close(self) -> None:
-        if self._client is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await self._client.close()
-        self._waiting_for = "it is closed"
 
     async def ready(self) -> None:
         """The connection stands: commands that have changed are registered."""

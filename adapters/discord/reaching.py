@@ -37,6 +37,10 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         raise Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error)) from error
     except (discord.DiscordServerError, discord.RateLimited, aiohttp.ClientError, TimeoutError, OSError) as error:
         raise PlatformUnavailable(f"Discord does not answer ({doing}).") from error
+    except RuntimeError as error:
+        if "closed" not in str(error):  # aiohttp's word for a session that was closed while we drain
+            raise
+        raise PlatformUnavailable(f"The connection to Discord is closed ({doing}).") from error
     except discord.HTTPException as error:
         log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
         raise PlatformUnavailable(f"Discord refuses to {doing} ({error.code}).") from error

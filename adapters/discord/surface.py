@@ -92,7 +92,8 @@ class DiscordSurface:
         await self._posting.keep(stage="working")
         first = await self._put(FIRST, self._working())
         self._pace.last = time.monotonic()
-        if self._address.manner in (Manner.REPLY, Manner.DIRECT, Manner.RESPONSE):
+        manner = self._posting.get("manner") or self._address.manner
+        if manner in (Manner.REPLY, Manner.DIRECT, Manner.RESPONSE):
             await self._shown.keep_message(first, self._message.thread)
 
     async def step(self, step: Step) -> None:

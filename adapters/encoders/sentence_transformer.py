@@ -1,8 +1,8 @@
 """Vectors from any sentence-transformers model, never on the event loop.
 
-Two copies of the model, each with its own thread. The one for queries stays in float32 and is never behind a batch of
-passages. The one for passages runs in bfloat16 where the processor computes in it: 3.3 times as many passages a second
-as ``encode`` with its defaults, at a cosine of 0.9999 to float32 (tests/measure/encoding.py).
+Two copies of the model, each with its own thread, so that a query is never behind a batch of passages. Both run in
+bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its defaults, a
+query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32 (tests/measure/encoding.py).
 """
 
 import asyncio
@@ -143,13 +143,21 @@ class SentenceTransformerEncoder:
 
     def _queries(self) -> Any:
         if self._query_model is None:
-            self._query_model = _load(self._files)
+            self._query_model = self._load()
         return self._query_model
 
     def _passages(self) -> Any:
         if self._passage_model is None:
-            self._passage_model = _load(self._files, bfloat16=self._reduced and computes_in_bfloat16())
+            self._passage_model = self._load()
         return self._passage_model
+
+    def _load(self) -> Any:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        model = load(self._files, SentenceTransformer)
+        # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
+        return model.to(torch.bfloat16) if self._reduced and computes_in_bfloat16() else model
 
     async def _ensure(self, thread: ThreadPoolExecutor, model: Callable[[], Any]) -> None:
         """Loading has its own, longer deadline."""
@@ -170,15 +178,6 @@ def computes_in_bfloat16() -> bool:
 
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
-
-
-def _load(files: Any, *, bfloat16: bool = False) -> Any:
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    model = load(files, SentenceTransformer)
-    # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
-    return model.to(torch.bfloat16) if bfloat16 else model
 
 
 def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vectors":

@@ -64,6 +64,7 @@ class Ear:
         self._handle = handle
         self._deaf_seconds = deaf_seconds
         self._heard_at = 0.0
+        self._greeted = asyncio.Event()
         self.connected = False
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -98,13 +99,16 @@ class Ear:
 
     async def _heard(self, _message: Any) -> None:
         self._heard_at = time.time()
+        self._greeted.set()
 
     async def _connect(self, client: SocketModeClient) -> bool:
         """Whether it is connected. Raises ConfigurationError when trying again is of no use."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
+                self._greeted.clear()
                 client.wss_uri = await client.issue_new_wss_url()
                 await client.connect()  # type: ignore[no-untyped-call]
+                await self._greeted.wait()  # Slack says hello; a connection without one is deaf from the start
         except SlackApiError as error:
             data = getattr(error.response, "data", None)
             word = str(data.get("error", "")) if isinstance(data, dict) else ""

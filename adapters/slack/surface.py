@@ -21,7 +21,7 @@ from adapters.slack.text import Escaper, escaped
 from adapters.slack.web import Refusal, Uncertain, Web
 from core.answer import Answer, Outcome
 from core.conversation import Person, ThreadKey
-from core.errors import PlatformUnavailable
+from core.errors import PlatformUnavailable, StoreUnavailable
 from core.inquiry import Checkpoint
 from core.places import PlaceSettings, ReplyStyle
 
@@ -35,6 +35,10 @@ POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate 
 NOT_THERE = {"message_not_found", "cant_update_message"}
 
 log = structlog.get_logger(__name__)
+
+
+class Unpostable(PlatformUnavailable):
+    """Slack will not take our messages there: we were removed, or the channel is archived."""
 
 
 class Workspace(Protocol):
@@ -348,7 +352,7 @@ class SlackSurface:
         foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
         layouts = [[blocks.markdown(part)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
-        streamed = len(parts) == 1 and self._text.strip() == escaped(answer.text).strip()
+        streamed = len(parts) == 1 and self._text.strip() == parts[0].strip()
         await self._finish(layouts, answer.text, "done", below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self._remember_latest()
@@ -366,11 +370,19 @@ class SlackSurface:
         await self.workspace.show_session(self.spot.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work, under which trace; what was written so far stays."""
+        """Say that it did not work, under which trace; what was written so far stays.
+
+        Raises StoreUnavailable when Slack itself is away: the question is then kept, as when any store is away.
+        """
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
         layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
-        await self._finish([layout], message, "done")
+        try:
+            await self._finish([layout], message, "done")
+        except Unpostable as error:
+            log.warning("nowhere_to_answer", trace_id=trace_id, reason=str(error))
+        except PlatformUnavailable as error:
+            raise StoreUnavailable(f"{error} The question is kept.") from None
         await self.workspace.show_session(self.spot.thread, "active")
 
     async def _finish(
@@ -424,10 +436,12 @@ class SlackSurface:
         if self._streaming:
             await self._leave_stream()
         try:
+            if not self.posting.get("ts"):
+                raise Refusal("chat.update", "message_not_found")
             await self._update(self.posting.get("ts"), layout, text, "0")
         except Refusal as refusal:
             if refusal.error not in NOT_THERE:
-                raise PlatformUnavailable(f"Slack did not take the answer ({refusal.error}).") from None
+                raise Unpostable(f"Slack did not take the answer ({refusal.error}).") from None
             await self._shown(await self._post(layout, text, "0"))  # somebody removed it
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
@@ -470,7 +484,7 @@ class SlackSurface:
                 )
                 return str(answer["ts"])
             except Refusal as refusal:
-                raise PlatformUnavailable(f"Slack did not take the message ({refusal.error}).") from None
+                raise Unpostable(f"Slack did not take the message ({refusal.error}).") from None
             except Uncertain:
                 if found := await self._lost_message(part):
                     return found

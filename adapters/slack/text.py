@@ -13,39 +13,44 @@ from core.agent.links import without_foreign_links
 
 JOINER = "⁠"
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_QUOTE = re.compile(r"(?m)^((?:&gt;[ \t]?)+)")
+_LINE_BEGIN = re.compile(r"(?m)^[ >]*>")
 _WORD = re.compile(r"[\w.]")
 _ENTITY = re.compile(r"<([^<>]+)>")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{2,20}")
 
 
 class Escaper:
-    """Escapes a stream piece by piece; what comes out, joined, is what the whole text would have become."""
+    """Escapes Markdown piece by piece; what comes out, joined, is what the whole text would have become.
+
+    A ``>`` that begins a line stays: it makes a quote, and without a ``<`` before it nothing else.
+    """
 
     def __init__(self) -> None:
         self._before = ""
+        self._line_begins = True
 
     def push(self, piece: str) -> str:
         """The piece, safe to append."""
-        shown = "".join(self._character(character) for character in piece)
-        return shown.replace("\x00", "")
+        return "".join(self._character(character) for character in piece).replace("\x00", "")
 
     def _character(self, character: str) -> str:
         before, self._before = self._before, character
+        begins, self._line_begins = self._line_begins, character == "\n" or (self._line_begins and character in " >")
+        if character == ">" and begins:
+            return character
         if character == "@" and not _WORD.match(before):
             return "@" + JOINER
         return _ESCAPES.get(character, character)
 
 
 def escaped(text: str) -> str:
-    """A whole text, safe in ``mrkdwn`` and ``markdown``."""
-    return Escaper().push(text)
+    """A text as it is, safe in ``mrkdwn``: in a label, a title, a sentence of ours."""
+    return _LINE_BEGIN.sub(lambda match: match.group().replace(">", "&gt;"), Escaper().push(text))
 
 
 def safe_markdown(text: str, allowed_links: frozenset[str]) -> str:
-    """An answer for a ``markdown`` block: escaped, quotes still quotes, no link but the allowed ones."""
-    shown = escaped(without_foreign_links(text, allowed_links))
-    return _QUOTE.sub(lambda match: match.group(1).replace("&gt;", ">"), shown)
+    """An answer for a ``markdown`` block: escaped, and no link but the allowed ones."""
+    return Escaper().push(without_foreign_links(text, allowed_links))
 
 
 def link(url: str | None, label: str) -> str:

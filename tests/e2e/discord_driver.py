@@ -31,7 +31,7 @@ class DiscordDriver:
     async def connecting(
         self, inbox: Inbox, postings: Postings, checkpoints: Checkpoints, controls: Controls, **more: Any
     ) -> AsyncIterator[Running]:
-        yield DiscordPlatform(
+        platform = DiscordPlatform(
             token=self.discord.token,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
@@ -42,6 +42,8 @@ class DiscordDriver:
             controls=controls,
             **more,
         )
+        async with platform:
+            yield platform
 
     def person(self, name: str) -> Person:
         return self.discord.person(name, admin=name in ADMINS)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from adapters.controls import Controls
 from adapters.desk import Desk
 from adapters.discord.platform import DiscordPlatform
+from adapters.knowledge_desk import KnowledgeCommands
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.postings import InProcessPostings
 from adapters.testing.stores import InProcessAudit, InProcessFeedbackBox, InProcessPreferences
@@ -29,7 +30,14 @@ async def parse(name: str, data: bytes) -> Parsed:
 class Office:
     """Everything that outlives a process of Footnote: the stores, and Discord itself."""
 
-    def __init__(self, discord: FakeDiscord, *, pace_seconds: float = 0.05, dev_guild: bool = False) -> None:
+    def __init__(
+        self,
+        discord: FakeDiscord,
+        *,
+        pace_seconds: float = 0.05,
+        dev_guild: bool = False,
+        kb: KnowledgeCommands | None = None,
+    ) -> None:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
@@ -39,6 +47,7 @@ class Office:
         self.feedback = InProcessFeedbackBox(self.scene.state)
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
+        self.kb = kb
         self.dev_guild = str(discord.guild_id) if dev_guild else None
         self.platform: DiscordPlatform = self._platform()
 
@@ -61,6 +70,7 @@ class Office:
             controls=controls,
             parse=parse,
             dev_guild=self.dev_guild,
+            kb=self.kb,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
             pace_seconds=self.pace_seconds,
@@ -79,7 +89,7 @@ class Office:
         )
         worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
         stop = asyncio.Event()
-        async with asyncio.TaskGroup() as group:
+        async with platform, asyncio.TaskGroup() as group:
             group.create_task(platform.run(stop))
             if working:
                 group.create_task(worker.run(stop))

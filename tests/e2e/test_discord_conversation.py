@@ -91,7 +91,7 @@ async def test_where_it_may_not_write_the_asker_hears_directly_what_is_missing(
     await discord.take_permission("send_messages", discord.channel("general"))
     await discord.take_permission("send_messages_in_threads", discord.channel("general"))
     await alice.says("<@bot> how long do refunds take?")
-    await discord.until(lambda: alice.dm_channel.posts(), what="a direct message")
+    await discord.until(alice.dm_channel.posts, what="a direct message")
     told = alice.dm_channel.posts()[-1].text
     assert "does not let me write" in told
     assert "Send Messages" in told
@@ -194,7 +194,7 @@ async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: F
     await discord.quiet(0.1)
     ada = discord.person("ada", admin=True)
     for place, choice in ((category, "profile=thorough"), (channel, "behaviour=conservative")):
-        menu = (await ada.slash("footnote settings", place=place)).reply
+        menu = await discord.reply_to(await ada.slash("footnote settings", place=place))
         manner = next(one for one in menu.controls() if ":manner:" in (one.custom_id or ""))
         await ada.selects(menu, manner.custom_id or "", choice)
         await discord.quiet(0.1)
@@ -205,7 +205,7 @@ async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: F
 
 async def test_a_forged_settings_menu_is_refused_and_on_record(discord: FakeDiscord, office: Office) -> None:
     ada, alice = discord.person("ada", admin=True), discord.person("alice")
-    menu = (await ada.slash("footnote settings")).reply
+    menu = await discord.reply_to(await ada.slash("footnote settings"))
     menu.ephemeral_for = None  # as if the menu's id had leaked
     manner = next(one for one in menu.controls() if ":manner:" in (one.custom_id or ""))
     pressed = await alice.selects(menu, manner.custom_id or "", "profile=thorough")
@@ -258,6 +258,35 @@ async def test_what_only_a_role_may_read_is_said_where_only_that_role_reads(
     assert "dawn" not in said["general"].text
     assert "dawn" in (await discord.reply_to(await chair.dm("when does the canary sing?"))).text
     assert "dawn" not in (await discord.reply_to(await discord.person("alice").dm("when does the canary sing?"))).text
+
+
+async def test_somebody_let_in_by_name_without_the_role_keeps_the_roles_knowledge_out(
+    discord: FakeDiscord, office: Office
+) -> None:
+    board = discord.role("board")
+    grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
+    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    guest = await discord.text_channel("board", private_to=[board, discord.person("guest")])
+    member = await discord.text_channel("board-too", private_to=[board, discord.person("chair", roles=[board])])
+    await discord.quiet(0.1)
+    chair = discord.person("chair")
+    assert "dawn" not in (await discord.reply_to(await chair.says("<@bot> when does the canary sing?", guest))).text
+    assert "dawn" in (await discord.reply_to(await chair.says("<@bot> when does the canary sing?", member))).text
+
+
+async def test_what_a_channel_or_the_server_may_read_is_said_there(discord: FakeDiscord, office: Office) -> None:
+    here = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    server = f"discord:guild:{discord.guild_id}"
+    await office.scene.knows("Owls hoot at dusk.", title="Owls", base="owls", grants=frozenset({here}))
+    await office.scene.knows("Larks sing at noon.", title="Larks", base="larks", grants=frozenset({server}))
+    alice = discord.person("alice")
+    answers = {}
+    for channel in ("general", "random"):
+        answers[channel] = (await discord.reply_to(await alice.says("<@bot> what do birds do?", channel))).text
+    assert "dusk" in answers["general"]
+    assert "dusk" not in answers["random"]
+    assert "noon" in answers["general"]
+    assert "noon" in answers["random"]
 
 
 async def test_quotes_are_for_whoever_may_read_them_now(discord: FakeDiscord, office: Office) -> None:

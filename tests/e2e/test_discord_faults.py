@@ -69,15 +69,11 @@ async def test_edits_stay_within_their_bucket(discord: FakeDiscord) -> None:
     office = Office(discord, pace_seconds=1.2)
     await office.scene.knows(REFUNDS, title="Refund policy")
 
-    async def slowly() -> None:
-        await asyncio.sleep(0)
-
     text = [f"word{n} " for n in range(60)] + ["and it ends [1]."]
     office.script.enqueue("compose", text)
     async with office.open():
         asked = await discord.person("alice").says("<@bot> how long do refunds take?")
         answer = await discord.reply_to(asked, 20)
-        await slowly()
     assert "word59" in answer.text
     assert discord.faults.limited == []
 
@@ -150,9 +146,8 @@ async def test_without_the_content_intent_mentions_are_still_answered_and_the_re
 
 async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord, closed: Office) -> None:
     discord.token = "MTIzNDU2Nzg5.fake.another-token"
-    platform = closed.platform
     with pytest.raises(ConfigurationError, match="DISCORD_BOT_TOKEN") as refused:
-        await platform.run(asyncio.Event())
+        await closed.platform.run(asyncio.Event())
     assert "MTIz" not in str(refused.value)
     assert discord.identifies == 0
 
@@ -168,14 +163,23 @@ async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: F
 
 
 async def test_a_message_of_ours_that_was_removed_is_posted_anew(discord: FakeDiscord, office: Office) -> None:
-    office.script.enqueue("understand", lambda *_: asyncio.sleep(0))
-    office.script._scripts["understand"].clear()
     discord.slow_down("PATCH", MESSAGE, seconds=0.1)
     asked = await discord.person("alice").says("<@bot> how long do refunds take?")
     await discord.until(lambda: discord.answers_to(asked), what="a first sign")
     first = discord.answers_to(asked)[0]
     await discord.posting.delete(first)
     assert REFUNDS in (await discord.reply_to(asked, 20)).text
+
+
+async def test_an_answer_that_is_under_way_when_it_is_told_to_stop_is_still_shown(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    held = discord.hold("POST", MESSAGES)
+    async with closed.open():
+        asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+        await held.reached()
+        asyncio.get_running_loop().call_later(0.5, held.release)
+    assert REFUNDS in discord.answers_to(asked)[-1].text
 
 
 def _seconds(number: float):  # type: ignore[no-untyped-def]  # noqa: ANN202

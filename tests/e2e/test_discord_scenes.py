@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture  # type: ignore[no-redef]
 async def driver() -> AsyncIterator[PlatformDriver]:
     async with FakeDiscord() as discord:
         yield DiscordDriver(discord)

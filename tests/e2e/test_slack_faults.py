@@ -128,6 +128,16 @@ async def test_twenty_streams_under_slacks_limits_all_end_whole(slack: FakeSlack
     assert slack.violations == []
 
 
+async def test_a_channel_that_takes_no_messages_does_not_stop_the_others(slack: FakeSlack, bot: Bot) -> None:
+    slack.faults.fail("chat.startStream", "not_in_channel", times=None)
+    slack.faults.fail("chat.postMessage", "not_in_channel", times=None)
+    lost = await asked(slack)
+    await slack.acknowledged(lost)
+    await bot.settled()
+    slack.faults.clear()
+    await whole(slack, await asked(slack))
+
+
 async def test_a_dropped_socket_is_opened_again(slack: FakeSlack, bot: Bot) -> None:
     slack.sockets.drop()
     question = await asked(slack)

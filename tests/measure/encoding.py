@@ -57,9 +57,8 @@ async def main() -> None:
     async def our_query(text: str) -> None:
         await ours.encode_queries([text])
 
-    print(
-        f"one query, median ms: bare {await _median(bare_query, queries):.2f}, ours {await _median(our_query, queries):.2f}"
-    )
+    bare_ms, our_ms = await _median(bare_query, queries), await _median(our_query, queries)
+    print(f"one query, median ms: bare {bare_ms:.2f}, ours {our_ms:.2f}")
     print(f"the same again, from the cache: {await _median(our_query, queries):.3f} ms")
 
     quality = load(QUALITY_SET)

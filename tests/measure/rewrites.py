@@ -22,6 +22,10 @@ from adapters.reasoners.extractive.routing import asked
 from core.language import content_words
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+# Some sets' people keep these in their rewrites, others' drop them; they are counted nowhere.
+INTERJECTIONS = frozenset(
+    content_words("okay ok wow hmm hi hello oh yes yeah thanks cool great interesting sorry really")
+)
 SETS = ("mtrag_rewrite", "canard_dev", "cast_rewrite")
 
 
@@ -93,9 +97,13 @@ def rewritten(question: str, earlier: tuple[Exchange, ...]) -> str:
     return resolve(asked(question).question, earlier).question
 
 
+def _said(text: str) -> set[str]:
+    return set(content_words(text)) - INTERJECTIONS
+
+
 def closeness(text: str, human: str) -> Closeness:
     """Content-word precision, recall and F1, as sets; both empty counts as agreement."""
-    ours, theirs = set(content_words(text)), set(content_words(human))
+    ours, theirs = _said(text), _said(human)
     if not ours and not theirs:
         return Closeness(1.0, 1.0, 1.0)
     shared = len(ours & theirs)

@@ -22,8 +22,8 @@ _LIST_ITEMS = 8
 _LONG = 600  # characters of one quote
 CANDIDATES = 24  # units that are compared by meaning
 _ENOUGH = 0.8  # of the best unit's worth
-_ENOUGH_NEW = 0.55  # where the unit also covers words of the question that no other quote has
-_ADDS = 0.1  # of the question, by weight
+_ENOUGH_NEW = 0.5  # where the unit also covers words of the question that no other quote has
+_ADDS = 0.06  # of the question, by weight
 _NUMBERS = re.compile(r"[\W\d_]+")
 _STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE
@@ -205,7 +205,7 @@ def _remarks(inquiry: Inquiry, used: Sequence[Evidence]) -> Iterator[str]:
                 if said:
                     yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
                     break
-    lacking = open_names(inquiry.standalone, used)
+    lacking = open_names(inquiry.standalone, inquiry.library)
     if lacking:
         yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 

@@ -17,6 +17,7 @@ _NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
 _FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
 _LOOKED_AT = 400  # characters of an answer
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
+_DWELT_ON = 1.6  # about as much as a name in each of the last three questions
 _ENOUGH_BEFORE = 3  # content words
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
 _DATE = re.compile(
@@ -288,8 +289,13 @@ def _left_out(question: str, topics: Sequence[_Topic]) -> str:
     if any(topic.phrase.stems & known for topic in topics[:3]):
         return ""  # it names what the thread is about
     if len(known) <= 2 or _MORE.search(question):
-        return next((t.phrase.text for t in topics[:2] if t.phrase.name and t.cited and t.weight >= _STEADY), "")
+        return next((t.phrase.text for t in topics[:2] if t.phrase.name and _is_the_topic(t)), "")
     return ""
+
+
+def _is_the_topic(topic: _Topic) -> bool:
+    """Whether the thread is plainly about it: sources have the name, or question after question comes back to it."""
+    return topic.weight >= _DWELT_ON or (topic.cited and topic.weight >= _STEADY)
 
 
 def _appended(question: str, topic: str) -> str:

@@ -48,7 +48,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
         return f"anything that answers “{question}”", moves if first_time else ()
     if not first_time or _one_covers(question, relevant, inquiry):
         return "", ()
-    named = open_names(question, relevant)
+    named = open_names(question, relevant[:2])
     followed = bridges(inquiry) if is_layered(question) else ()
     moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed)))[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
@@ -60,8 +60,8 @@ def is_layered(question: str) -> bool:
 
 
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """What of the question is named, or unlike common words, and in none of the best passages."""
-    lacking = set(uncovered(question, list(evidence)[:2]))
+    """What of the question is named, or unlike common words, and in none of these passages."""
+    lacking = set(uncovered(question, evidence))
     named = {part for name in names(question) for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))

@@ -25,7 +25,7 @@ def reasoner() -> ExtractiveReasoner:
 
 
 async def understood(reasoner: ExtractiveReasoner, message: str, *turns: object) -> object:
-    return await reasoner.understand(inquiry(message), thread(*turns), meter())  # type: ignore[arg-type]
+    return await reasoner.understand(inquiry(message), thread(*turns), meter())
 
 
 async def composed(reasoner: ExtractiveReasoner, question: str, found: EvidenceLibrary, **more: object) -> str:

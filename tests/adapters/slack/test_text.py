@@ -24,7 +24,7 @@ def test_no_cut_of_a_stream_puts_a_call_together(parts: list[str]) -> None:
 @given(HOSTILE)
 def test_pieces_joined_are_the_whole_text_escaped(parts: list[str]) -> None:
     escaper = Escaper()
-    assert "".join(escaper.push(part) for part in parts) == escaped("".join(parts))
+    assert "".join(escaper.push(part) for part in parts) == Escaper().push("".join(parts))
 
 
 def test_an_address_is_left_as_it_is() -> None:
@@ -40,6 +40,10 @@ def test_only_the_links_of_sources_remain() -> None:
 
 def test_a_quote_stays_a_quote() -> None:
     assert safe_markdown("> said <b>\n\n1 > 0", frozenset()) == "> said &lt;b&gt;\n\n1 &gt; 0"
+
+
+def test_a_title_is_no_quote() -> None:
+    assert escaped("> said\n > so") == "&gt; said\n &gt; so"
 
 
 def test_a_link_cannot_break_out_of_its_label() -> None:

@@ -1,0 +1,193 @@
+"""An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from adapters.accepting import Acceptance
+from adapters.incoming import FileReference, Permissions
+from adapters.jobs import JobRunner, JobWorker
+from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, PlatformSeams
+from adapters.librarian import KnowledgeDesk
+from adapters.loaders.fetch import Fetched, Fetcher
+from adapters.materials import Materials
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.index import InProcessIndex
+from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProcessShelfRecords
+from adapters.testing.stores import InProcessAudit, InProcessCatalogue
+from core.conversation import Audience, Person, ThreadKey
+from core.errors import DocumentRejected, FetchRefused, NotFound
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.jobs import Job
+from core.ingestion.parsed import Block, Parsed
+from core.ingestion.shelves import Shelves
+from core.ingestion.transcripts import Conversation, Said
+from core.ports import Scope
+from core.retrieval.hybrid import Retriever
+
+ADMIN = Person("paper:ada", "Ada")
+MEMBER = Person("paper:bo", "Bo")
+CHANNEL = "paper:channel:T/C"
+
+
+class PlainParser:
+    """Reads text; anything with a zero byte is rejected. ``opened`` holds it back, to look at a job half-way."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.opened = asyncio.Event()
+        self.opened.set()
+
+    async def parse(self, name: str, data: bytes) -> Parsed:
+        await self.opened.wait()
+        self.read.append(name)
+        if b"\0" in data:
+            raise DocumentRejected("This is no text.")
+        text = data.decode()
+        title = text.splitlines()[0].lstrip("# ") if text.startswith("#") else name
+        return Parsed(title, (Block(text, first_line=1),), "text/plain")
+
+
+class PaperSite(Fetcher):
+    """Pages by link; a page's etag is its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: dict[str, str] = {}
+        self.asked: list[tuple[str, str | None]] = []
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        self.asked.append((url, etag))
+        if url not in self.pages:
+            raise FetchRefused("The host answered 404 Not Found.")
+        text = self.pages[url]
+        mark = f'"{hash(text)}"'
+        name = url.rsplit("/", 1)[-1] or "index.html"
+        if etag == mark:
+            return Fetched(url, 304, "", b"", mark, None, name)
+        kind = "text/html" if "<html" in text else "text/plain"
+        return Fetched(url, 200, kind, text.encode(), mark, None, name)
+
+
+@dataclass
+class PaperPlatform:
+    """What a platform lends: files by reference, conversations by reference, and a card on which jobs are drawn."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    conversations_: dict[str, Conversation] = field(default_factory=dict)
+    cards: list[Job] = field(default_factory=list)
+
+    async def download(self, reference: str) -> tuple[str, bytes]:
+        if reference not in self.files:
+            raise FetchRefused("The file is gone.")
+        return reference, self.files[reference]
+
+    async def conversation(self, reference: str) -> Conversation:
+        if reference not in self.conversations_:
+            raise NotFound("That conversation is not there any more.")
+        return self.conversations_[reference]
+
+    async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        for number, one in enumerate(self.conversations_.values()):
+            if number < limit:
+                yield one
+
+    async def show(self, job: Job) -> None:
+        self.cards.append(job)
+
+    def seams(self) -> PlatformSeams:
+        return PlatformSeams(self.download, self, self)
+
+
+class Room:
+    """Everything, with the means to say what someone does and to let the worker work."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(datetime.now(UTC))
+        self.index, self.encoder, self.catalogue = InProcessIndex(), HashingEncoder(), InProcessCatalogue()
+        self.parser, self.site, self.platform = PlainParser(), PaperSite(), PaperPlatform()
+        self.jobs, self.records, self.archive = InProcessJobs(), InProcessShelfRecords(), InProcessArchive()
+        self.inbox, self.audit = InProcessInbox(), InProcessAudit()
+        self.retriever = Retriever(self.index, self.encoder, None, self.catalogue)
+        self.ingestor = Ingestor(
+            index=self.index, encoder=self.encoder, catalogue=self.catalogue, parser=self.parser, clock=self.clock
+        )
+        self.shelves = Shelves(
+            catalogue=self.catalogue,
+            index=self.index,
+            encoder=self.encoder,
+            records=self.records,
+            archive=self.archive,
+            clock=self.clock,
+        )
+        self.acceptance = Acceptance(self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock)
+        self.desk = KnowledgeDesk(self.catalogue, self.index, self.retriever, self.acceptance, self.audit)
+
+    def runner(self, platforms: Mapping[str, PlatformSeams] | None = None) -> JobRunner:
+        seams = {"paper": self.platform.seams()} if platforms is None else platforms
+        return JobRunner(
+            jobs=self.jobs,
+            ingestor=self.ingestor,
+            catalogue=self.catalogue,
+            shelves=self.shelves,
+            records=self.records,
+            materials=Materials(self.catalogue, self.archive, self.site, seams),
+            clock=self.clock,
+        )
+
+    def worker(self) -> JobWorker:
+        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.acceptance.tick)
+
+    async def works(self) -> None:
+        """Let a worker do everything that waits."""
+        worker = self.worker()
+        while (lease := await self.inbox.take("w", timedelta())) is not None:
+            await worker.handle(lease)
+            await self.inbox.done(lease)
+
+    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
+        """Someone sends a command."""
+        return await self.desk.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
+
+    def caller(self, by: Person, *, private: bool = True) -> Caller:
+        return Caller(
+            by,
+            Permissions(is_admin=by == ADMIN),
+            Audience(frozenset({by.id} if private else {CHANNEL})),
+            ThreadKey("paper", "T", "C", "t"),
+            private=private,
+        )
+
+    async def adds(self, base: str = "handbook", **files: str) -> Job:
+        """The admin adds files, and they are worked on to the end."""
+        if await self.shelves.base(base) is None:
+            await self.says(KbVerb.CREATE, base=base)
+        names = {name.replace("_", "."): text.encode() for name, text in files.items()}
+        self.platform.files.update(names)
+        reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
+        assert reply.job is not None, reply.text
+        await self.works()
+        return await self.job(reply.job.id)
+
+    async def job(self, job_id: str) -> Job:
+        job = await self.jobs.read(job_id)
+        assert job is not None
+        return job
+
+    async def finds(self, query: str, *bases: str) -> list[str]:
+        """The titles that a search finds in these bases."""
+        found = await self.retriever.search(query, Scope(frozenset(bases or ("handbook",))))
+        return [hit.passage.title for hit in found.hits]
+
+
+def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:
+    when = datetime(2026, 1, 5, 9, 0, tzinfo=UTC) + timedelta(minutes=at)
+    said = (Said("Bo", when, "How long do refunds take?"), Said("Ada", when, text))
+    return Conversation(source, title, said, f"https://chat.example/{source}")
+
+
+def again(caller: Caller, **changes: object) -> Caller:
+    return replace(caller, **changes)  # type: ignore[arg-type]

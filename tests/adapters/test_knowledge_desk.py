@@ -1,0 +1,386 @@
+"""``/kb`` as people use it: who may, what happens, what is said."""
+
+import pytest
+
+from adapters.accepting import MOST_PAGES
+from adapters.incoming import FileReference
+from adapters.knowledge_desk import EVERYONE, KbVerb
+from adapters.testing.knowledge import InProcessShelfRecords
+from core.conversation import Audience
+from core.ingestion.jobs import ItemState, JobState
+from core.ingestion.shelves import NOBODY, RESTORABLE
+from tests.adapters.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, conversation
+
+ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+# --- who may --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ADMINS_ONLY)
+async def test_who_is_no_admin_is_denied_and_that_is_recorded(room: Room, verb: KbVerb) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    reply = await room.says(verb, MEMBER, base="handbook", target="refunds", confirmed=True, every="daily")
+    assert reply.denied
+    assert not reply.ok
+    assert await room.finds("refunds") == ["Refunds"]
+    newest = (await room.audit.recent())[0]
+    assert (newest.actor, newest.action, newest.allowed) == (MEMBER.id, f"kb {verb}", False)
+
+
+async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
+    assert asked.confirm is not None
+    reply = await room.desk.handle(asked.confirm, room.caller(MEMBER))
+    assert reply.denied
+    assert await room.finds("refunds") == ["Refunds"]
+
+
+async def test_every_admin_action_is_in_the_audit(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.DESCRIBE, base="handbook", text="What we promise")
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,))
+    await room.says(KbVerb.REMOVE, base="handbook", target="refunds", confirmed=True)
+    await room.says(KbVerb.CANCEL, target="nosuchjob")
+    actions = [(entry.action, entry.actor) for entry in await room.audit.recent()]
+    assert [action for action, _ in reversed(actions)] == [
+        "kb create", "kb ingest", "kb describe", "kb grant", "kb remove", "kb cancel",
+    ]  # fmt: skip
+    assert {actor for _, actor in actions} == {ADMIN.id}
+
+
+async def test_a_secret_in_a_link_is_not_in_the_audit_nor_in_the_reply(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    reply = await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a?token=s3cret")
+    await room.works()
+    assert reply.job is not None
+    shown = [reply.text, (await room.says(KbVerb.JOBS)).text, (await room.says(KbVerb.JOBS, target=reply.job.id)).text]
+    shown += [entry.target + entry.detail for entry in await room.audit.recent()]
+    assert not any("s3cret" in text for text in shown)
+
+
+# --- bringing in ----------------------------------------------------------------------------------------------------
+
+
+async def test_files_are_accepted_at_once_and_found_when_the_job_is_done(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    room.platform.files = {"F1": b"# Refunds\n\nThirty days.", "F2": b"\0"}
+    files = (FileReference("F1", "refunds.md"), FileReference("F2", "logo.png"))
+    reply = await room.says(KbVerb.INGEST, base="handbook", files=files)
+    assert reply.job is not None
+    assert reply.job.state is JobState.QUEUED
+    assert await room.finds("refunds") == []
+    await room.works()
+    job = await room.job(reply.job.id)
+    assert [(item.source, item.state) for item in job.items] == [
+        ("refunds.md", ItemState.ADDED), ("logo.png", ItemState.FAILED),
+    ]  # fmt: skip
+    assert job.failed[0].reason == "This is no text."
+    assert await room.finds("refunds") == ["Refunds"]
+    assert room.platform.cards[-1].state is JobState.DONE
+
+
+async def test_the_same_file_again_is_unchanged_and_a_new_version_replaces_it(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    again = await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    assert again.items[0].state is ItemState.UNCHANGED
+    changed = await room.adds(refunds_md="# Refunds\n\nSixty days.")
+    assert changed.items[0].state is ItemState.UPDATED
+    assert await room.index.count() == 1
+
+
+async def test_more_than_ten_files_and_what_is_no_link_are_refused_with_a_remedy(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    many = tuple(FileReference(str(n), f"{n}.md") for n in range(11))
+    assert "at most 10" in (await room.says(KbVerb.INGEST, files=many)).text
+    assert "https://" in (await room.says(KbVerb.INGEST, target="ftp://example")).text
+    assert "Attach files" in (await room.says(KbVerb.INGEST)).text
+
+
+async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    root = "https://docs.example/guide/"
+    links = "".join(f'<a href="{n}.html">{n}</a>' for n in range(4)) + '<a href="gone.html">gone</a>'
+    room.site.pages = {root: f"<html>{links}</html>"} | {f"{root}{n}.html": f"<html>page {n}" for n in range(4)}
+    reply = await room.says(KbVerb.INGEST, base="handbook", target=root, limit=5)
+    await room.works()
+    assert reply.job is not None
+    job = await room.job(reply.job.id)
+    assert job.state is JobState.DONE
+    assert job.counts[ItemState.ADDED] == 5
+    assert not room.archive.kept  # what was set aside is gone once it is read
+
+
+async def test_no_site_is_followed_further_than_the_bound(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    reply = await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/", limit=10**9)
+    assert reply.job is not None
+    assert reply.job.limit == MOST_PAGES
+
+
+async def test_a_channels_history_becomes_one_document_for_each_conversation(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    room.platform.conversations_ = {
+        "1": conversation("Five days.", source="T/C/1"),
+        "2": conversation("On Fridays.", source="T/C/2", title="Payroll"),
+    }
+    await room.says(KbVerb.INGEST, base="handbook", channel="C")
+    await room.works()
+    documents = await room.catalogue.documents(frozenset({"handbook"}))
+    assert [(one.title, one.url) for one in documents] == [
+        ("Payroll", "https://chat.example/T/C/2"), ("Refunds?", "https://chat.example/T/C/1"),
+    ]  # fmt: skip
+
+
+async def test_adding_says_whom_the_base_is_for(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook", principals=(CHANNEL,))
+    reply = await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a")
+    assert f"for {CHANNEL}" in reply.text
+
+
+# --- keeping current ------------------------------------------------------------------------------------------------
+
+
+async def test_a_refresh_of_an_unchanged_link_reads_nothing(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    room.site.pages["https://docs.example/a"] = "# A\n\nOld words."
+    await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a")
+    await room.works()
+    read = len(room.parser.read)
+    reply = await room.says(KbVerb.REFRESH, base="handbook")
+    await room.works()
+    assert reply.job is not None
+    assert (await room.job(reply.job.id)).items[0].state is ItemState.UNCHANGED
+    assert len(room.parser.read) == read
+    room.site.pages["https://docs.example/a"] = "# A\n\nNew words."
+    await room.says(KbVerb.REFRESH, base="handbook", target="A")
+    await room.works()
+    assert len(room.parser.read) == read + 1
+
+
+async def test_a_scheduled_link_is_fetched_when_it_is_due_and_once_however_many_look(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    room.site.pages["https://docs.example/a"] = "# A\n\nWords."
+    await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="daily")
+    await room.works()
+    asked = len(room.site.asked)
+    await room.acceptance.tick()
+    await room.works()
+    assert len(room.site.asked) == asked
+    room.clock.advance(86_401)
+    await room.acceptance.tick()
+    await room.acceptance.tick()
+    await room.works()
+    assert len(room.site.asked) == asked + 1
+    await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="never")
+    room.clock.advance(86_401)
+    await room.acceptance.tick()
+    await room.works()
+    assert len(room.site.asked) == asked + 1
+
+
+async def test_what_came_as_a_file_cannot_be_refreshed_or_scheduled(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    assert "did not come from a link" in (await room.says(KbVerb.REFRESH, target="refunds")).text
+    assert "Only links" in (await room.says(KbVerb.SCHEDULE, target="refunds", every="daily")).text
+
+
+# --- taking out and putting back ------------------------------------------------------------------------------------
+
+
+async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
+    asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
+    assert asked.confirm is not None
+    assert await room.finds("refunds thirty") != ["Leave"]
+    reply = await room.desk.handle(asked.confirm, room.caller(ADMIN))
+    assert "1 passages then, 0 now" in reply.text
+    assert "now finds Leave" in reply.text
+    assert "Refunds" not in await room.finds("refunds thirty days")
+
+
+async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    before = (await room.catalogue.documents(frozenset({"handbook"})))[0]
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    read = len(room.parser.read)
+    reply = await room.says(KbVerb.RESTORE, target="refunds")
+    assert "is back" in reply.text
+    assert await room.catalogue.document(before.id) == before
+    assert await room.finds("refunds") == ["Refunds"]
+    assert len(room.parser.read) == read
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    room.clock.advance(RESTORABLE.total_seconds() + 1)
+    assert not (await room.says(KbVerb.RESTORE, target="refunds")).ok
+
+
+async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,))
+    asked = await room.says(KbVerb.REMOVE, base="handbook")
+    assert "2 documents" in asked.text
+    await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
+    assert await room.finds("days") == []  # before the job has even begun
+    await room.works()
+    assert await room.index.count() == 0
+    reply = await room.says(KbVerb.RESTORE, base="handbook")
+    assert reply.job is not None
+    await room.works()
+    assert sorted(await room.finds("days")) == ["Leave", "Refunds"]
+    base = await room.shelves.base("handbook")
+    assert base is not None
+    assert base.grants == {CHANNEL}
+
+
+async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    room.platform.files["refunds.md"] = b"# Refunds\n\nSixty days."
+    reply = await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("refunds.md", "refunds.md"),))
+    room.clock.advance(1)
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    await room.works()
+    assert reply.job is not None
+    assert "removed while" in (await room.job(reply.job.id)).failed[0].reason
+    assert await room.finds("refunds") == []
+    assert await room.index.count() == 0
+
+
+async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    assert not (await room.says(KbVerb.REMOVE, confirmed=True)).ok
+    assert await room.finds("refunds") == ["Refunds"]
+
+
+# --- whom it is for -------------------------------------------------------------------------------------------------
+
+
+async def test_revoking_the_last_grant_closes_a_base_and_never_opens_it(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
+    reply = await room.says(KbVerb.REVOKE, base="board", principals=(CHANNEL,))
+    assert "for nobody" in reply.text
+    base = await room.shelves.base("board")
+    assert base is not None
+    assert base.grants == {NOBODY}
+    assert not base.visible_to(Audience(frozenset({CHANNEL})))
+    await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
+    opened = await room.shelves.base("board")
+    assert opened is not None
+    assert opened.visible_to(Audience())
+
+
+async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room: Room) -> None:
+    await room.adds("board", merger_md="# Merger\n\nWith Acme.")
+    await room.says(KbVerb.GRANT, base="board", principals=("paper:channel:T/BOARD",))
+    unknown = (await room.says(KbVerb.SHOW, MEMBER, base="nosuch")).text
+    for verb in (KbVerb.LIST, KbVerb.SHOW):
+        for private in (True, False):
+            reply = await room.says(verb, MEMBER, base="board", target="merger", private=private)
+            assert reply.text == unknown.replace("nosuch", "board")
+    for public in (await room.says(KbVerb.LIST, private=False), await room.says(KbVerb.STATUS, private=False)):
+        assert "board" not in public.text
+        assert "merger" not in public.text
+    assert "board" in (await room.says(KbVerb.LIST)).text  # an admin's own eyes
+    assert await room.desk.complete("b", room.caller(MEMBER)) == ()
+    assert await room.desk.complete_document("merger", room.caller(MEMBER)) == ()
+
+
+# --- proposals ------------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    reply = await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    assert "An admin will look" in reply.text
+    await room.works()
+    assert await room.finds("working days") == []
+    proposal = (await room.records.proposals())[0]
+    assert proposal.id in (await room.says(KbVerb.PROPOSALS)).text
+    approved = await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
+    assert approved.job is not None
+    await room.works()
+    assert await room.finds("working days") == ["Refunds?"]
+    document = (await room.catalogue.documents(frozenset({"handbook"})))[0]
+    assert document.url == "https://chat.example/T/C/1"
+    assert not (await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)).ok
+
+
+async def test_a_rejected_proposal_is_gone(room: Room) -> None:
+    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    proposal = (await room.records.proposals())[0]
+    assert (await room.says(KbVerb.REJECT, target=proposal.id)).ok
+    assert await room.records.proposals() == []
+
+
+async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
+    reply = await room.desk.propose(conversation("Five working days."), room.caller(ADMIN))
+    assert reply.job is not None
+    await room.works()
+    assert await room.finds("working days", "default") == ["Refunds?"]
+
+
+async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    for right in ("Sixty days.", "Ninety days."):
+        await room.desk.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
+    for proposal in await room.records.proposals():
+        await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
+    await room.works()
+    assert await room.index.count() == 1
+    passage = (await room.retriever.search("refunds", _scope())).hits[0].passage
+    assert "Ninety days" in passage.text
+    assert not (await room.desk.correct("How long?", "  ", None, room.caller(MEMBER))).ok
+
+
+async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
+    assert isinstance(room.records, InProcessShelfRecords)
+    replies = [await room.desk.propose(conversation("x", source=f"T/C/{n}"), room.caller(MEMBER)) for n in range(12)]
+    assert [reply.ok for reply in replies] == [True] * 10 + [False] * 2
+
+
+async def test_proposals_are_not_shown_where_others_read(room: Room) -> None:
+    await room.desk.propose(conversation("The canary sings."), room.caller(MEMBER))
+    reply = await room.says(KbVerb.PROPOSALS, private=False)
+    assert "canary" not in reply.text
+    assert not reply.ok
+
+
+# --- looking --------------------------------------------------------------------------------------------------------
+
+
+async def test_long_lists_are_paged(room: Room) -> None:
+    await room.adds(**{f"doc{n:02}_md": f"# Doc {n:02}\n\nWords {n}." for n in range(10)})
+    await room.adds(**{f"doc{n:02}_md": f"# Doc {n:02}\n\nWords {n}." for n in range(10, 13)})
+    first = await room.says(KbVerb.LIST, MEMBER, base="handbook")
+    assert (first.page, first.pages) == (1, 2)
+    last = await room.says(KbVerb.LIST, MEMBER, base="handbook", page=99)
+    assert last.page == 2
+    assert "Doc 12" in last.text
+    assert "Doc 00" not in last.text
+
+
+async def test_a_document_is_shown_with_its_version_age_and_last_look(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    room.clock.advance(3 * 3600)
+    shown = (await room.says(KbVerb.SHOW, target="refunds")).text
+    assert "added 3 hours ago by Ada" in shown
+    assert "last looked at 3 hours ago, added" in shown
+    assert "line 3: Thirty days." in shown
+    assert "Ada" not in (await room.says(KbVerb.SHOW, MEMBER, target="refunds")).text
+
+
+async def test_a_name_that_means_several_documents_is_asked_back(room: Room) -> None:
+    await room.adds(refunds_md="# Refund rules\n\nA.", returns_md="# Refund forms\n\nB.")
+    reply = await room.says(KbVerb.SHOW, target="refund")
+    assert "could be any of 2: returns.md, refunds.md" in reply.text
+
+
+def _scope():  # type: ignore[no-untyped-def]
+    from core.ports import Scope
+
+    return Scope(frozenset({"handbook"}))

@@ -1,0 +1,114 @@
+"""The real process, started as a user starts it, against a real HTTP and WebSocket Slack."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "bot" / "samples" / "documents"
+STARTING = 120.0  # seconds; the model is loaded on a machine that has other things to do
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.live,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the sample documents in it."""
+    home = tmp_path_factory.mktemp("home")
+    ingest = [sys.executable, "-m", "bot", "ingest", str(SAMPLES)]
+    subprocess.run(ingest, env=environment(home), cwd=ROOT, check=True, stdout=DEVNULL, timeout=300)
+    return home
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What the process is started with: nothing of this test's own but where things are."""
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
+    return kept | {"FOOTNOTE_HOME": str(home), "OMP_NUM_THREADS": "1", "HTTP_HOST": "127.0.0.1"}
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack(retry_delays=(0.5, 1.0, 2.0, 4.0, 8.0)) as workspace:
+        yield workspace
+
+
+@asynccontextmanager
+async def serving(home: Path, slack: FakeSlack, *, port: int = 0) -> AsyncIterator[Process]:
+    """The bot, connected; killed at the end unless it is gone by then."""
+    sockets = slack.sockets.opened
+    env = environment(home) | slack.environment() | {"HTTP_PORT": str(port or free_port())}
+    command = [sys.executable, "-m", "bot", "serve"]
+    process = await asyncio.create_subprocess_exec(*command, env=env, cwd=ROOT, stdout=DEVNULL)
+    try:
+        if slack.request_url is None:
+            await slack.until(lambda: slack.sockets.opened > sockets, STARTING, what="a connection")
+        yield process
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def answered(slack: FakeSlack, question: Message, containing: str, within: float = 60.0) -> Message:
+    return await slack.reply_to(question, within, until=lambda one: containing in one.markdown)
+
+
+async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, slack: FakeSlack) -> None:
+    alice = slack.person("alice")
+    async with serving(home, slack) as process:
+        question = await alice.says("<@bot> who approves refunds?", "general")
+        answer = await answered(slack, question, "Show quotes")
+        assert "Finance lead" in answer.markdown
+        await alice.clicks(answer, "Show quotes")
+        assert "Finance lead" in (await alice.next_modal()).markdown
+        slack.faults.slow("chat.appendStream", 3.0)
+        slack.faults.slow("chat.stopStream", 3.0)
+        second = await alice.says("<@bot> what is the on-call rotation?", "general")
+        await slack.until(lambda: slack.answers_to(second), 15)
+        process.kill()
+        await process.wait()
+    slack.faults.clear()
+    async with serving(home, slack) as process:
+        await answered(slack, second, "Show quotes")
+        assert len(slack.answers_to(second)) == 1
+        assert len(slack.answers_to(question)) == 1
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert slack.violations == []
+
+
+async def test_over_http_it_answers_signed_requests_alone(home: Path, slack: FakeSlack) -> None:
+    port = free_port()
+    slack.request_url = f"http://127.0.0.1:{port}/slack/events"
+    async with serving(home, slack, port=port):
+        question = await slack.person("alice").says("<@bot> who approves refunds?", "general")  # Slack tries again
+        await answered(slack, question, "Show quotes", within=STARTING)
+        slack.http.signature = "wrong"
+        forged = await slack.person("bob").says("<@bot> who approves refunds?", "general")
+        await slack.until(lambda: all(d.attempts and d.attempts[0].status for d in slack.deliveries_of(forged)))
+        assert {d.attempts[0].status for d in slack.deliveries_of(forged)} == {401}
+        slack.http.signature = "valid"
+    assert slack.violations == []
