@@ -69,9 +69,14 @@ class Desk:
         posting = await self._posting(lease, message.id)
         if decided is Attention.KEEP_QUIET or _is_over(posting):
             return
-        if await self.postings.called_off(lease.delivery.thread, message.id) == "deleted":
-            await platform.withdraw(message, posting)
-            return
+        match await self.postings.called_off(lease.delivery.thread, message.id):
+            case "deleted":
+                await platform.withdraw(message, posting)
+                return
+            case "edited" if not message.edited:  # the edited question waits behind this one
+                return
+            case _:
+                pass
         trace_id = trace_of(lease)
         surface = platform.surface(message, posting, trace_id)
         question = _Asked(message, posting, trace_id)

@@ -5,9 +5,11 @@ A long job goes back to the end of its base's queue from time to time, so that n
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import structlog
 
@@ -66,7 +68,6 @@ class _Run:
     guard: Guard
     shown: Job | None = None
     shown_at: float = 0.0
-    items: dict[str, JobItem] = field(default_factory=dict)
 
     def progress(self, stage: str, done: int, total: int) -> None:
         """What the ingestor reports, from one batch to the next. Raises CalledOff between two of them."""
@@ -129,7 +130,7 @@ class JobRunner:
             if job.attempts >= MOST_ATTEMPTS:
                 raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
             await self._show(run)
-            await self._watched(run, self._list(run))
+            await self._watched(run, partial(self._list, run))
             await self._go_on(run, until)
         except CalledOff as reason:
             await self._set(run, run.job.ended(self._clock.now(), JobState.CANCELLED, _one_line(reason)))
@@ -155,13 +156,11 @@ class JobRunner:
 
     async def _go_on(self, run: _Run, until: float) -> None:
         """Work on the items that have no outcome, until they are done or the turn is over."""
-        for item in run.job.items:
-            if item.over:
-                continue
-            if self._clock.monotonic() >= until:
+        for number, item in enumerate([item for item in run.job.items if not item.over]):
+            if number and self._clock.monotonic() >= until:
                 await self._set(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
                 return
-            await self._watched(run, self._item(run, item))
+            await self._watched(run, partial(self._item, run, item))
             await self._show(run)
         await self._set(run, run.job.ended(self._clock.now(), JobState.DONE))
 
@@ -216,13 +215,13 @@ class JobRunner:
             notes=result.notes,
         )
 
-    async def _watched(self, run: _Run, work: Awaitable[None]) -> None:
+    async def _watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
 
         Before anything is written the work is broken off at once; after that, between two batches.
         """
         await self._look(run)
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(work())
         try:
             while not (await asyncio.wait({task}, timeout=LOOK_SECONDS))[0]:
                 if run.job.progress.stage is JobStage.EMBEDDING:

@@ -30,6 +30,7 @@ from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.places import PLATFORM, Address, Manner, key_of, private_key
 from adapters.discord.presses import DiscordPresses, role_of
+from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
@@ -240,9 +241,9 @@ class DiscordPlatform:
 
     async def ready(self) -> None:
         """The connection stands: commands that have changed are registered."""
-        self._waiting_for = ""
         self._connected.set()
         await self._commands.sync(self.client().tree)
+        self._waiting_for = ""
 
     # --- what is heard
 
@@ -261,6 +262,7 @@ class DiscordPlatform:
         us = ourselves(client.user.id, message.guild)
 
         async def keep() -> None:
+            await self._place_known(message)
             continues = await self._continues(message)
             incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
             if incoming is None:
@@ -270,15 +272,37 @@ class DiscordPlatform:
                 await self._shown.keep_message(message.id, incoming.thread)
             delivery_id = f"discord:{message.id}"
             if edited and message.edited_at is not None:
+                stamp = f"{message.edited_at.timestamp():.3f}"
+                if not await self._is_news(incoming, stamp):
+                    return
                 await self._postings.call_off(str(incoming.thread), incoming.id, "edited")
-                delivery_id += f":{message.edited_at.timestamp():.3f}"
+                delivery_id += f":{stamp}"
             await self._intake.put(delivery_id, incoming, busy=lambda text: self.tell(incoming, text))
 
-        if heard(message, us, allowed_bots=self._allowed_bots) is None and replied_to(message) is None:
+        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
+        could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
+        if not (could_be or unknown):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._soon(self.messages.typing(message.channel.id))
         self._intake.add(keep)
+
+    async def _place_known(self, message: "Message") -> None:
+        """A thread that was put away before we came is not among those we were told of: it is looked up."""
+        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
+            with suppress(FootnoteError):
+                async with reaching("look at that thread", 10):
+                    found = await message.guild.fetch_channel(message.channel.id)
+                if isinstance(found, discord.Thread):
+                    message.channel = found
+
+    async def _is_news(self, incoming: IncomingMessage, stamp: str) -> bool:
+        """Whether this edit is heard for the first time: Discord tells of an edited message again for other reasons."""
+        thread = str(incoming.thread)
+        if (await self._postings.read(thread, f"edit:{incoming.id}")).get("heard") == stamp:
+            return False
+        await self._postings.keep(thread, f"edit:{incoming.id}", {"heard": stamp})
+        return True
 
     async def _continues(self, message: "Message") -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""

@@ -7,6 +7,7 @@ that is said once, shown by ``available`` and ``reason``, and not tried again fo
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from adapters.encoders.model_files import find_model, load
@@ -16,6 +17,7 @@ DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"
 _BATCH = 16
 _LOAD_SECONDS = 300.0
 _SECONDS = 30.0
+_WAIT_FOR_LOADING = 6.0  # of one question; a download takes longer, and then only later questions are reranked
 
 
 class CrossEncoderReranker:
@@ -31,7 +33,7 @@ class CrossEncoderReranker:
         self._say = say or _log
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
         self._model: Any = None
-        self._loading = asyncio.Lock()
+        self._loading: asyncio.Task[None] | None = None
         self.reason = "No reranker is configured." if model.casefold() == "none" else ""
 
     @property
@@ -46,29 +48,38 @@ class CrossEncoderReranker:
 
     async def open(self) -> None:
         """Try to load the model, once; without one, say so once and go on. Never raises for a missing model."""
-        async with self._loading:
-            if self._model is not None or self.reason:
-                return
-            try:
-                self._model = await self._in_thread(self._load, _LOAD_SECONDS)
-            except ModelUnavailable as error:
-                self.reason = str(error)
-                self._say(f"Reranking is off; everything else works. {error}")
+        if self._model is not None or self.reason:
+            return
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._try_loading(), name="load the reranker")
+        await asyncio.shield(self._loading)
 
     async def close(self) -> None:
         """Let go of the thread."""
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.gather(self._loading, return_exceptions=True)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """A probability in [0, 1] for each text, or None when there is no model."""
+        """A probability in [0, 1] for each text, or None when there is no model, or none yet."""
         if self._model is None and not self.reason:
-            await self.open()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_WAIT_FOR_LOADING):
+                    await self.open()
         if self._model is None:
             return None
         if not texts:
             return []
         scores: list[float] = await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
         return scores
+
+    async def _try_loading(self) -> None:
+        try:
+            self._model = await self._in_thread(self._load, _LOAD_SECONDS)
+        except ModelUnavailable as error:
+            self.reason = str(error)
+            self._say(f"Reranking is off; everything else works. {error}")
 
     def _load(self) -> Any:
         from sentence_transformers import CrossEncoder

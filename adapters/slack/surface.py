@@ -435,14 +435,20 @@ class SlackSurface:
         """The first message as it stays: the stream is ended, then the message shows the whole answer."""
         if self._streaming:
             await self._leave_stream()
+        if not await self._shows(self.posting.get("ts"), layout, text):
+            await self._shown(await self._post(layout, text, "0"))
+
+    async def _shows(self, ts: str, layout: list[blocks.Block], text: str) -> bool:
+        """Whether the message is still there and shows this now."""
+        if not ts:
+            return False
         try:
-            if not self.posting.get("ts"):
-                raise Refusal("chat.update", "message_not_found")
-            await self._update(self.posting.get("ts"), layout, text, "0")
+            await self._update(ts, layout, text, "0")
         except Refusal as refusal:
-            if refusal.error not in NOT_THERE:
-                raise Unpostable(f"Slack did not take the answer ({refusal.error}).") from None
-            await self._shown(await self._post(layout, text, "0"))  # somebody removed it
+            if refusal.error in NOT_THERE:
+                return False
+            raise Unpostable(f"Slack did not take the answer ({refusal.error}).") from None
+        return True
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer."""

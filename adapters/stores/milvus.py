@@ -42,6 +42,8 @@ _PAGE = 1_000  # rows of a read
 _LOOKUP = 200  # ids of one query
 _QUERY_BYTES = 8_000  # of a lexical query; a longer question adds nothing but time
 
+_INDEXED = ("vector", "sparse")
+
 _SEARCH_SECONDS = 10.0
 _READ_SECONDS = 30.0
 _WRITE_SECONDS = 60.0
@@ -281,8 +283,14 @@ class MilvusIndex:
     # --- opening; these run in a thread
 
     def _ensure_collection(self, client: Any) -> None:
+        from pymilvus.exceptions import MilvusException
+
         if not client.has_collection(self._collection, timeout=_READ_SECONDS):
-            self._create(client)
+            try:
+                self._create(client)
+            except MilvusException:
+                if not client.has_collection(self._collection, timeout=_READ_SECONDS):
+                    raise  # else another process created it just now
         described = client.describe_collection(self._collection, timeout=_READ_SECONDS)
         found = _remembered(described)
         if found != (self._model, self._dimension):
@@ -291,6 +299,8 @@ class MilvusIndex:
                 f"and EMBEDDING_MODEL is {self._model} ({self._dimension}).",
                 remedy=f"Set EMBEDDING_MODEL back to {found[0]}, or MILVUS_URI to a new place and ingest again.",
             )
+        if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(_INDEXED):
+            self._create_indexes(client)  # now, or where an earlier start was cut short
 
     def _create(self, client: Any) -> None:
         from pymilvus import DataType, Function, FunctionType
@@ -320,6 +330,9 @@ class MilvusIndex:
                 output_field_names=["sparse"],
             )
         )
+        client.create_collection(self._collection, schema=schema, consistency_level="Strong", timeout=_WRITE_SECONDS)
+
+    def _create_indexes(self, client: Any) -> None:
         indexes = client.prepare_index_params()
         indexes.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
         indexes.add_index(
@@ -328,13 +341,8 @@ class MilvusIndex:
             metric_type="BM25",
             params={"bm25_k1": 1.2, "bm25_b": 0.75},
         )
-        client.create_collection(
-            self._collection,
-            schema=schema,
-            index_params=indexes,
-            consistency_level="Strong",
-            timeout=_WRITE_SECONDS,
-        )
+        # Not waited for: the collection is empty, and pymilvus would look half a second later for each index.
+        client.create_index(self._collection, indexes, sync=False, timeout=_WRITE_SECONDS)
 
     def _load(self, client: Any) -> None:
         client.load_collection(self._collection, timeout=_LOAD_SECONDS)

@@ -14,6 +14,7 @@ _ABOUT_ITSELF = re.compile(
     r"(?i)\b(?:the documents|the sources|the passages|i (?:could|can|did|found|searched|have not)"
     r"|not from the documents|nothing (?:in|about)|do(?:es)?n[’']t say|do not say|no source)\b"
 )
+_TABLE_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")  # the line below a table's header
 _EXACT = re.compile(r"[\W_]+")
 
 
@@ -24,11 +25,12 @@ def claims_in(draft: str) -> tuple[Claim, ...]:
     """
     found: list[Claim] = []
     in_code = False
-    for line in draft.splitlines():
+    lines = draft.splitlines()
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
         if line.lstrip().startswith("```"):
             in_code = not in_code
             continue
-        if in_code or line.lstrip().startswith(("#", "|--", "|:-")) or _introduces(line):
+        if in_code or line.lstrip().startswith(("#", "|--", "|:-")) or _introduces(line) or _TABLE_RULE.match(below):
             continue
         found.extend(Claim(text, cited_ids(text)) for text in _with_their_markers(line) if _states_something(text))
     return tuple(found)

@@ -6,14 +6,14 @@ BM25Plus, not BM25Okapi: among few texts Okapi's IDF of a word that stands in ha
 import math
 from collections.abc import Collection, Sequence
 
-from rank_bm25 import BM25Plus
-
 
 def scores(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
     """BM25 of each text (a sequence of words), 0 for one that shares no word with the query."""
     wanted = set(query)
     if not wanted or not any(texts):
         return [0.0] * len(texts)
+    from rank_bm25 import BM25Plus  # brings numpy with it
+
     ranked = BM25Plus([list(text) for text in texts]).get_scores(sorted(wanted))
     # BM25Plus adds a constant for every query word that any text has: a text without a shared word is no match.
     return [float(score) if wanted & set(text) else 0.0 for score, text in zip(ranked, texts, strict=True)]

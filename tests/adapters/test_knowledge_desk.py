@@ -9,6 +9,7 @@ from adapters.testing.knowledge import InProcessShelfRecords
 from core.conversation import Audience
 from core.ingestion.jobs import ItemState, JobState
 from core.ingestion.shelves import NOBODY, RESTORABLE
+from core.ports import Scope
 from tests.adapters.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, conversation
 
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
@@ -108,12 +109,15 @@ async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(
     root = "https://docs.example/guide/"
     links = "".join(f'<a href="{n}.html">{n}</a>' for n in range(4)) + '<a href="gone.html">gone</a>'
     room.site.pages = {root: f"<html>{links}</html>"} | {f"{root}{n}.html": f"<html>page {n}" for n in range(4)}
-    reply = await room.says(KbVerb.INGEST, base="handbook", target=root, limit=5)
+    few = await room.says(KbVerb.INGEST, base="handbook", target=root, limit=3)
+    reply = await room.says(KbVerb.INGEST, base="handbook", target=root, limit=10)
     await room.works()
     assert reply.job is not None
+    assert few.job is not None
+    assert (await room.job(few.job.id)).counts == {ItemState.ADDED: 3}
     job = await room.job(reply.job.id)
-    assert job.state is JobState.DONE
-    assert job.counts[ItemState.ADDED] == 5
+    assert job.counts == {ItemState.UNCHANGED: 3, ItemState.ADDED: 2, ItemState.FAILED: 1}
+    assert job.failed[0].source == f"{root}gone.html"
     assert not room.archive.kept  # what was set aside is gone once it is read
 
 
@@ -332,7 +336,7 @@ async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: 
         await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
     await room.works()
     assert await room.index.count() == 1
-    passage = (await room.retriever.search("refunds", _scope())).hits[0].passage
+    passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
     assert not (await room.desk.correct("How long?", "  ", None, room.caller(MEMBER))).ok
 
@@ -378,9 +382,3 @@ async def test_a_name_that_means_several_documents_is_asked_back(room: Room) -> 
     await room.adds(refunds_md="# Refund rules\n\nA.", returns_md="# Refund forms\n\nB.")
     reply = await room.says(KbVerb.SHOW, target="refund")
     assert "could be any of 2: returns.md, refunds.md" in reply.text
-
-
-def _scope():  # type: ignore[no-untyped-def]
-    from core.ports import Scope
-
-    return Scope(frozenset({"handbook"}))

@@ -195,3 +195,27 @@ async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) 
     assert state_of(index) is IndexState.CLOSED
     with pytest.raises(StoreUnavailable, match="closed"):
         await index.count()
+
+
+async def test_a_collection_that_was_left_without_its_indexes_gets_them(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = opened(path)
+    with monkeypatch.context() as cut_short:
+        cut_short.setattr(index, "_create_indexes", lambda client: (_ for _ in ()).throw(StoreUnavailable("cut short")))
+        with pytest.raises(StoreUnavailable, match="cut short"):
+            await index.open()
+    async with opened(path) as again:
+        await add(again, "kept")
+        vector = (await ENCODER.encode_queries(["kept"]))[0]
+        assert len((await again.search("kept", vector, ALL, 5)).bm25) == 1
+
+
+async def test_processes_that_start_at_the_same_moment_all_open(path: str) -> None:
+    indexes = [opened(path) for _ in range(4)]
+    await asyncio.gather(*(index.open() for index in indexes))
+    assert [serves(index) for index in indexes].count(True) == 1
+    await asyncio.gather(*(add(index, f"p{n}") for n, index in enumerate(indexes)))
+    assert {await index.count() for index in indexes} == {4}
+    for index in indexes:
+        await index.close()

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from core.errors import ConfigurationError, LeaseLost, StoreUnavailable
+from core.inquiry import AskBack
 from core.ports import Delivery
 from tests.e2e.discord_office import Office
 from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
@@ -78,6 +79,32 @@ async def test_edits_stay_within_their_bucket(discord: FakeDiscord) -> None:
     assert discord.faults.limited == []
 
 
+async def test_an_edit_is_heard_once_however_often_discord_tells_of_the_message(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    """Starting a thread on a message that was edited tells of it again, with the time of that edit."""
+    async with closed.open(working=False):
+        alice = discord.person("alice")
+        asked = await alice.says("so <@bot> how long do refunds tkae?")
+        await alice.edits(asked, "so <@bot> how long do refunds take?")
+        await discord.quiet(0.2)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked)).text
+    assert closed.script.called("understand")[-1].given[0].question == "so how long do refunds take?"
+
+
+async def test_a_card_in_a_thread_that_was_put_away_still_works(discord: FakeDiscord, office: Office) -> None:
+    office.script.enqueue("understand", AskBack("Which refunds?", ("How long do refunds take?",)))
+    alice = discord.person("alice")
+    asked = await alice.says("<@bot> refunds?")
+    card = await discord.reply_to(asked)
+    assert asked.thread is not None
+    await discord.archive(asked.thread)
+    await alice.clicks(card, "How long do refunds take?")
+    answer = await discord.reply_to(asked, until=lambda one: REFUNDS in one.text)
+    assert "chose" in answer.text
+
+
 async def test_rate_limits_delay_the_answer_and_lose_nothing(discord: FakeDiscord, office: Office) -> None:
     discord.limit_rate("POST", MESSAGES, retry_after=0.2, times=2)
     discord.limit_rate("PATCH", MESSAGE, retry_after=0.2, times=2, scope="shared")
@@ -142,6 +169,45 @@ async def test_without_the_content_intent_mentions_are_still_answered_and_the_re
         assert REFUNDS in (await discord.reply_to(asked)).text
     assert "Message Content Intent" in capsys.readouterr().out
     assert discord.identifies == 1
+
+
+async def test_an_intent_that_is_switched_off_meanwhile_costs_only_what_it_must(
+    discord: FakeDiscord, office: Office, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The gateway closes with 4014: it identifies again with what is left, and goes on answering mentions."""
+    discord.disallow_intent("message_content")
+    await discord.invalidate_session()
+    await discord.until(lambda: discord.identifies == 3 and discord.is_connected(), 30, what="an identify without it")
+    await discord.quiet(0.3)
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked)).text
+    assert "Message Content Intent" in capsys.readouterr().out
+
+
+async def test_stop_on_a_screen_that_was_not_redrawn_says_that_it_is_finished(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
+    pressed = await alice.clicks(answer, "Stop", stale=True)
+    assert pressed.private
+    assert "finished" in pressed.text
+
+
+async def test_only_the_asker_or_an_admin_can_stop_the_work(discord: FakeDiscord, office: Office) -> None:
+    held = discord.hold("GET", "/guilds/{guild_id}/members/{user_id}")
+    alice = discord.person("alice")
+    asked = await alice.dm("how long do refunds take?")
+    await held.reached()
+    (working,) = discord.answers_to(asked)
+    bob = discord.person("bob")
+    discord.interactions.every.clear()
+    pressed = await discord.interactions.start(
+        3, bob.member, working.channel, {"custom_id": working.control("Stop").custom_id, "component_type": 2}, working
+    )
+    assert "Only the person who asked" in pressed.text
+    held.release()
+    assert REFUNDS in (await discord.reply_to(asked)).text
 
 
 async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord, closed: Office) -> None:

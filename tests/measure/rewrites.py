@@ -132,12 +132,15 @@ def main() -> None:
         raw: list[Closeness] = []
         ours: list[Closeness] = []
         needing: list[int] = []
+        changed: list[int] = []
         alone = free = 0
         shown: list[tuple[float, str]] = []
         for number, case in enumerate(cases(name, chosen.half)):
             written = rewritten(case.question, understood(case.earlier))
             raw.append(closeness(case.question, case.rewrite))
             ours.append(closeness(written, case.rewrite))
+            if set(content_words(written)) - set(content_words(case.question)):
+                changed.append(number)
             if set(content_words(case.rewrite)) - set(content_words(case.question)):
                 needing.append(number)
             else:
@@ -150,7 +153,8 @@ def main() -> None:
         print(
             f"{name:14} {len(raw):5}  {_mean(raw)}  {_mean(ours)}  "
             f"{_mean([raw[i] for i in needing])} | {_mean([ours[i] for i in needing])}  "
-            f"{alone}/{free} = {alone / max(free, 1):.2f}"
+            f"{alone}/{free} = {alone / max(free, 1):.2f}  "
+            f"{len(changed)} added to: {_mean([raw[i] for i in changed])} | {_mean([ours[i] for i in changed])}"
         )
         for change, text in sorted(shown)[: chosen.worst]:
             print(f"{change:+.2f} {text}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from adapters.reasoners.extractive.grading import CUTOFF, ranked_units
-from adapters.reasoners.extractive.selection import Form, Unit, coverage, units
+from adapters.reasoners.extractive.selection import Form, Unit, units
 from adapters.reasoners.extractive.sufficiency import open_names
 from core.evidence import Evidence
 from core.inquiry import Inquiry
@@ -21,9 +21,8 @@ _QUOTES_OF_MANY = 2  # for each of several needs
 _LIST_ITEMS = 8
 _LONG = 600  # characters of one quote
 CANDIDATES = 24  # units that are compared by meaning
-_ENOUGH = 0.8  # of the best unit's worth
-_ENOUGH_NEW = 0.5  # where the unit also covers words of the question that no other quote has
-_ADDS = 0.06  # of the question, by weight
+_ENOUGH = 0.75  # of the best unit's worth
+_ENOUGH_NEW = 0.6  # where the unit also covers words of the question that no other quote has
 _NUMBERS = re.compile(r"[\W\d_]+")
 _STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed)|applies to|owner|updated|effective date|version)\b", re.IGNORECASE
@@ -72,16 +71,14 @@ def weighed(found: Sequence[Candidate], cosines: Sequence[float]) -> list[Candid
     return sorted(done, key=lambda one: -one.worth)
 
 
-def answer(
-    inquiry: Inquiry, found: Sequence[tuple[str, Sequence[Candidate]]], rarity: Mapping[str, float]
-) -> Iterator[str]:
+def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[Candidate]]]) -> Iterator[str]:
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield "The documents only come near this question; please read with care.\n\n"
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Evidence] = []
     for need, weighed_units in found:
-        quotations = chosen(need, weighed_units, rarity, limit)
+        quotations = chosen(need, weighed_units, limit)
         if len(found) > 1:
             yield f"On “{need}”:\n\n"
         if not quotations:
@@ -91,7 +88,7 @@ def answer(
     yield from _remarks(inquiry, used)
 
 
-def chosen(need: str, found: Sequence[Candidate], rarity: Mapping[str, float], limit: int) -> list[Quotation]:
+def chosen(need: str, found: Sequence[Candidate], limit: int) -> list[Quotation]:
     """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
     wanted = frozenset(content_words(need))
     kept: list[Candidate] = []
@@ -100,7 +97,7 @@ def chosen(need: str, found: Sequence[Candidate], rarity: Mapping[str, float], l
         if len(kept) == limit:
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
-        adds = coverage(tuple(wanted), own & open_words, rarity) >= _ADDS and one.worth >= found[0].worth * _ENOUGH_NEW
+        adds = bool(own & open_words) and one.worth >= found[0].worth * _ENOUGH_NEW
         if kept and not adds and one.worth < found[0].worth * _ENOUGH:
             continue
         if not any(_same(one.unit.text, other.unit.text) for other in kept):
@@ -180,9 +177,9 @@ def quoted(quotation: Quotation) -> str:
 
 
 def _table(rows: Sequence[Unit], mark: str) -> str:
-    """Rows under their header; the marker stands in the last cell, so that the table stays one."""
+    """Rows under their header; a marker stands in each row's last cell, so that the table stays one."""
     head = rows[0].head
-    lines = [_marked(head[0], mark), *head[1:]] if head else []
+    lines = head or ()
     return "\n".join((*lines, *(_marked(unit.text, mark) for unit in rows)))
 
 

@@ -99,7 +99,7 @@ class ExtractiveReasoner:
             units = composing.candidates(need, evidence, rarity)
             cosines = await self._similarity.of_sentences(need, [one.unit.text for one in units])
             found.append((need, composing.weighed(units, cosines)))
-        for piece in composing.answer(inquiry, found, rarity):
+        for piece in composing.answer(inquiry, found):
             yield piece
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:

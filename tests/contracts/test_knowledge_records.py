@@ -1,0 +1,212 @@
+"""What every keeper of jobs, of removals, schedules and proposals, and of bytes set aside promises."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.stores.disk_archive import DiskArchive
+from adapters.stores.redis_inbox import RedisInbox
+from adapters.stores.redis_jobs import RedisJobs
+from adapters.stores.redis_shelf import RedisShelfRecords
+from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProcessShelfRecords
+from core.conversation import Person
+from core.errors import Busy, DocumentRejected
+from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, Jobs, JobState
+from core.ingestion.shelves import Archive, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.knowledge import Document, KnowledgeBase
+from core.ports import Delivery
+
+ADA = Person("slack:T1/U1", "Ada")
+NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+def _item(source: str, state: ItemState = ItemState.WAITING) -> JobItem:
+    return JobItem(ItemKind.LINK, source, source, state=state)
+
+
+def _job(job_id: str, *sources: str, minutes: int = 0) -> Job:
+    items = tuple(_item(source) for source in sources)
+    at = NOW + timedelta(minutes=minutes)
+    return Job(job_id, JobKind.INGEST, "handbook", ADA, at, items=items, address={"channel": "C1"})
+
+
+class JobsContract:
+    """Override ``jobs``."""
+
+    @pytest.fixture
+    def jobs(self) -> Jobs:
+        raise NotImplementedError
+
+    async def test_a_job_is_read_as_it_was_kept_and_kept_once(self, jobs: Jobs) -> None:
+        job = _job("a", "one", "two")
+        assert await jobs.keep(job)
+        assert not await jobs.keep(replace(_job("a"), base="other"))
+        assert await jobs.read("a") == job
+        assert await jobs.read("b") is None
+
+    async def test_one_items_outcome_leaves_the_others_as_they_are(self, jobs: Jobs) -> None:
+        job = _job("a", "one", "two")
+        await jobs.keep(job)
+        done = replace(_item("two", ItemState.FAILED), reason="It holds no text.")
+        running = replace(job.with_item(done), state=JobState.RUNNING)
+        await jobs.record(running, [done])
+        assert await jobs.read("a") == running
+
+    async def test_items_that_are_found_on_the_way_stand_in_the_order_they_were_found(self, jobs: Jobs) -> None:
+        job = _job("a")
+        await jobs.keep(job)
+        for number in range(12):
+            item = _item(f"page {number}")
+            job = job.with_item(item)
+            await jobs.record(job, [item])
+        kept = await jobs.read("a")
+        assert kept is not None
+        assert [item.source for item in kept.items] == [f"page {number}" for number in range(12)]
+
+    async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: Jobs) -> None:
+        job = _job("a", "one")
+        await jobs.keep(job)
+        assert await jobs.cancelled("a") == ""
+        assert await jobs.cancel("a", ADA.id)
+        assert not await jobs.cancel("a", "another")
+        assert not await jobs.cancel("b", ADA.id)
+        await jobs.record(replace(job, state=JobState.RUNNING))
+        kept = await jobs.read("a")
+        assert kept is not None
+        assert kept.cancelled_by == await jobs.cancelled("a") == ADA.id
+
+    async def test_the_newest_come_first(self, jobs: Jobs) -> None:
+        for number in (2, 1, 3):
+            await jobs.keep(_job(str(number), minutes=number))
+        assert [job.id for job in await jobs.recent()] == ["3", "2", "1"]
+        assert [job.id for job in await jobs.recent(1)] == ["3"]
+
+
+class ShelfContract:
+    """Override ``records``."""
+
+    @pytest.fixture
+    def records(self) -> ShelfRecords:
+        raise NotImplementedError
+
+    async def test_a_removal_is_found_until_it_is_forgotten(self, records: ShelfRecords) -> None:
+        document = Document("d1", "handbook", "a.md", "A", "v1", "text/markdown", 3)
+        removed = Removed(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
+        later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
+        await records.keep_removed(removed)
+        await records.keep_removed(later)
+        assert list(await records.removed()) == [later, removed]
+        assert await records.removal("d1") == removed
+        await records.forget_removed("d1")
+        assert await records.removal("d1") is None
+
+    async def test_schedules_stand_by_when_they_are_due_and_never_takes_one_away(self, records: ShelfRecords) -> None:
+        weekly = Schedule("handbook", "https://a", Every.WEEKLY, ADA, NOW + timedelta(days=7))
+        daily = Schedule("handbook", "https://b", Every.DAILY, ADA, NOW + timedelta(days=1), limit=5)
+        await records.schedule(weekly)
+        await records.schedule(daily)
+        assert list(await records.schedules()) == [daily, weekly]
+        await records.schedule(replace(daily, every=Every.NEVER))
+        assert list(await records.schedules()) == [weekly]
+
+    async def test_a_proposal_is_taken_once(self, records: ShelfRecords) -> None:
+        proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")
+        await records.propose(proposal)
+        assert list(await records.proposals()) == [proposal]
+        assert await records.take_proposal("p1") == proposal
+        assert await records.take_proposal("p1") is None
+
+    async def test_one_person_has_ten_proposals_waiting_at_most(self, records: ShelfRecords) -> None:
+        for number in range(10):
+            await records.propose(Proposal(str(number), "", str(number), "x", "x", ADA, NOW))
+        with pytest.raises(Busy):
+            await records.propose(Proposal("11", "", "11", "x", "x", ADA, NOW))
+        await records.propose(Proposal("12", "", "12", "x", "x", Person("slack:T1/U2"), NOW))
+
+
+class ArchiveContract:
+    """Override ``archive``."""
+
+    @pytest.fixture
+    def archive(self, tmp_path: Path) -> Archive:
+        raise NotImplementedError
+
+    async def test_bytes_are_read_as_they_were_kept_until_they_are_forgotten(self, archive: Archive) -> None:
+        name = "removed-../../etc/passwd"
+        assert await archive.read(name) is None
+        await archive.keep(name, b"one")
+        await archive.keep(name, b"two")
+        assert await archive.read(name) == b"two"
+        await archive.forget(name)
+        await archive.forget(name)
+        assert await archive.read(name) is None
+
+
+class TestInProcessJobs(JobsContract):
+    @pytest.fixture
+    def jobs(self) -> Jobs:
+        return InProcessJobs()
+
+
+class TestInProcessShelfRecords(ShelfContract):
+    @pytest.fixture
+    def records(self) -> ShelfRecords:
+        return InProcessShelfRecords()
+
+
+class TestInProcessArchive(ArchiveContract):
+    @pytest.fixture
+    def archive(self, tmp_path: Path) -> Archive:
+        return InProcessArchive()
+
+
+class TestDiskArchive(ArchiveContract):
+    @pytest.fixture
+    def archive(self, tmp_path: Path) -> Archive:
+        return DiskArchive(tmp_path / "kept")
+
+    async def test_nothing_leaves_its_folder_and_old_bytes_are_swept(self, tmp_path: Path) -> None:
+        archive = DiskArchive(tmp_path / "kept")
+        await archive.keep("../../outside", b"x")
+        assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
+        assert await archive.sweep(timedelta(hours=1)) == 0
+        assert await archive.sweep(timedelta(seconds=-1)) == 1
+        assert await archive.read("../../outside") is None
+
+    async def test_a_disk_that_takes_nothing_is_one_reason_with_a_remedy(self, tmp_path: Path) -> None:
+        (tmp_path / "kept").write_text("a file where the folder should be")
+        with pytest.raises(DocumentRejected, match="Make room"):
+            await DiskArchive(tmp_path / "kept").keep("a", b"x")
+
+
+@pytest.mark.live
+class TestRedisJobs(JobsContract):
+    @pytest.fixture
+    def jobs(self, redis: Redis) -> Jobs:
+        return RedisJobs(redis)
+
+
+@pytest.mark.live
+class TestRedisShelfRecords(ShelfContract):
+    @pytest.fixture
+    def records(self, redis: Redis) -> ShelfRecords:
+        return RedisShelfRecords(redis)
+
+
+@pytest.mark.live
+async def test_two_inboxes_of_different_namespaces_know_nothing_of_each_other(redis: Redis) -> None:
+    questions, jobs = RedisInbox(redis, most_waiting_each=1), RedisInbox(redis, namespace="jobs", most_waiting_each=1)
+    await questions.put(Delivery("1", "slack", "slack/T/C/t", ADA.id, "{}"))
+    await jobs.put(Delivery("1", "slack", "kb/handbook", ADA.id, "job"))
+    assert await questions.waiting() == await jobs.waiting() == 1
+    question = await questions.take("w", timedelta(seconds=1))
+    job = await jobs.take("w", timedelta(seconds=1))
+    assert question is not None
+    assert job is not None
+    assert (question.delivery.thread, job.delivery.thread) == ("slack/T/C/t", "kb/handbook")
+    assert await questions.take("w", timedelta()) is None
+    await jobs.done(job)
+    assert (await questions.waiting(), await jobs.waiting()) == (1, 0)
