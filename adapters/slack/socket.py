@@ -37,8 +37,8 @@ class _NoSecrets(logging.Filter):
     _SECRET = re.compile(r"(ticket=|xox[a-z]-|xapp-)[^\s&'\"]+")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, without secrets; but not Bolt's surprise that we authorize ourselves."""
-        if str(record.msg).startswith("As `installation_store` or `authorize`"):
+        """Let every record through, without secrets; but not Bolt's advice on how else it could be set up."""
+        if str(record.msg).startswith(("As `installation_store` or `authorize`", "As you gave `client`")):
             return False
         record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
         record.exc_info = record.exc_text = None

@@ -86,7 +86,7 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         assert "Finance lead" in (await alice.next_modal()).markdown
         slack.faults.slow("chat.appendStream", 3.0)
         slack.faults.slow("chat.stopStream", 3.0)
-        second = await alice.says("<@bot> what is the on-call rotation?", "general")
+        second = await alice.says("<@bot> how are refunds paid?", "general")
         await slack.until(lambda: slack.answers_to(second), 15)
         process.kill()
         await process.wait()
@@ -97,6 +97,18 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         assert len(slack.answers_to(question)) == 1
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert slack.violations == []
+
+
+async def test_two_processes_share_the_work_and_answer_once(home: Path, slack: FakeSlack) -> None:
+    async with serving(home, slack), serving(home, slack):
+        assert len(slack.sockets.connections) == 2
+        asked = [await slack.person("alice").says("<@bot> who approves refunds?", "general") for _ in range(4)]
+        for question in asked:
+            slack.faults.redeliver(question, 4)
+        for question in asked:
+            await answered(slack, question, "Show quotes")
+            assert len(slack.answers_to(question)) == 1
     assert slack.violations == []
 
 

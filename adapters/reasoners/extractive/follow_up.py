@@ -234,9 +234,8 @@ def _meant(question: str, noun: str, topics: Sequence[_Topic]) -> str:
             return topic.phrase.text
     if any(topic.phrase.stems & known for topic in topics if topic.recent):
         return ""
-    return next(
-        (t.phrase.text for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known), ""
-    )
+    named = (t for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known)
+    return next((t.phrase.text for t in named if _goes_on(question, t)), "")
 
 
 def _completed(question: str, window: Sequence[Exchange]) -> Resolved | None:
@@ -289,8 +288,18 @@ def _left_out(question: str, topics: Sequence[_Topic]) -> str:
     if any(topic.phrase.stems & known for topic in topics[:3]):
         return ""  # it names what the thread is about
     if len(known) <= 2 or _MORE.search(question):
-        return next((t.phrase.text for t in topics[:2] if t.phrase.name and _is_the_topic(t)), "")
+        named = (t for t in topics[:2] if t.phrase.name and _is_the_topic(t))
+        return next((t.phrase.text for t in named if _goes_on(question, t)), "")
     return ""
+
+
+def _goes_on(question: str, topic: _Topic) -> bool:
+    """Whether a question that names no topic is on this one.
+
+    That we cited a document is not enough, because people change the subject: then it must begin as something that
+    goes on ("And how many can I carry over?").
+    """
+    return not topic.cited or bool(_LEADING.match(question))
 
 
 def _is_the_topic(topic: _Topic) -> bool:
