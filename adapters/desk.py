@@ -6,7 +6,7 @@ there. The outer edge is here: the one place that catches everything, says so to
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
@@ -25,6 +25,8 @@ from core.serial import to_json
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
+WARM_SECONDS = 300.0  # an index of a million passages takes about one
+WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
@@ -42,6 +44,7 @@ class Desk:
     checkpoints: Checkpoints
     postings: Postings
     platforms: Mapping[str, Platform]
+    warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
 
     async def handle(self, lease: Lease) -> None:
         """Bring a delivery to its outcome. Raises LeaseLost, and StoreUnavailable when it must be tried again."""
@@ -148,6 +151,7 @@ class Desk:
         """Stream a run onto its surface until it ends in one visible outcome."""
         try:
             await surface.open()
+            await self._warm(surface)
             if lease.attempt > MOST_ATTEMPTS:
                 await surface.fail(GIVEN_UP, asked.trace_id)
                 return
@@ -167,6 +171,16 @@ class Desk:
         except Exception:
             log.exception("answer_failed", trace_id=asked.trace_id)
             await surface.fail(WENT_WRONG, asked.trace_id)
+
+    async def _warm(self, surface: Surface) -> None:
+        """While a large index opens, say so, and go on as soon as it is there."""
+        if not self.warming():
+            return
+        await surface.notice(WARMING_UP)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WARM_SECONDS):
+                while self.warming():  # noqa: ASYNC110 - what opens says whether it has, and nothing more
+                    await asyncio.sleep(WATCH_SECONDS)
 
     async def _until_called_off(self, relay: Relay, events: Events, lease: Lease, asked: "_Asked") -> FinalEvent | None:
         """Show the run, watching for a stop. Raises CalledOff, with the run cancelled and its stream closed."""

@@ -65,6 +65,7 @@ def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextMana
         checkpoints=footnote.checkpoints,
         controls=footnote.controls(),
         parse=footnote.parser.parse,
+        kb=footnote.governance.desk,
         dev_guild=settings.discord_dev_guild,
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,

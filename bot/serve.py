@@ -18,7 +18,7 @@ from bot.config import Settings, load_settings
 from bot.health import application, listen
 from bot.platforms import Connected, platforms_of
 from bot.wiring import Footnote, open_footnote
-from core.errors import ConfigurationError, FootnoteError
+from core.errors import ConfigurationError, FootnoteError, first_of_ours
 
 DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
 
@@ -38,8 +38,11 @@ async def run() -> int:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
-    async with open_footnote(settings) as footnote, _connected(settings, footnote) as connected:
-        await _serve(settings, footnote, connected, stop)
+    try:
+        async with open_footnote(settings, wait=False) as footnote, _connected(settings, footnote) as connected:
+            await _serve(settings, footnote, connected, stop)
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
     return 0
 
 
@@ -56,6 +59,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         checkpoints=footnote.checkpoints,
         postings=footnote.postings,
         platforms={platform.name: platform for platform in connected},
+        warming=lambda: not footnote.opened.done(),
     )
     name = f"{socket.gethostname()}-{os.getpid()}"
     worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
@@ -74,9 +78,17 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
             for platform in connected:
                 group.create_task(platform.run(stop))
             group.create_task(_drain(stop, working))
+            group.create_task(_warmed(footnote))
     finally:
         await runner.cleanup()
         log.info("stopped")
+
+
+async def _warmed(footnote: Footnote) -> None:
+    """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
+    await footnote.opened
+    log.info("ready", passages=await footnote.index.count())
+    await footnote.reranker.open()
 
 
 async def _drain(stop: asyncio.Event, working: "set[asyncio.Task[None]]") -> None:

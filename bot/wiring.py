@@ -33,7 +33,7 @@ from core.agent.gather import matching_sources
 from core.agent.run import Workbench
 from core.assistant import Assistant
 from core.budget import Prices
-from core.errors import ConfigurationError, NotFound
+from core.errors import ConfigurationError, NotFound, first_of_ours
 from core.ingestion.ingestor import Ingestor
 from core.inquiry import PROFILE_LIMITS, Conduct
 from core.knowledge import Document
@@ -73,6 +73,7 @@ class Footnote:
 
     settings: Settings
     clock: Clock
+    opened: "asyncio.Task[None]"
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -138,21 +139,27 @@ class Footnote:
 
 
 @asynccontextmanager
-async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIterator[Footnote]:
+async def open_footnote(settings: Settings, *, models: bool = True, wait: bool = True) -> AsyncIterator[Footnote]:
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
-    Without ``models`` they are loaded at their first use, for commands that only look at what is kept.
+    Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
+    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
     """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         redis = await _redis(settings, stack)
         encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
-        if models:
-            await encoder.open()
-        index = await stack.enter_async_context(_index(settings, encoder))
+        if settings.embedding_model and models:
+            await encoder.open()  # a model from a hub tells its dimension only when it is loaded
+        index = _index(settings, encoder)
+        stack.push_async_callback(index.close)
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
+        opened = asyncio.create_task(_opened(index, encoder if models else None))
+        stack.push_async_callback(_ended, opened)
+        if wait:
+            await opened
         catalogue = RedisCatalogue(redis)
         retriever = Retriever(index, encoder, reranker, catalogue)
         sandbox = await stack.enter_async_context(Sandbox())
@@ -177,6 +184,7 @@ async def open_footnote(settings: Settings, *, models: bool = True) -> AsyncIter
         yield Footnote(
             settings=settings,
             clock=clock,
+            opened=opened,
             redis=redis,
             index=index,
             encoder=encoder,
@@ -232,9 +240,20 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     return client
 
 
+async def _opened(index: MilvusIndex, encoder: SentenceTransformerEncoder | None) -> None:
+    """Index and model, side by side: each takes seconds and neither needs the other."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(index.open())
+            if encoder is not None:
+                group.create_task(encoder.open())
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+
+
 async def _ended(task: "asyncio.Task[None]") -> None:
     task.cancel()
-    with suppress(asyncio.CancelledError):
+    with suppress(asyncio.CancelledError, Exception):
         await task
 
 

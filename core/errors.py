@@ -86,3 +86,12 @@ class LeaseLost(FootnoteError):
 
 class Busy(FootnoteError):
     """A bound is reached; try again later."""
+
+
+def first_of_ours(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first failure in a group, however deep, that is one of these; else the group itself."""
+    for failure in failures.exceptions:
+        found = first_of_ours(failure) if isinstance(failure, BaseExceptionGroup) else failure
+        if isinstance(found, FootnoteError):
+            return found
+    return failures

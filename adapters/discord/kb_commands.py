@@ -6,6 +6,7 @@ are looked up here, now. A reply's further buttons carry the id of the command t
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import discord
@@ -86,7 +87,7 @@ class KbGroup:
         """Do it and show the reply; a job's card is for all to see, everything else for the caller."""
         async with answering(press):
             await press.response.defer(ephemeral=True, thinking=True)
-            await self._show(press, await self._kb.handle(command, await self.caller(press)))
+            await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
 
     async def pressed(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
@@ -119,19 +120,30 @@ class KbGroup:
         )
         return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address.to_mapping())
 
-    async def _show(self, press: Press, reply: KbReply) -> None:
+    async def _show(self, press: Press, reply: KbReply, command: KbCommand | None = None) -> None:
         parts: list[ui.Item[Any]] = [ui.TextDisplay(layouts.shown_text(reply.text))]
         if reply.job is not None:
             parts.append(ui.TextDisplay(job_text(reply.job)))
         if reply.confirm is not None:
             button = await self._button(reply.confirm, reply.confirm_label or "Yes, do it", danger=True)
             parts.append(layouts.row(button))
+        if command is not None and reply.pages > 1:
+            parts.append(layouts.row(*await self._neighbours(command, reply)))
         sent = await press.followup.send(
             view=layouts.layout(*parts), ephemeral=True, allowed_mentions=NOBODY, wait=True
         )
         if reply.job is not None:
             card = {"message": str(sent.id), "token": press.token, "token_of": str(press.id)}
             await self._postings.keep(KEPT_UNDER, f"job-{reply.job.id}", card)
+
+    async def _neighbours(self, command: KbCommand, reply: KbReply) -> list[KbButton]:
+        """Buttons to the pages before and after this one."""
+        pages = {"Previous page": reply.page - 1, "Next page": reply.page + 1}
+        return [
+            await self._button(replace(command, page=page), label)
+            for label, page in pages.items()
+            if 1 <= page <= reply.pages
+        ]
 
     async def _button(self, command: KbCommand, label: str, *, danger: bool = False) -> KbButton:
         text = to_json(command)

@@ -8,8 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import discord
 import structlog
@@ -21,16 +20,15 @@ from adapters.discord.client import NO_CONTENT_REMEDY, FootnoteClient, logged_in
 from adapters.discord.commands import Commands
 from adapters.discord.context import earlier
 from adapters.discord.endpoints import point_at
-from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
 from adapters.discord.identifying import Identifying
 from adapters.discord.intake import Intake
 from adapters.discord.kb_commands import KbGroup
 from adapters.discord.knowledge import DiscordKnowledge
 from adapters.discord.layouts import Extras
+from adapters.discord.listening import Listening
 from adapters.discord.messages import Messages, Spot, nonce, spot_of
-from adapters.discord.places import PLATFORM, Address, Manner, key_of, private_key
+from adapters.discord.places import PLATFORM, Address, Manner
 from adapters.discord.presses import DiscordPresses, role_of
-from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
@@ -41,11 +39,8 @@ from core.attention import Attention
 from core.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 from core.ingestion.parsed import Parsed
-from core.places import PlaceSettings, ReplyStyle
+from core.places import PlaceSettings
 from core.ports import Checkpoints, Inbox, Postings
-
-if TYPE_CHECKING:
-    from discord import Message
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
@@ -87,19 +82,27 @@ class DiscordPlatform:
         self._postings = postings
         self._controls = controls
         self._parse = parse
-        self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._pace_seconds = pace_seconds
         self._client: FootnoteClient | None = None
         self._waiting_for = "it is not connected yet"
         self._connected = asyncio.Event()
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._identifying = Identifying(controls.preferences)
         self._intake = Intake(inbox)
         self._shown = ShownAnswers(postings)
         self.messages = Messages(self.client)
         self.readers = Readers(self.client, controls)
         self.knowledge = DiscordKnowledge(self.client, self.messages, postings)
+        self._listening = Listening(
+            client=self.client,
+            intake=self._intake,
+            postings=postings,
+            shown=self._shown,
+            readers=self.readers,
+            messages=self.messages,
+            tell=self.tell,
+            allowed_bots=allowed_bots,
+        )
         group = KbGroup(kb, self.readers, postings) if kb is not None else None
         self._commands = Commands(
             controls=controls,
@@ -189,9 +192,7 @@ class DiscordPlatform:
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._listening.close()
         if self._client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -245,91 +246,19 @@ class DiscordPlatform:
         await self._commands.sync(self.client().tree)
         self._waiting_for = ""
 
-    # --- what is heard
+    # --- what the gateway tells
 
-    def said(self, message: "Message") -> None:
-        """Take a message in, if it could be for us."""
-        self._take(message, edited=False)
+    def said(self, message: discord.Message) -> None:
+        """Something was said."""
+        self._listening.said(message)
 
-    def edited(self, message: "Message") -> None:
-        """Take it in as it reads now: what works on the earlier wording stops."""
-        self._take(message, edited=True)
-
-    def _take(self, message: "Message", *, edited: bool) -> None:
-        client = self.client()
-        if client.user is None or message.author.id == client.user.id:
-            return
-        us = ourselves(client.user.id, message.guild)
-
-        async def keep() -> None:
-            await self._place_known(message)
-            continues = await self._continues(message)
-            incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None:
-                return
-            incoming = await self._in_its_manner(incoming)
-            if continues is not None:
-                await self._shown.keep_message(message.id, incoming.thread)
-            delivery_id = f"discord:{message.id}"
-            if edited and message.edited_at is not None:
-                stamp = f"{message.edited_at.timestamp():.3f}"
-                if not await self._is_news(incoming, stamp):
-                    return
-                await self._postings.call_off(str(incoming.thread), incoming.id, "edited")
-                delivery_id += f":{stamp}"
-            await self._intake.put(delivery_id, incoming, busy=lambda text: self.tell(incoming, text))
-
-        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
-        could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
-        if not (could_be or unknown):
-            return
-        if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._soon(self.messages.typing(message.channel.id))
-        self._intake.add(keep)
-
-    async def _place_known(self, message: "Message") -> None:
-        """A thread that was put away before we came is not among those we were told of: it is looked up."""
-        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
-            with suppress(FootnoteError):
-                async with reaching("look at that thread", 10):
-                    found = await message.guild.fetch_channel(message.channel.id)
-                if isinstance(found, discord.Thread):
-                    message.channel = found
-
-    async def _is_news(self, incoming: IncomingMessage, stamp: str) -> bool:
-        """Whether this edit is heard for the first time: Discord tells of an edited message again for other reasons."""
-        thread = str(incoming.thread)
-        if (await self._postings.read(thread, f"edit:{incoming.id}")).get("heard") == stamp:
-            return False
-        await self._postings.keep(thread, f"edit:{incoming.id}", {"heard": stamp})
-        return True
-
-    async def _continues(self, message: "Message") -> ThreadKey | None:
-        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original = replied_to(message)
-        return await self._shown.thread_of(original) if original is not None else None
-
-    async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
-        """Where answers are for the asker alone, a question in the channel is answered directly."""
-        address = Address.of(incoming.address)
-        if address.manner is not Manner.START:
-            return incoming
-        if (await self.readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
-            return incoming
-        directly = replace(address, manner=Manner.DIRECT)
-        key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
-        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+    def edited(self, message: discord.Message) -> None:
+        """Something reads otherwise now."""
+        self._listening.edited(message)
 
     def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Whoever works on it stops."""
-        channel = self.client().get_channel(channel_id) or discord.Object(channel_id)
-        key = key_of(channel, guild_id, message_id)
-
-        async def call_off() -> None:
-            kept = await self._shown.thread_of(message_id)
-            await self._postings.call_off(str(kept or key), str(message_id), "deleted")
-
-        self._intake.add(call_off)
+        """Something is gone."""
+        self._listening.deleted(guild_id, channel_id, message_id)
 
     async def submitted(self, press: discord.Interaction) -> None:
         """A form of ours was sent."""
@@ -338,14 +267,6 @@ class DiscordPlatform:
     def changed(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""
         self.readers.members.forget(guild_id, user_id)
-
-    def _soon(self, work: Awaitable[None]) -> None:
-        async def do() -> None:
-            await work
-
-        task = asyncio.create_task(do())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     # --- what a worker needs
 

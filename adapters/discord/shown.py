@@ -12,6 +12,7 @@ from core.conversation import ThreadKey
 from core.ports import Postings
 
 _WHERE = "where"
+_QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,20 @@ class ShownAnswers:
         )
 
     async def keep_message(self, message_id: int | str, thread: ThreadKey) -> None:
-        """Remember which conversation a message belongs to that does not stand in a thread of its own."""
+        """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
         await self._postings.keep(_message(message_id), _WHERE, {"thread": str(thread)})
 
+    async def keep_question(self, message_id: int | str, thread: ThreadKey) -> None:
+        """Remember which conversation someone's own message belongs to, where its place does not say so."""
+        await self._postings.keep(_message(message_id), _QUESTION, {"thread": str(thread)})
+
+    async def question_of(self, message_id: int | str) -> ThreadKey | None:
+        """The conversation that a person's message began or went on with, where that was kept."""
+        kept = await self._postings.read(_message(message_id), _QUESTION)
+        return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
+
     async def thread_of(self, message_id: int | str) -> ThreadKey | None:
-        """The conversation that a message belongs to, where that was kept."""
+        """The conversation that a message of ours belongs to, where that was kept."""
         kept = await self._postings.read(_message(message_id), _WHERE)
         return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
 

@@ -1,7 +1,7 @@
 """The road in: from a delivery to its one visible outcome, whatever happens on the way."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
@@ -33,6 +33,7 @@ class Room:
         self.paper = PaperPlatform(admins=frozenset({ADA.id}))
         self.postings = InProcessPostings(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
+        self.warming: Callable[[], bool] = lambda: False
         self._messages = 0
 
     def worker(self, name: str = "w") -> Worker:
@@ -42,6 +43,7 @@ class Room:
             checkpoints=self.scene.checkpoints,
             postings=self.postings,
             platforms={"paper": self.paper},
+            warming=self.warming,
         )
         return Worker(name=name, inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
 
@@ -331,3 +333,19 @@ async def test_threads_are_worked_on_side_by_side(room: Room) -> None:
         go_on.set()
         await room.settled()
     assert {page.text for page in room.paper.visible} == {f"{REFUNDS} [1]"}
+
+
+async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_can_be(room: Room) -> None:
+    cold = [True]
+    room.warming = lambda: cold[0]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while not room.paper.notices:
+                await asyncio.sleep(0.01)
+        assert "warming up" in room.paper.notices[0]
+        assert room.scene.script.calls == []
+        cold[0] = False
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"

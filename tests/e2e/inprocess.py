@@ -155,6 +155,12 @@ class Bot:
         for base in await self.scene.catalogue.bases():
             await self.scene.catalogue.save_base(replace(base, grants=frozenset({"nobody"})))
 
+    async def waits(self, count: int, within: float = 5.0) -> None:
+        """So many messages wait or are under way."""
+        async with asyncio.timeout(within):
+            while await self.inbox.waiting() < count:
+                await asyncio.sleep(0.01)
+
     async def settled(self, within: float = 10.0) -> None:
         """Everything that came in has had its outcome."""
         async with asyncio.timeout(within):

@@ -28,6 +28,8 @@ class WrittenDown(KnowledgeCommands):
         self.commands.append((command, caller))
         if command.verb is KbVerb.REMOVE and not command.confirmed:
             return KbReply("Remove it?", confirm=replace(command, confirmed=True), confirm_label="Remove")
+        if command.verb is KbVerb.LIST:
+            return KbReply(f"Page {command.page}.", page=command.page, pages=3)
         return KbReply(f"Done: {command.verb}.")
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbReply:
@@ -65,6 +67,15 @@ async def test_a_removal_is_confirmed_by_a_button(discord: FakeDiscord, kb: Writ
     assert (await discord.reply_to(await ada.clicks(asked, "Remove"))).text == "Done: remove."
     assert [command.confirmed for command, _ in kb.commands] == [False, True]
     assert all(caller.permissions.is_admin for _, caller in kb.commands)
+
+
+async def test_a_long_list_is_turned_page_by_page(discord: FakeDiscord, kb: WrittenDown) -> None:
+    ada = discord.person("ada", admin=True)
+    first = await discord.reply_to(await ada.slash("kb list"))
+    assert first.buttons() == ["Next page"]
+    second = await discord.reply_to(await ada.clicks(first, "Next page"))
+    assert second.text == "Page 2."
+    assert second.buttons() == ["Previous page", "Next page"]
 
 
 async def test_who_is_no_admin_is_not_offered_kb_and_is_no_admin_to_the_desk(

@@ -113,6 +113,21 @@ async def test_an_edited_question_is_answered_as_edited_and_once(bot: Bot, drive
     assert questions == ["how long do refunds tkae?", "how long do refunds take?"]
 
 
+async def test_a_question_edited_while_it_waits_is_answered_as_edited(bot: Bot, driver: PlatformDriver) -> None:
+    bot.reasoner.hold()
+    first = await driver.says("alice", "how long do refunds take?")
+    await bot.reasoner.writing.wait()
+    waiting = await driver.says("alice", "and for annaul plans?", thread=first)
+    await bot.waits(2)
+    await driver.edits("alice", waiting, "and for annual plans?")
+    await bot.waits(3)
+    bot.reasoner.go_on()
+    await driver.reply(waiting, containing=REFUNDS)
+    await bot.settled()
+    questions = [call.given[0].question for call in bot.reasoner.called("understand")]
+    assert questions == ["how long do refunds take?", "and for annual plans?"]
+
+
 async def test_an_edit_after_the_answer_changes_nothing(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing=REFUNDS)

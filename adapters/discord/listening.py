@@ -1,0 +1,151 @@
+"""What we hear on Discord, on its way into the inbox: messages, edits and deletions, in the order in which they come.
+
+A handler of the gateway only puts things in line; whatever asks the store or Discord is done in its turn, by
+``Intake``. The one thing done at once is the typing indicator, for those who named us.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import replace
+
+import discord
+
+from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
+from adapters.discord.intake import Intake
+from adapters.discord.messages import Messages
+from adapters.discord.places import Address, Manner, key_of, private_key
+from adapters.discord.reaching import reaching
+from adapters.discord.readers import Readers
+from adapters.discord.shown import ShownAnswers
+from adapters.incoming import IncomingMessage
+from core.conversation import ThreadKey
+from core.errors import FootnoteError
+from core.places import ReplyStyle
+from core.ports import Postings
+
+
+class Listening:
+    """Takes in what the gateway tells us."""
+
+    def __init__(
+        self,
+        *,
+        client: Callable[[], discord.Client],
+        intake: Intake,
+        postings: Postings,
+        shown: ShownAnswers,
+        readers: Readers,
+        messages: Messages,
+        tell: Callable[[IncomingMessage, str], Awaitable[None]],
+        allowed_bots: Collection[str] = (),
+    ) -> None:
+        """``tell`` says to a writer that they have too many questions waiting."""
+        self._client = client
+        self._intake = intake
+        self._postings = postings
+        self._shown = shown
+        self._readers = readers
+        self._messages = messages
+        self._tell = tell
+        self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def said(self, message: discord.Message) -> None:
+        """Take a message in, if it could be for us."""
+        self._take(message, edited=False)
+
+    def edited(self, message: discord.Message) -> None:
+        """Take it in as it reads now: what works on the earlier wording stops."""
+        self._take(message, edited=True)
+
+    def _take(self, message: discord.Message, *, edited: bool) -> None:
+        client = self._client()
+        if client.user is None or message.author.id == client.user.id:
+            return
+        us = ourselves(client.user.id, message.guild)
+
+        async def keep() -> None:
+            await self._place_known(message)
+            continues = await self._continues(message)
+            incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
+            if incoming is None:
+                return
+            incoming = await self._in_its_manner(incoming)
+            expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
+            if str(incoming.thread) != str(expected):
+                await self._shown.keep_question(message.id, incoming.thread)
+            if edited and message.edited_at is not None:
+                await self._heard_anew(incoming, f"{message.edited_at.timestamp():.3f}")
+            else:
+                await self._put(f"discord:{message.id}", incoming)
+
+        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
+        could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
+        if not (could_be or unknown):
+            return
+        if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
+            self._soon(self._messages.typing(message.channel.id))
+        self._intake.add(keep)
+
+    async def _place_known(self, message: discord.Message) -> None:
+        """A thread that was put away before we came is not among those we were told of: it is looked up."""
+        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
+            with suppress(FootnoteError):
+                async with reaching("look at that thread", 10):
+                    found = await message.guild.fetch_channel(message.channel.id)
+                if isinstance(found, discord.Thread):
+                    message.channel = found
+
+    async def _heard_anew(self, incoming: IncomingMessage, stamp: str) -> None:
+        """Take an edit in, once: Discord tells of an edited message again for other reasons."""
+        thread, subject = str(incoming.thread), f"edit:{incoming.id}"
+        if (await self._postings.read(thread, subject)).get("heard") == stamp:
+            return
+        await self._postings.call_off(thread, incoming.id, "edited")
+        await self._put(f"discord:{incoming.id}:{stamp}", incoming)
+        await self._postings.keep(thread, subject, {"heard": stamp})
+
+    async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
+        await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
+
+    async def _continues(self, message: discord.Message) -> ThreadKey | None:
+        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
+        original = replied_to(message)
+        return await self._shown.thread_of(original) if original is not None else None
+
+    async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
+        """Where answers are for the asker alone, a question in the channel is answered directly."""
+        address = Address.of(incoming.address)
+        if address.manner is not Manner.START:
+            return incoming
+        if (await self._readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
+            return incoming
+        directly = replace(address, manner=Manner.DIRECT)
+        key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
+        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+
+    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        """Whoever works on it stops."""
+        channel = self._client().get_channel(channel_id) or discord.Object(channel_id)
+        key = key_of(channel, guild_id, message_id)
+
+        async def call_off() -> None:
+            kept = await self._shown.question_of(message_id)
+            await self._postings.call_off(str(kept or key), str(message_id), "deleted")
+
+        self._intake.add(call_off)
+
+    def _soon(self, work: Awaitable[None]) -> None:
+        async def do() -> None:
+            await work
+
+        task = asyncio.create_task(do())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Leave nothing running."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,86 @@
+"""A process that brings documents in and says what it is doing, to be killed: ``python -m tests.live.job_process``."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from adapters.console.chat import OPERATOR
+from adapters.incoming import Permissions
+from adapters.jobs import JobRunner, JobWorker
+from adapters.knowledge_desk import Caller, PlatformSeams
+from adapters.loaders.fetch import Fetcher
+from adapters.materials import Materials
+from adapters.stores.redis_inbox import RedisInbox
+from bot.knowledge import JOBS
+from bot.wiring import Footnote, open_footnote
+from core.conversation import Audience, ThreadKey
+from core.ingestion.jobs import Job
+from tests.live.conftest import settings_for
+
+DOCUMENTS = 4
+SECTIONS = 150
+
+
+@dataclass
+class Telling:
+    """A card on standard output."""
+
+    async def show(self, job: Job) -> None:
+        over = sum(item.over for item in job.items)
+        sys.stdout.write(f"{job.id} {job.state} {over} {job.progress.stage or '-'}\n")
+        sys.stdout.flush()
+
+
+class _Watchful(JobRunner):
+    """Shows every step, however short."""
+
+    async def _show(self, run: object, *, last: bool = False) -> None:
+        await super()._show(run, last=True)  # type: ignore[arg-type]
+
+
+def worker(footnote: Footnote, card: Telling | None = None) -> JobWorker:
+    """A worker whose leases run out soon after it dies."""
+    kept = footnote.governance
+    runner = _Watchful(
+        jobs=kept.jobs,
+        ingestor=kept.ingestor,
+        catalogue=kept.catalogue,
+        shelves=kept.shelves,
+        records=kept.records,
+        materials=Materials(kept.catalogue, kept.archive, Fetcher(kept.rules), {"console": PlatformSeams(card=card)}),
+        clock=kept.clock,
+    )
+    inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
+    return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.acceptance.tick, lanes=1)
+
+
+def operator() -> Caller:
+    """Who asks."""
+    place = ThreadKey("console", "", "terminal", "kb")
+    return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), place)
+
+
+async def documents(edition: str) -> AsyncIterator[tuple[str, str, bytes]]:
+    """Documents of many sections, all of this edition."""
+    for number in range(DOCUMENTS):
+        sections = (
+            f"## Rule {section} of volume {number}\n\nIn the {edition} edition rule {section} of volume {number} says "
+            f"that parcel {section * 7919 % 1000} leaves at gate {section * 31 % 97}, whatever the weather may be.\n"
+            for section in range(SECTIONS)
+        )
+        yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{''.join(sections)}".encode()
+
+
+async def main(home: Path, base: str) -> None:
+    """Accept one job and work on it."""
+    async with open_footnote(settings_for(home)) as footnote:
+        await footnote.ingestor.ensure_base(base)
+        await footnote.governance.desk.ingest_bytes(documents("second"), base, operator())
+        await worker(footnote, Telling()).run(asyncio.Event())
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

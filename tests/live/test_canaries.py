@@ -1,0 +1,309 @@
+"""A hidden base is asked for from the wrong place, by every path there is: nothing of it may come out.
+
+The bulk runs on the in-process stores, where a thousand tries take seconds; a sample of the same paths runs on the
+embedded ones. What counts as coming out is everything: events, replies, and whatever the reasoner is shown.
+"""
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+import pytest_asyncio
+
+from adapters.controls import Controls
+from adapters.incoming import Permissions
+from adapters.knowledge_desk import Caller, KbCommand, KbVerb, KnowledgeCommands
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from adapters.testing.stores import (
+    InProcessCheckpoints,
+    InProcessFeedbackBox,
+    InProcessJournal,
+    InProcessMemory,
+    InProcessPreferences,
+    InProcessState,
+)
+from bot.wiring import Footnote
+from core.agent.agent import Agent
+from core.agent.run import Workbench
+from core.assistant import Assistant, Question
+from core.conversation import Audience, Person, ThreadKey
+from core.errors import FootnoteError
+from core.events import CheckpointReached
+from core.ingestion.ingestor import Ingestor, Material
+from core.inquiry import (
+    PROFILE_LIMITS,
+    Inquiry,
+    Insufficient,
+    Investigate,
+    ListSources,
+    Move,
+    Plan,
+    ReadSection,
+    SearchKnowledge,
+    SearchSource,
+)
+from core.knowledge import KnowledgeBase
+from core.places import PlaceSettings
+from core.ports import Catalogue, Index, Memory
+from core.recollection import CurrentMemory
+from core.retrieval.hybrid import Retriever
+from tests.adapters.knowledge_room import Room
+
+BOARD = Audience(frozenset({"paper:channel:T/BOARD"}))
+PUBLIC = Audience(frozenset({"paper:channel:T/PUBLIC"}))
+ASKER = Person("paper:mallory", "Mallory")
+VAULT = "vault"
+TRIES = 1_000
+
+
+@dataclass
+class Installation:
+    """What an attacker can reach, and what the reasoner was shown."""
+
+    assistant: Assistant
+    controls: Controls
+    desk: KnowledgeCommands
+    ingestor: Ingestor
+    catalogue: Catalogue
+    index: Index
+    memory: Memory
+    reasoner: ScriptedReasoner
+    out: list[str] = field(default_factory=list)
+    threads: int = 0
+
+    async def hides(self, canary: str) -> None:
+        """Put a canary into the vault, which is for the board alone, and something harmless beside it."""
+        await self.catalogue.save_base(KnowledgeBase(VAULT, f"papers of {canary}", BOARD.principals))
+        await self.catalogue.save_base(KnowledgeBase("open", "for everybody"))
+        text = f"# Merger {canary}\n\nThe merger closes on the day {canary} at noon.\n\n## Price\n\nIt costs {canary}."
+        await self.ingestor.ingest(Material("merger.md", "merger.md", text.encode()), VAULT)
+        await self.ingestor.ingest(Material("menu.md", "menu.md", b"# Menu\n\nSoup on the day of the merger."), "open")
+
+    def key(self) -> ThreadKey:
+        """A new thread."""
+        self.threads += 1
+        return ThreadKey("paper", "T", "PUBLIC", f"t{self.threads}")
+
+    async def asks(self, text: str, key: ThreadKey, audience: Audience, *, heard: bool = True) -> list[object]:
+        """A question; what comes of it counts where ``heard``."""
+        self.reasoner.calls.clear()
+        question = Question(text, key, ASKER, audience)
+        events: list[object] = [event async for event in self.assistant.ask(question)]
+        if heard:
+            self.out.append(repr((events, self.reasoner.calls)))
+        return events
+
+    async def tries(self, attempt: Awaitable[object]) -> None:
+        """What comes of it counts, a refusal too."""
+        try:
+            self.out.append(repr(await attempt))
+        except FootnoteError as error:
+            self.out.append(str(error))
+
+
+Path = Callable[[Installation, random.Random], Awaitable[None]]
+QUESTIONS = ("When does the merger close?", "What does the merger cost?", "merger noon price", "Tell me about Merger")
+
+
+async def _search(at: Installation, dice: random.Random) -> None:
+    await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
+
+
+async def _moves(at: Installation, dice: random.Random) -> None:
+    """The model does what a clever question makes it do: name the hidden base, its source, a section, a listing."""
+    moves: list[Move] = [
+        SearchKnowledge("merger close", VAULT),
+        SearchKnowledge("merger close", VAULT.upper()),
+        SearchSource("merger", "merger.md"),
+        SearchSource("price", "Merger"),
+        ListSources(),
+        ReadSection(1),
+    ]
+    at.reasoner.enqueue("decide", Insufficient("more", tuple(dice.sample(moves, 3))))
+    await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
+
+
+async def _moved_thread(at: Installation, dice: random.Random) -> None:
+    """A thread of the board is moved, shared or pulled into a public channel."""
+    key = at.key()
+    for _ in range(dice.randint(1, 3)):
+        await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
+    at.reasoner.enqueue("decide", Insufficient("more", (ReadSection(1), ReadSection(2))))
+    await at.asks(dice.choice(("What did you say?", *QUESTIONS)), key, PUBLIC)
+
+
+async def _summary(at: Installation, dice: random.Random) -> None:
+    """So many turns that the first are only in the summary, and the summary is of hidden words."""
+    key = at.key()
+    at.reasoner.always("summarise", lambda _summary, turns: " ".join(turn.answer for turn in turns))
+    for _ in range(10):
+        await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
+        await at.assistant.reflect(key)
+    await at.asks("What did we speak of?", key, PUBLIC)
+    at.reasoner.calls.clear()
+    await at.assistant.reflect(key)
+
+
+async def _revoked(at: Installation, dice: random.Random) -> None:
+    """A base that was open when the thread began is not any more."""
+    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
+    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    key = at.key()
+    await at.asks(dice.choice(QUESTIONS), key, PUBLIC, heard=False)
+    await at.catalogue.save_base(base)
+    await at.asks(dice.choice(QUESTIONS), key, PUBLIC)
+
+
+async def _parked(at: Installation, dice: random.Random) -> None:
+    """A checkpoint that was reached among the board is pressed in public, after the thread was moved."""
+    key = at.key()
+    at.reasoner.enqueue("understand", _sources_first)
+    events = await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
+    last = events[-1]
+    assert isinstance(last, CheckpointReached)
+    choice = dice.choice(last.checkpoint.choices)
+    at.reasoner.calls.clear()
+    told = [event async for event in at.assistant.choose(last.checkpoint.id, choice, ASKER, audience=PUBLIC)]
+    at.out.append(repr((told, at.reasoner.calls)))
+
+
+def _sources_first(inquiry: Inquiry, _thread: object) -> Plan:
+    return Investigate(inquiry.question, (inquiry.question,), sources_first=True)
+
+
+async def _afterwards(at: Installation, dice: random.Random) -> None:
+    """Quotes, reasons and the turn itself, of an answer that the board was given."""
+    key = at.key()
+    await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
+    trace = await at.assistant.last_trace(key)
+    await at.tries(at.controls.quotes(key, trace, PUBLIC))
+    await at.tries(at.controls.why(key, PUBLIC))
+    await at.tries(at.controls.turn(key, trace, PUBLIC))
+
+
+async def _kb(at: Installation, dice: random.Random) -> None:
+    """Every subcommand that names the hidden base or its document, by a member and by an admin in public."""
+    for is_admin in (False, True):
+        caller = Caller(ASKER, Permissions(is_admin=is_admin), PUBLIC, at.key(), private=False)
+        verbs = [verb for verb in KbVerb if verb not in {KbVerb.CREATE, KbVerb.SCHEDULE}]
+        verb = dice.choice(verbs)
+        for base, target in ((VAULT, ""), (VAULT, "merger.md"), ("", "Merger"), ("", "")):
+            await at.tries(at.desk.handle(KbCommand(verb, base, target), caller))
+        await at.tries(at.desk.complete(VAULT[: dice.randint(0, 5)], caller))
+        await at.tries(at.desk.complete_document("mer", caller, VAULT))
+
+
+async def _removed(at: Installation, dice: random.Random) -> None:
+    """The document is taken out; whoever could read it cannot any more, not even in the thread that cited it."""
+    key = at.key()
+    await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
+    documents = await at.catalogue.documents(frozenset({VAULT}))
+    await at.ingestor.remove(documents[0].id)
+    at.reasoner.enqueue("decide", Insufficient("more", (ReadSection(1), SearchSource("merger", "merger.md"))))
+    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
+    await at.catalogue.save_base(replace(base, description="papers"))
+    await at.asks("What did you say about the merger?", key, BOARD)
+
+
+PATHS: tuple[Path, ...] = (_search, _moves, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed)
+
+
+def _in_process() -> Installation:
+    room = Room()
+    state, reasoner = InProcessState(), ScriptedReasoner()
+    memory = CurrentMemory(InProcessMemory(state), room.catalogue)
+    journal, checkpoints = InProcessJournal(state), InProcessCheckpoints(state)
+    retriever = Retriever(room.index, room.encoder, None, room.catalogue)
+    bench = Workbench(
+        reasoner=reasoner, retriever=retriever, index=room.index, catalogue=room.catalogue, clock=room.clock
+    )
+    assistant = Assistant(
+        agent=Agent(bench, PROFILE_LIMITS),
+        reasoner=reasoner,
+        memory=memory,
+        checkpoints=checkpoints,
+        journal=journal,
+        catalogue=room.catalogue,
+        clock=room.clock,
+    )
+    controls = Controls(
+        memory, journal, room.catalogue, InProcessFeedbackBox(state), InProcessPreferences(), room.audit, room.inbox,
+        PlaceSettings(),
+    )  # fmt: skip
+    return Installation(assistant, controls, room.desk, room.ingestor, room.catalogue, room.index, memory, reasoner)
+
+
+async def test_in_a_thousand_tries_no_canary_leaves_the_vault() -> None:
+    dice = random.Random(20260105)
+    leaked: list[str] = []
+    for number in range(TRIES):
+        canary = f"canary{dice.getrandbits(48):012x}"
+        at = _in_process()
+        await at.hides(canary)
+        path = PATHS[number % len(PATHS)]
+        await path(at, dice)
+        assert at.out, path.__name__
+        leaked += [f"{path.__name__}: {canary}" for text in at.out if canary in text]
+    assert not leaked
+
+
+@pytest.mark.parametrize("path", [_search, _moved_thread, _afterwards], ids=lambda path: path.__name__)
+async def test_the_board_itself_hears_the_canary_so_the_tries_above_can_fail(path: Path) -> None:
+    at = _in_process()
+    await at.hides("canary123")
+    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
+    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    await path(at, random.Random(1))
+    assert any("canary123" in text for text in at.out)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stored(footnote: Footnote) -> AsyncIterator[Installation]:
+    """The same paths over the embedded stores and the packaged encoder."""
+    reasoner = ScriptedReasoner()
+    bench = Workbench(
+        reasoner=reasoner,
+        retriever=footnote.retriever,
+        index=footnote.index,
+        catalogue=footnote.catalogue,
+        clock=footnote.clock,
+    )
+    assistant = Assistant(
+        agent=Agent(bench, PROFILE_LIMITS),
+        reasoner=reasoner,
+        memory=footnote.memory,
+        checkpoints=footnote.checkpoints,
+        journal=footnote.journal,
+        catalogue=footnote.catalogue,
+        clock=footnote.clock,
+    )
+    yield Installation(
+        assistant,
+        footnote.controls(),
+        footnote.governance.desk,
+        footnote.ingestor,
+        footnote.catalogue,
+        footnote.index,
+        footnote.memory,
+        reasoner,
+    )
+    for name in (VAULT, "open"):
+        for document in await footnote.catalogue.documents(frozenset({name})):
+            await footnote.ingestor.remove(document.id)
+        await footnote.catalogue.remove_base(name)
+
+
+@pytest.mark.live
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+async def test_no_canary_leaves_the_vault_of_the_embedded_stores(stored: Installation, path: Path) -> None:
+    dice = random.Random(path.__name__)
+    for number in range(3):
+        canary = f"canary{dice.getrandbits(48):012x}"
+        await stored.hides(canary)
+        stored.out.clear()
+        stored.threads = number * 100 + sum(map(ord, path.__name__)) * 1_000
+        await path(stored, dice)
+        assert stored.out
+        assert not [text for text in stored.out if canary in text]
