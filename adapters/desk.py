@@ -18,7 +18,7 @@ from adapters.platform import Platform, Posting
 from adapters.relay import Relay, Surface
 from core.assistant import Assistant, Question
 from core.attention import Attention, Heard, attention
-from core.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.ports import Checkpoints, Lease, Memory, Postings, ThreadRecord
 from core.serial import to_json
@@ -162,8 +162,8 @@ class Desk:
             metrics.observe(platform.name, final)
             await self._settle(lease, asked, final)
             await self.assistant.reflect(asked.message.thread)
-        except (LeaseLost, StoreUnavailable):
-            raise
+        except (LeaseLost, StoreUnavailable, PlatformUnavailable):
+            raise  # not over: it is tried again
         except (NotFound, Denied) as error:
             await platform.tell(asked.message, str(error))
         except FootnoteError as error:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import structlog
 
-from core.errors import FootnoteError, LeaseLost, StoreUnavailable
+from core.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
 from core.ports import Inbox, Lease
 
 RENEW_SECONDS = 10.0
@@ -30,8 +30,8 @@ async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event)
             lease = await inbox.take(name, timedelta(seconds=TAKE_SECONDS))
             if lease is not None:
                 await hold(inbox, handle, lease)
-        except StoreUnavailable as error:
-            log.warning("store_away", reason=str(error))
+        except Unavailable as error:  # the store, or the platform in the middle of an answer: it is tried again
+            log.warning("away", reason=str(error))
             await pause(stop, RETRY_SECONDS)
 
 
@@ -75,4 +75,5 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
 async def pause(stop: asyncio.Event, seconds: float) -> None:
     """Wait, but not longer than until ``stop`` is set."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), seconds)
+        async with asyncio.timeout(seconds):  # not wait_for, which on 3.11 can swallow a cancellation
+            await stop.wait()

@@ -1,20 +1,16 @@
-"""Works off the inbox: takes a delivery, holds and renews its thread's lease, hands it to the desk, marks it done."""
+"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the desk."""
 
 import asyncio
-from contextlib import suppress
-from datetime import timedelta
 
 import structlog
 
 from adapters import metrics
 from adapters.desk import Desk, kept_message
 from adapters.incoming import Expiry, delivery
-from core.errors import FootnoteError, LeaseLost, StoreUnavailable
+from adapters.leasing import pause, work_off
+from core.errors import FootnoteError
 from core.ports import Clock, Inbox, Lease
 
-RENEW_SECONDS = 10.0
-TAKE_SECONDS = 1.0
-RETRY_SECONDS = 2.0  # pause while the store is away
 EXPIRY_SECONDS = 5.0
 
 log = structlog.get_logger(__name__)
@@ -35,57 +31,17 @@ class Worker:
         """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
         async with asyncio.TaskGroup() as group:
             for lane in range(self._lanes):
-                group.create_task(self._lane(f"{self._name}-{lane}", stop))
+                group.create_task(work_off(self._inbox, self._handle, f"{self._name}-{lane}", stop))
             group.create_task(self._expire(stop))
 
-    async def _lane(self, name: str, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            try:
-                lease = await self._inbox.take(name, timedelta(seconds=TAKE_SECONDS))
-                if lease is not None:
-                    with metrics.IN_WORK.track_inprogress():
-                        await self._hold(lease)
-            except StoreUnavailable as error:
-                log.warning("store_away", reason=str(error))
-                await _pause(stop, RETRY_SECONDS)
-
-    async def _hold(self, lease: Lease) -> None:
-        """Work on one delivery while its lease is renewed, then mark it done; or give it back."""
-        work = asyncio.create_task(self._desk.handle(lease))
-        renewing = asyncio.create_task(self._renew(lease, work))
-        try:
-            await asyncio.wait({work})
-            if work.cancelled():  # the renewal found that another worker holds the thread
-                return
-            work.result()
-            await self._inbox.done(lease)
-        except LeaseLost:
-            log.warning("lease_lost", delivery=lease.delivery.id)
-        except asyncio.CancelledError:
-            work.cancel()
-            with suppress(asyncio.CancelledError, FootnoteError):
-                await work
-            with suppress(FootnoteError):
-                await self._inbox.hand_back(lease)
-            raise
-        finally:
-            renewing.cancel()
-
-    async def _renew(self, lease: Lease, work: asyncio.Task[None]) -> None:
-        while not work.done():
-            await asyncio.sleep(RENEW_SECONDS)
-            try:
-                await self._inbox.renew(lease)
-            except LeaseLost:
-                work.cancel()
-                return
-            except StoreUnavailable as error:
-                log.warning("renewal_failed", reason=str(error))
+    async def _handle(self, lease: Lease) -> None:
+        with metrics.IN_WORK.track_inprogress():
+            await self._desk.handle(lease)
 
     async def _expire(self, stop: asyncio.Event) -> None:
         """Put checkpoints whose time is over into the inbox, so that exactly one worker answers each."""
         while not stop.is_set():
-            await _pause(stop, EXPIRY_SECONDS)
+            await pause(stop, EXPIRY_SECONDS)
             try:
                 await self._put_expired()
             except FootnoteError as error:
@@ -101,9 +57,3 @@ class Worker:
             if "question" in kept:
                 expiry = Expiry(checkpoint_id, kept_message(kept["question"]))
                 await self._inbox.put(delivery(f"expiry:{checkpoint_id}", expiry))
-
-
-async def _pause(stop: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):  # not wait_for, which on 3.11 can swallow a cancellation
-            await stop.wait()

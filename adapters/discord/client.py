@@ -58,6 +58,7 @@ class FootnoteClient(discord.Client):
     """discord.py's client with our ears, our commands and our buttons."""
 
     def __init__(self, *, ears: Ears, presses: Presses, identifying: Identifying, content: bool) -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=NOBODY,

@@ -16,9 +16,9 @@ from discord import ui
 
 from adapters.discord.layouts import only_text, text_of
 from adapters.discord.places import TOKEN_SECONDS, Address, Manner
-from adapters.discord.reaching import ARCHIVED, THREAD_EXISTS, reaching
+from adapters.discord.reaching import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, reaching
 from adapters.discord.text import thread_name
-from core.errors import Denied, NotFound, PlatformUnavailable
+from core.errors import Denied, FootnoteError, NotFound
 
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
@@ -100,8 +100,10 @@ class Messages:
             try:
                 async with reaching("edit my answer"):
                     await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
-            except (NotFound, Denied, PlatformUnavailable) as error:
-                if isinstance(error, PlatformUnavailable) and not _token_is_bad(error):
+            except (NotFound, Denied) as error:
+                log.info("token_refused", reason=str(error))
+            except Refused as error:
+                if not _token_is_bad(error):
                     raise
             else:
                 return
@@ -151,10 +153,8 @@ class Messages:
         except (Denied, NotFound) as error:
             log.warning("no_thread", channel=address.channel, reason=str(error))
             return None
-        except PlatformUnavailable as error:
-            if isinstance(error.__cause__, discord.HTTPException) and error.__cause__.status == 400:
-                return None  # a kind of channel that has no threads
-            raise
+        except Refused:
+            return None  # a kind of channel that has no threads
         return thread.id
 
     async def direct_channel(self, user_id: int) -> int:
@@ -168,7 +168,7 @@ class Messages:
         try:
             async with reaching("type", TYPING_SECONDS):
                 await self._client().get_partial_messageable(channel_id).typing()
-        except (NotFound, Denied, PlatformUnavailable):
+        except FootnoteError:
             return
 
     async def call_role(self, spot: Spot, role_id: int, text: str, key: str) -> None:
@@ -199,6 +199,6 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _token_is_bad(error: PlatformUnavailable) -> bool:
-    """Whether it was the interaction's token that was refused, whatever Discord says of its age."""
-    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.status in (400, 401)
+def _token_is_bad(error: Refused) -> bool:
+    """Whether it was the interaction's token that was refused, whatever its age by our clock."""
+    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

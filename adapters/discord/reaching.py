@@ -8,7 +8,7 @@ import aiohttp
 import discord
 import structlog
 
-from core.errors import Denied, NotFound, PlatformUnavailable
+from core.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 
 CALL_SECONDS = 60.0  # for one call, with the library's waiting for rate limits and its repetitions in it
 
@@ -19,6 +19,10 @@ THREAD_EXISTS, ARCHIVED = 160004, 50083
 log = structlog.get_logger(__name__)
 
 
+class Refused(FootnoteError):
+    """Discord does not take what we send. Trying again would not help; the log says what it was."""
+
+
 @asynccontextmanager
 async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
     """A call to Discord.
@@ -26,7 +30,8 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
     Raises:
         NotFound: what it is about is gone.
         Denied: a permission is missing; the remedy says which to look at.
-        PlatformUnavailable: Discord does not answer, limits us for long, or refuses what we send.
+        PlatformUnavailable: Discord does not answer, or limits us for long.
+        Refused: it does not take what we send.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -43,7 +48,7 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         raise PlatformUnavailable(f"The connection to Discord is closed ({doing}).") from error
     except discord.HTTPException as error:
         log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
-        raise PlatformUnavailable(f"Discord refuses to {doing} ({error.code}).") from error
+        raise Refused(f"Discord refuses to {doing} ({error.code}).") from error
 
 
 def remedy_for(error: discord.Forbidden) -> str:

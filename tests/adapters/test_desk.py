@@ -9,13 +9,14 @@ import pytest
 
 from adapters.desk import Desk
 from adapters.incoming import FileReference, Incoming, IncomingChoice, IncomingMessage, delivery
+from adapters.platform import Posting
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.paper import Page, PaperPlatform
+from adapters.testing.paper import Page, PaperPlatform, PaperSurface
 from adapters.testing.postings import InProcessPostings
 from adapters.worker import Worker
 from core.attention import Attention
 from core.conversation import Person, ThreadKey
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, PlatformUnavailable
 from core.inquiry import AskBack, CheckpointKind
 from tests.core.scene import Scene
 
@@ -32,7 +33,7 @@ class Room:
         self.scene = Scene()
         self.paper = PaperPlatform(admins=frozenset({ADA.id}))
         self.postings = InProcessPostings(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
         self.warming: Callable[[], bool] = lambda: False
         self._messages = 0
 
@@ -346,6 +347,27 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
         assert "warming up" in room.paper.notices[0]
         assert room.scene.script.calls == []
         cold[0] = False
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_nobody(room: Room) -> None:
+    away = [PlatformUnavailable("The platform is away.")]
+    surface = room.paper.surface
+
+    def stumbling(incoming: Incoming, posting: Posting, trace_id: str) -> PaperSurface:
+        if away:
+            raise away.pop()
+        return surface(incoming, posting, trace_id)
+
+    room.paper.surface = stumbling  # type: ignore[method-assign]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while away:
+                await asyncio.sleep(0.01)
+        room.scene.clock.advance(60)
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"

@@ -2,55 +2,63 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
 from adapters.console.chat import OPERATOR
 from adapters.incoming import Permissions
 from adapters.jobs import JobRunner, JobWorker
-from adapters.knowledge_desk import Caller, PlatformSeams
+from adapters.knowledge_desk import Caller
 from adapters.loaders.fetch import Fetcher
 from adapters.materials import Materials
 from adapters.stores.redis_inbox import RedisInbox
 from bot.knowledge import JOBS
 from bot.wiring import Footnote, open_footnote
 from core.conversation import Audience, ThreadKey
-from core.ingestion.jobs import Job
+from core.ingestion.ingestor import Ingested, Ingestor, Material, Progress
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
 SECTIONS = 150
 
 
-@dataclass
-class Telling:
-    """A card on standard output."""
+class Telling(Ingestor):
+    """Says on standard output what it does, before it does it: how many documents it has done, and the stage."""
 
-    async def show(self, job: Job) -> None:
-        over = sum(item.over for item in job.items)
-        sys.stdout.write(f"{job.id} {job.state} {over} {job.progress.stage or '-'}\n")
-        sys.stdout.flush()
+    def __init__(self, ingestor: Ingestor, job_id: str) -> None:
+        self.__dict__.update(ingestor.__dict__)
+        self._job_id = job_id
+        self._done = 0
+
+    async def ingest(
+        self,
+        material: Material,
+        base: str,
+        progress: Progress,
+        *,
+        still_ours: Callable[[], Awaitable[None]] | None = None,
+    ) -> Ingested:
+        def tell(stage: str, done: int, total: int) -> None:
+            sys.stdout.write(f"{self._job_id} {self._done} {stage}\n")
+            sys.stdout.flush()
+            progress(stage, done, total)
+
+        ingested = await super().ingest(material, base, tell, still_ours=still_ours)
+        self._done += 1
+        return ingested
 
 
-class _Watchful(JobRunner):
-    """Shows every step, however short."""
-
-    async def _show(self, run: object, *, last: bool = False) -> None:
-        await super()._show(run, last=True)  # type: ignore[arg-type]
-
-
-def worker(footnote: Footnote, card: Telling | None = None) -> JobWorker:
+def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
     """A worker whose leases run out soon after it dies."""
     kept = footnote.governance
-    runner = _Watchful(
+    runner = JobRunner(
         jobs=kept.jobs,
-        ingestor=kept.ingestor,
+        ingestor=ingestor or kept.ingestor,
         catalogue=kept.catalogue,
         shelves=kept.shelves,
         records=kept.records,
-        materials=Materials(kept.catalogue, kept.archive, Fetcher(kept.rules), {"console": PlatformSeams(card=card)}),
+        materials=Materials(kept.catalogue, kept.archive, Fetcher(kept.rules), {}),
         clock=kept.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
@@ -78,8 +86,9 @@ async def main(home: Path, base: str) -> None:
     """Accept one job and work on it."""
     async with open_footnote(settings_for(home)) as footnote:
         await footnote.ingestor.ensure_base(base)
-        await footnote.governance.desk.ingest_bytes(documents("second"), base, operator())
-        await worker(footnote, Telling()).run(asyncio.Event())
+        reply = await footnote.governance.desk.ingest_bytes(documents("second"), base, operator())
+        assert reply.job is not None
+        await worker(footnote, Telling(footnote.ingestor, reply.job.id)).run(asyncio.Event())
 
 
 if __name__ == "__main__":
