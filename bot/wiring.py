@@ -90,6 +90,7 @@ class Footnote:
     feedback: RedisFeedbackBox
     parser: Sandbox
     reasoner: Reasoner
+    agent: Agent
     assistant: Assistant
     ingestor: Ingestor
     governance: Governance
@@ -201,8 +202,9 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
             feedback=RedisFeedbackBox(redis),
             parser=sandbox,
             reasoner=reasoner,
+            agent=agent,
             assistant=Assistant(
-                agent=Agent(bench, limits),
+                agent=agent,
                 reasoner=reasoner,
                 memory=memory,
                 checkpoints=checkpoints,

@@ -33,6 +33,14 @@ def test_every_command_is_in_the_readme(command: str) -> None:
     assert f"footnote {command}" in (ROOT / "README.md").read_text(encoding="utf-8") or command == "demo"
 
 
+def test_the_table_of_parity_names_every_shared_scene_and_no_other() -> None:
+    scenes = re.findall(
+        r"^async def test_(\w+)\(", (ROOT / "tests/e2e/test_scenes.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    rows = re.findall(r"^\| ([^|]+) \| ✓ \| ✓ \| ✓ \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [scene.replace("_", " ") for scene in scenes]
+
+
 def test_links_between_our_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", document.read_text(encoding="utf-8")):

@@ -35,7 +35,7 @@ class Telling(Ingestor):
         self,
         material: Material,
         base: str,
-        progress: Progress,
+        progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
     ) -> Ingested:
