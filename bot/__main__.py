@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from bot.commands import asking, documents, inspecting, knowledge, serving
+from bot.commands import asking, documents, inspecting, knowledge, measuring, serving
 from core.errors import FootnoteError
 
 app = typer.Typer(
@@ -16,7 +16,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (asking, documents, knowledge, inspecting, serving):
+for family in (asking, documents, knowledge, inspecting, serving, measuring):
     family.register(app)
 
 

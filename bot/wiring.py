@@ -182,6 +182,7 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
         memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
         ingestor = Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock)
+        agent = Agent(bench, limits)
         yield Footnote(
             settings=settings,
             clock=clock,

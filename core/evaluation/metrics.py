@@ -141,9 +141,7 @@ def thresholds(scored: Sequence[tuple[float, bool]], steps: Sequence[float]) -> 
     return tuple(found)
 
 
-def regressions(
-    now: Mapping[str, float], baseline: Mapping[str, float], *, tolerance: float = 0.02
-) -> tuple[str, ...]:
+def regressions(now: Mapping[str, float], baseline: Mapping[str, float], *, tolerance: float = 0.02) -> tuple[str, ...]:
     """One line for each figure that fell below its baseline by more than the tolerance, or is gone."""
     lines = []
     for name, before in baseline.items():

@@ -5,6 +5,7 @@ Passages fill the encoder's window without crossing a page, so that a citation's
 repeats its header row, because a row without its header cannot be quoted.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -59,13 +60,20 @@ async def passages_of(
 ) -> tuple[Passage, ...]:
     """The passages of a document in reading order, ids and sections assigned. Raises DocumentRejected without text."""
     target = min(PASSAGE_TOKENS, max(32, window - 64))
-    units = units_of(parsed)
+    units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would hold the event loop up
     counts = await count_tokens([unit.text for unit in units]) if units else []
     measured = [replace(unit, tokens=tokens) for unit, tokens in zip(units, counts, strict=True)]
     fitting = await _split_long(measured, count_tokens, target)
+    found = await asyncio.to_thread(_assembled, fitting, document, target)
+    if not found:
+        raise DocumentRejected("It holds no text.")
+    return found
+
+
+def _assembled(units: Sequence[Unit], document: Document, target: int) -> tuple[Passage, ...]:
     found: list[Passage] = []
     seen: dict[str, int] = {}
-    for number, stretch in enumerate(_sections(fitting)):
+    for number, stretch in enumerate(_sections(units)):
         section = _digest(document.id, document.version, str(number))
         for ordinal, group in enumerate(_packed(stretch.units, target)):
             text = _joined(group)
@@ -88,8 +96,6 @@ async def passages_of(
                     dated=document.dated,
                 )
             )
-    if not found:
-        raise DocumentRejected("It holds no text.")
     return tuple(found)
 
 
