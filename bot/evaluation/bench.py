@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ _PER_DOCUMENT = 50
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure, its baseline and whether the target is reached; ``met`` None where there is no target at this size."""
+    """One figure, its baseline, and whether the target is reached: None where there is none at this size."""
 
     what: str
     value: str
@@ -153,7 +154,7 @@ async def _encoding(footnote: Any, corpus: Sequence[str]) -> list[Row]:
         started = time.perf_counter()
         await footnote.encoder.encode_queries([query])
         ours.append((time.perf_counter() - started) * 1000)
-        theirs.append(await asyncio.to_thread(_milliseconds, lambda query=query: bare.encode([query])))
+        theirs.append(await asyncio.to_thread(_milliseconds, partial(bare.encode, [query])))
     started = time.perf_counter()
     await footnote.encoder.encode_queries(queries)
     repeated = (time.perf_counter() - started) * 1000 / len(queries)

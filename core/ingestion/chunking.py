@@ -20,6 +20,7 @@ PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need r
 SECTION_TOKENS = 1_400
 TINY_TOKENS = 24
 WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor, not by its author
+_QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?\s*)?\|?\s*$")
@@ -183,6 +184,8 @@ def _unit(
 
 def _unwrapped(lines: list[str]) -> str:
     """A paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
+    if all(line.lstrip().startswith(">") for line in lines):  # a block quote: its marks are not its words
+        lines = [_QUOTE_MARK.sub("", line) for line in lines]
     text = "\n".join(lines).strip("\n").rstrip()
     kept = text.splitlines()
     wrapped = len(kept) > 1 and all(len(line) >= WRAPPED_AT for line in kept[:-1])

@@ -76,6 +76,15 @@ async def test_lines_that_an_editor_wrapped_are_one_sentence_again() -> None:
     assert passage.text.endswith("will be dropped.")
 
 
+async def test_a_block_quotes_words_are_kept_without_its_marks() -> None:
+    (passage,) = await cut(
+        Block("> This policy was superseded on the first of February, and is kept here for\n> the record only.")
+    )
+    assert passage.text == (
+        "This policy was superseded on the first of February, and is kept here for the record only."
+    )
+
+
 async def test_code_keeps_its_lines_and_its_headings_are_none() -> None:
     (passage,) = await cut(Block("```sh\n# not a heading\nrun --now\n```"))
     assert passage.text == "```sh\n# not a heading\nrun --now\n```"
