@@ -7,12 +7,13 @@ import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from adapters.stores.valkey import EmbeddedValkey
 from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
 
 ROOT = Path(__file__).parents[2]
@@ -34,12 +35,19 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A data directory with the sample documents in it."""
     home = tmp_path_factory.mktemp("home")
     ingest = [sys.executable, "-m", "bot", "ingest", str(SAMPLES)]
     subprocess.run(ingest, env=environment(home), cwd=ROOT, check=True, stdout=DEVNULL, timeout=300)
-    return home
+    yield home
+    asyncio.run(end_server(home))
+
+
+async def end_server(home: Path) -> None:
+    """A killed bot leaves its embedded Valkey to the next start; after the last one nobody would end it."""
+    async with EmbeddedValkey(home / "valkey"):
+        pass
 
 
 def environment(home: Path) -> dict[str, str]:
