@@ -43,7 +43,7 @@ bench: $(STAMP)
 	$(BIN)/footnote bench
 
 eval: $(STAMP)
-	$(BIN)/footnote eval bot/samples/eval
+	$(BIN)/footnote eval bot/samples/eval --agent --baseline bot/samples/eval/baseline.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

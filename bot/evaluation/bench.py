@@ -33,6 +33,7 @@ BASELINE_QUERIES = 10  # the plain retriever is slow, and steady
 ENCODED = 256
 _SEED = 7
 _PER_DOCUMENT = 50
+_JUDGED = 100_000  # passages; the targets of memory and start are for this many
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ async def measure(settings: Settings, passages: int) -> list[Row]:
         async with open_footnote(apart) as footnote:
             await footnote.index.count()
             ready = time.perf_counter() - started
-        big = passages <= 100_000
-        rows.append(Row("start to ready", f"{ready:.1f} s", "", "under 8 s", ready < 8 if big else None))
+        met = ready < 8 if passages == _JUDGED else None
+        rows.append(Row("start to ready", f"{ready:.1f} s", "modules already imported", "under 8 s", met))
     return rows
 
 
@@ -112,16 +113,27 @@ async def _search(footnote: Any, corpus: Sequence[str], vectors: "Vectors") -> l
     plain = await asyncio.to_thread(_plain, corpus, vectors, asked[:BASELINE_QUERIES])
     p50, p95, base = percentile(ours, 0.5), percentile(ours, 0.95), percentile(plain, 0.5)
     return [
-        Row("hybrid search p50", f"{p50:.1f} ms", f"plain retriever {base:.1f} ms", "under 10 ms", p50 < 10),
-        Row("hybrid search p95", f"{p95:.1f} ms", "", "under 25 ms", p95 < 25),
+        Row(
+            "hybrid search p50",
+            f"{p50:.1f} ms",
+            f"plain retriever {base:.1f} ms",
+            "under 10 ms",
+            _judged(len(corpus), met=p50 < 10),
+        ),
+        Row("hybrid search p95", f"{p95:.1f} ms", "", "under 25 ms", _judged(len(corpus), met=p95 < 25)),
         Row(
             "times faster than the plain retriever",
             f"{base / p50:.1f}",
             "1",
             "50 at 100,000",
-            base / p50 >= 50 if len(corpus) >= 100_000 else None,
+            _judged(len(corpus), met=base / p50 >= 50),
         ),
     ]
+
+
+def _judged(passages: int, *, met: bool) -> bool | None:
+    """Targets of a size say nothing about a smaller one; a larger one may still reach them."""
+    return met if passages >= _JUDGED else None
 
 
 def _plain(corpus: Sequence[str], vectors: "Vectors", asked: Sequence[str]) -> list[float]:
@@ -199,7 +211,7 @@ def _memory(passages: int) -> Row:
         f"{total / 1e9:.2f} GB" if known else "not known here",
         "the bench's own copies included",
         "under 1.5 GB",
-        total < 1.5e9 if known and passages <= 100_000 else None,
+        total < 1.5e9 if known and passages == _JUDGED else None,
     )
 
 
