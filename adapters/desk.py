@@ -18,12 +18,13 @@ from adapters.platform import Platform, Posting
 from adapters.relay import Relay, Surface
 from core.assistant import Assistant, Question
 from core.attention import Attention, Heard, attention
-from core.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
+from core.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.ports import Checkpoints, Lease, Memory, Postings, ThreadRecord
 from core.serial import to_json
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
+LAST_WORDS = 3  # more attempts to say that it was given up
 MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
 WARM_SECONDS = 300.0  # an index of a million passages takes about one
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
@@ -47,7 +48,10 @@ class Desk:
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
 
     async def handle(self, lease: Lease) -> None:
-        """Bring a delivery to its outcome. Raises LeaseLost, and StoreUnavailable when it must be tried again."""
+        """Bring a delivery to its outcome. Raises LeaseLost, and Unavailable when it must be tried again."""
+        if lease.attempt > MOST_ATTEMPTS + LAST_WORDS:
+            log.error("given_up", delivery=lease.delivery.id)  # not even saying so has worked
+            return
         try:
             incoming = opened(lease.delivery)
         except ValueError:
@@ -162,8 +166,8 @@ class Desk:
             metrics.observe(platform.name, final)
             await self._settle(lease, asked, final)
             await self.assistant.reflect(asked.message.thread)
-        except (LeaseLost, StoreUnavailable, PlatformUnavailable):
-            raise  # not over: it is tried again
+        except (LeaseLost, StoreUnavailable):
+            raise
         except (NotFound, Denied) as error:
             await platform.tell(asked.message, str(error))
         except FootnoteError as error:
