@@ -44,7 +44,8 @@ class Locator:
 class Passage:
     """The unit that is searched, graded and cited: some sentences of one section.
 
-    Consecutive passages of a section do not overlap; joined by their ordinals they are the section.
+    Passages do not overlap. ``ordinal`` counts from 0 through the document, so that a section is its passages joined in
+    that order.
     ``heading`` is the path of headings above it, outermost first.
     """
 

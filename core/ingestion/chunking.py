@@ -76,7 +76,7 @@ def _assembled(units: Sequence[Unit], document: Document, target: int) -> tuple[
     seen: dict[str, int] = {}
     for number, stretch in enumerate(_sections(units)):
         section = _digest(document.id, document.version, str(number))
-        for ordinal, group in enumerate(_packed(stretch.units, target)):
+        for group in _packed(stretch.units, target):
             text = _joined(group)
             content = _digest(*stretch.heading, text)
             seen[content] = seen.get(content, -1) + 1
@@ -87,7 +87,7 @@ def _assembled(units: Sequence[Unit], document: Document, target: int) -> tuple[
                     document=document.id,
                     version=document.version,
                     section=section,
-                    ordinal=ordinal,
+                    ordinal=len(found),
                     title=document.title,
                     text=text,
                     heading=stretch.heading,

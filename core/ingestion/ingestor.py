@@ -17,7 +17,7 @@ from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
 
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "4"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "5"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 @dataclass(frozen=True, slots=True)
