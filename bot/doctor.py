@@ -48,6 +48,23 @@ async def examine(*, as_json: bool) -> int:
     return int(any(check.health is Health.FAILED for check in checks))
 
 
+async def explain(place: str, *, as_json: bool) -> int:
+    """What applies in a channel: each setting, and whether it was chosen there or is the default."""
+    from adapters.controls import explained
+    from bot.wiring import open_footnote
+    from core.places import PlaceSettings, place_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        chosen = await footnote.preferences.read(place)
+        applying = place_settings(PlaceSettings(footnote.conduct), chosen)
+    lines = explained(applying, chosen)
+    if as_json:
+        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
+    else:
+        Console().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
+    return 0
+
+
 async def checks_of(settings: Settings) -> AsyncIterator[Check]:
     """Every check, in the order in which things depend on each other."""
     yield _python()

@@ -67,8 +67,13 @@ async def _forget(thread: str | None, person: str | None) -> int:
     return 0
 
 
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    place: Annotated[
+        str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Check every dependency and setting, each with what to do about it."""
-    from bot.doctor import examine
+    from bot.doctor import examine, explain
 
-    finish(examine(as_json=as_json))
+    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json))

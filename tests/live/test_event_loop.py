@@ -1,7 +1,7 @@
 """Nothing holds the event loop up: no stretch of work on its thread takes more than 50 ms of processor time.
 
 Processor time of the loop's own thread, not the clock's: a busy machine, or a thread that holds the interpreter, does
-not fail this. A watching thread looks at the thread's processor clock and at a heartbeat that only a turning loop gives.
+not fail this. A watching thread looks at the thread's processor clock and at a heartbeat that only a live loop gives.
 """
 
 import asyncio
