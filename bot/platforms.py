@@ -52,6 +52,7 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
         api_url=settings.slack_api_url,
         admin_users=listed(settings.slack_admin_users),
         allowed_bots=listed(settings.slack_allowed_bots),
+        kb=footnote.governance.desk,
     )
 
 

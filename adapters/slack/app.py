@@ -21,11 +21,13 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from adapters.controls import Controls
+from adapters.knowledge_desk import KnowledgeCommands
 from adapters.slack import blocks, views
 from adapters.slack.commands import COMMAND, Commands, Given
 from adapters.slack.directory import Directory
 from adapters.slack.home import Home
 from adapters.slack.intake import PLATFORM, Intake
+from adapters.slack.knowledge import KB, SlackKnowledge
 from adapters.slack.platform import Parse, SlackThreads
 from adapters.slack.presses import Press, Presses, Propose
 from adapters.slack.sessions import Sessions
@@ -66,7 +68,7 @@ class SlackPlatform(SlackThreads):
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
-        propose: Propose | None = None,
+        kb: KnowledgeCommands | None = None,
     ) -> None:
         """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either."""
         if not app_token and not signing_secret:
@@ -91,6 +93,8 @@ class SlackPlatform(SlackThreads):
         self._signing_secret = signing_secret
         self._bot_token = bot_token
         self._intake = Intake(directory=directory, inbox=inbox, postings=postings, allowed_bots=frozenset(allowed_bots))
+        self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
+        propose: Propose | None = self._knowledge.propose if self._knowledge else None
         self._presses = Presses(workplace, self._intake, propose)
         self._commands = Commands(workplace)
         self._home = Home(workplace)
@@ -202,7 +206,8 @@ class SlackPlatform(SlackThreads):
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)
         app.view(views.SETTINGS)(self._save_settings)
-        app.command(COMMAND)(self._command)
+        app.command(COMMAND)(self._commanded(self._commands.answer))
+        app.command(KB)(self._commanded(self._knowledge.command if self._knowledge else _no_knowledge))
         app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
         app.action(re.compile(".*"))(_acknowledge)
@@ -304,16 +309,20 @@ class SlackPlatform(SlackThreads):
         if await self._honestly(self._presses.share(press), press.thread, press.user):
             await respond(delete_original=True)
 
-    async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
-        await ack()
-        given = Given.of(body)
-        try:
-            told = await self._commands.answer(given)
-        except Exception:
-            log.exception("command_failed")
-            told = WENT_WRONG
-        if told:
-            await respond(text=escaped(told), response_type="ephemeral")
+    def _commanded(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
+            await ack()
+            try:
+                told = await answer(Given.of(body))
+            except FootnoteError as error:
+                told = str(error)
+            except Exception:
+                log.exception("command_failed")
+                told = WENT_WRONG
+            if told:
+                await respond(text=escaped(told), response_type="ephemeral")
+
+        return listener
 
     def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
@@ -355,3 +364,7 @@ async def _logged(work: Coroutine[Any, Any, None]) -> None:
 
 
 __all__ = ["PATH", "PLATFORM", "SlackPlatform"]
+
+
+async def _no_knowledge(_given: Given) -> str:
+    return "The knowledge is not looked after from here."

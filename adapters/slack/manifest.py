@@ -9,6 +9,7 @@ from typing import Any, Literal
 from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
 from adapters.slack.commands import COMMAND
 from adapters.slack.home import PROMPTS
+from adapters.slack.knowledge import KB, USAGE
 
 Mode = Literal["socket", "http"]
 
@@ -55,6 +56,12 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
         "usage_hint": "why | mute | unmute | forget | settings | help",
         "should_escape": False,
     }
+    knowledge = {
+        "command": KB,
+        "description": "Look after the knowledge",
+        "usage_hint": USAGE,
+        "should_escape": False,
+    }
     about = "Answers questions from your team's own documents, with citations you can check."
     return {
         "display_information": {"name": name, "description": about, "background_color": "#1f3a5f"},
@@ -73,7 +80,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
                 _shortcut("Answer this", ANSWER_THIS, "Answer this message from the documents"),
                 _shortcut("Add to knowledge base", ADD_TO_KNOWLEDGE, "Propose this message for the knowledge"),
             ],
-            "slash_commands": [command if mode == "socket" else command | {"url": url}],
+            "slash_commands": [given if mode == "socket" else given | {"url": url} for given in (command, knowledge)],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {

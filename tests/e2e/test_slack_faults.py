@@ -249,22 +249,6 @@ async def test_adding_to_the_knowledge_says_when_it_is_not_there(slack: FakeSlac
     assert slack.violations == []
 
 
-async def test_a_proposal_reaches_whoever_takes_proposals(slack: FakeSlack) -> None:
-    bot = Bot(SlackDriver(slack, "socket"))
-    proposed: list[str] = []
-
-    async def propose(thread: object, person: object, text: str, ts: str) -> str:
-        proposed.append(text)
-        return "Thank you. An admin will look at it."
-
-    bot.more["propose"] = propose
-    async with bot.running():
-        said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
-        await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "An admin" in (await slack.person("alice").next_private()).markdown
-    assert proposed == ["Refunds take 30 days since May."]
-
-
 async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("helpdesk", ["bob"])
     slack.allow_pings_of(group)
