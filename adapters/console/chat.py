@@ -19,6 +19,7 @@ from core.conversation import Audience, Person, ThreadKey
 from core.errors import FootnoteError
 from core.events import AgentCompleted, AgentEvent, CheckpointReached
 from core.inquiry import Checkpoint, Choice, Conduct
+from core.narration import why
 from core.ports import Catalogue, Journal
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ HELP = """\
 Ask a question, then follow up as you would with a colleague.
   /sources     what is indexed here
   /quote 2     the exact passage behind [2] of the last answer
+  /why         how the last answer came about, in short
   /trace       what happened, step by step
   /new         a new conversation
   /quit        leave (Ctrl-D does too; Ctrl-C stops an answer)"""
@@ -58,6 +60,8 @@ class Chat:
             return True
         if text.startswith("/"):
             return await self._command(text)
+        if text.rstrip("?").casefold() == "why" and self._trace:
+            return await self._command("/why")
         if self._open is not None and (choice := self._open.choice(text)) is not None and not choice.asks_text:
             await self.press(choice)
             return True
@@ -110,12 +114,14 @@ class Chat:
             case "quit" | "exit" | "q":
                 return False
             case "new":
-                self.thread, self._last, self._open = uuid.uuid4().hex[:8], None, None
+                self.thread, self._last, self._open, self._trace = uuid.uuid4().hex[:8], None, None, ""
                 self.console.print(Text("A new conversation. The earlier one is kept under its thread.", style="dim"))
             case "sources":
                 await self._sources()
             case "quote":
                 self._quote(rest.strip())
+            case "why":
+                await self._why()
             case "trace":
                 await print_trace(self.console, self.journal, self._trace)
             case "help" | "?":
@@ -123,6 +129,11 @@ class Chat:
             case _:
                 self.console.print(Text(f"There is no command /{name}. /help lists them.", style="red"))
         return True
+
+    async def _why(self) -> None:
+        events = await self.journal.trace(self._trace) if self._trace else []
+        told = why(events) if events else "There is no answer here yet that I could explain."
+        self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:
         bases = await self.assistant.visible_bases(Audience(unrestricted=True), self.bases)

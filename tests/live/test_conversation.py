@@ -56,6 +56,15 @@ async def test_a_thread_goes_on_after_a_new_one_was_begun_elsewhere(dialogue: Di
     assert "five days" in await other.say("And how many can I carry over?")
 
 
+async def test_why_is_told_and_not_searched(dialogue: Dialogue) -> None:
+    assert "no answer here yet" in await dialogue.say("/why")
+    await dialogue.say("How long are driver positions kept?")
+    told = await dialogue.say("why?")
+    assert "I searched" in told
+    assert "counted as evidence" in told
+    assert "Wrote the answer" not in told
+
+
 async def test_the_trace_tells_what_happened(dialogue: Dialogue) -> None:
     await dialogue.say("How long are driver positions kept?")
     shown = await dialogue.say("/trace")
