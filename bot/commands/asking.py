@@ -1,12 +1,19 @@
 """Asking: ``ask``, ``resume``, ``chat``, ``demo``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.commands.running import finish, print_json
 from core.inquiry import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.wiring import Footnote
+    from core.conversation import ThreadKey
+    from core.events import AgentEvent
 
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -91,7 +98,9 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
         return await _show(footnote, events, parked.checkpoint.thread, as_json)
 
 
-async def _show(footnote: Any, events: Any, key: Any, as_json: bool) -> int:
+async def _show(
+    footnote: "Footnote", events: "AsyncGenerator[AgentEvent, None]", key: "ThreadKey", as_json: bool
+) -> int:
     """Show one run, or print it as JSON; 0 unless it failed."""
     from contextlib import aclosing
 

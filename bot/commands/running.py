@@ -21,8 +21,3 @@ def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
 def print_json(value: object) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def wrong_usage(message: str) -> typer.BadParameter:
-    """What to raise when the command was called wrongly: one line, exit code 2."""
-    return typer.BadParameter(message)
