@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.commands.running import finish, print_json
+from bot.commands.running import finish, opened, print_json
 from core.inquiry import Profile
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
     import uuid
     from dataclasses import replace
 
+    from rich.console import Console
+
     from adapters.console.chat import OPERATOR
-    from bot.config import load_settings
-    from bot.wiring import open_footnote
     from core.assistant import Question
     from core.conversation import Audience, ThreadKey
     from core.errors import NotFound
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
-    async with open_footnote(load_settings()) as footnote:
+    async with opened(Console(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
@@ -72,14 +72,14 @@ def resume(
 
 
 async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
+    from rich.console import Console
+
     from adapters.console.chat import OPERATOR
-    from bot.config import load_settings
-    from bot.wiring import open_footnote
     from core.agent.reopening import understood_as
     from core.conversation import Audience
     from core.errors import NotFound
 
-    async with open_footnote(load_settings()) as footnote:
+    async with opened(Console(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)
         if parked is None:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
@@ -133,11 +133,10 @@ async def _chat(kb: str | None) -> int:
     from rich.console import Console
 
     from adapters.console.prompting import converse
-    from bot.config import load_settings
-    from bot.wiring import open_footnote
 
-    async with open_footnote(load_settings()) as footnote:
-        await converse(footnote.chat(Console(), await footnote.only(kb)))
+    console = Console()
+    async with opened(console) as footnote:
+        await converse(footnote.chat(console, await footnote.only(kb)))
     return 0
 
 

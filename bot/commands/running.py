@@ -3,12 +3,18 @@
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bot import logs
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bot.wiring import Footnote
 
 
 def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
@@ -16,6 +22,18 @@ def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
     if quiet:
         logs.configure("critical", "text")
     raise typer.Exit(asyncio.run(work))
+
+
+@asynccontextmanager
+async def opened(console: "Console") -> AsyncIterator["Footnote"]:
+    """Footnote as configured; while stores and model open, which takes seconds, a terminal says so."""
+    from bot.config import load_settings
+    from bot.wiring import open_footnote
+
+    async with AsyncExitStack() as stack:
+        with console.status("Opening the stores and the model …"):
+            footnote = await stack.enter_async_context(open_footnote(load_settings()))
+        yield footnote
 
 
 def print_json(value: object) -> None:
