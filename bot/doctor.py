@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from bot.commands.running import print_json
@@ -15,6 +16,7 @@ from bot.config import Settings, load_settings
 from core.errors import FootnoteError
 
 FREE_GIB = 1.0
+NAMES = 21  # columns of mark and name
 
 
 class Health(StrEnum):
@@ -211,9 +213,12 @@ def _from_platform(check: _PlatformCheck) -> Check:
     return Check(check.name, health, check.detail, check.remedy)
 
 
-def _line(check: Check) -> Text:
+def _line(check: Check) -> RenderableType:
     mark = {Health.OK: ("✓ ", "green"), Health.NOTE: ("! ", "yellow"), Health.FAILED: ("✗ ", "red")}[check.health]
-    line = Text.assemble(mark, (f"{check.name:<19}", "bold"), check.detail)
+    line = Table.grid()
+    line.add_column(width=NAMES)
+    line.add_column()
+    line.add_row(Text.assemble(mark, (check.name, "bold")), Text(check.detail))
     if check.remedy:
-        line.append(f"  {check.remedy}", style="dim")
+        line.add_row("", Text(check.remedy, style="dim"))
     return line

@@ -143,7 +143,10 @@ async def _chat(kb: str | None) -> int:
 def demo(
     home: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
 ) -> None:
-    """Ingest the sample documents and start a conversation; without a terminal, play a short one."""
+    """Converse about a sample company.
+
+    Without a terminal, a short conversation is played.
+    """
     from bot.demo import play
 
     finish(play(home))
