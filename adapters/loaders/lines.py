@@ -14,6 +14,12 @@ _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
+_HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
+_TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
+_TEMPLATED_LINK = re.compile(rf"(?<!!)\[([^\[\]\n]{{1,300}})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
+_TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+_NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 
@@ -78,9 +84,19 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
 def _without_comments(text: str) -> str:
     """HTML comments blanked: people do not see them, so answers must not quote them."""
     parts = re.split(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ ]*$|\Z))", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(
-        part if i % 2 else _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), part) for i, part in enumerate(parts)
-    )
+    return "".join(part if i % 2 else _without_templates(_COMMENT.sub(_blank, part)) for i, part in enumerate(parts))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _without_templates(text: str) -> str:
+    """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
+    if "{%" not in text and "{{" not in text:
+        return text
+    text = _TEMPLATED_LINK.sub(lambda found: found[1] + _blank(found), _HIDDEN_PART.sub(_blank, text))
+    return _TEMPLATE.sub(lambda found: found[1] or " ".join(_NAMED.findall(found[2])) + _blank(found), text)
 
 
 def _front_matter(text: str) -> tuple[str, dict[str, str]]:

@@ -18,6 +18,25 @@ def text_of(parsed: Parsed) -> str:
     return "\n\n".join(block.text for block in parsed.blocks)
 
 
+def test_templates_of_a_site_generator_are_not_text() -> None:
+    page = """# Leave
+Ask in {% slack_channel "people-ops" %} or see the [leave page]({% page
+  "/leave/" %}).
+{% comment %}
+Nobody sees this.
+{% endcomment %}
+Write `{{ name }}` yourself.
+```
+{% raw %}
+```
+"""
+    [block] = read("leave.md", page.encode()).blocks
+    lines = block.text.split("\n")
+    assert lines[1:3] == ["Ask in people-ops or see the leave page", "."]
+    assert "Nobody sees this" not in block.text
+    assert lines[6:] == ["Write `{{ name }}` yourself.", "```", "{% raw %}", "```"]
+
+
 def test_markdown_keeps_its_lines_and_gives_up_its_front_matter() -> None:
     front = b'---\ntitle: "On call"\nupdated: 2024-03-01\nurl: https://wiki.example/on-call\n---\n'
     source = front + b"Pages\n=====\n\nAnswer within 5 min.\n"
