@@ -9,17 +9,22 @@ from datetime import timedelta
 
 from adapters.jobs import job_delivery
 from adapters.knowledge_desk import MOST_FILES, Caller, KbCommand
-from adapters.materials import file_name, shown_link, spool_name
+from adapters.knowledge_text import shown_link
+from adapters.materials import file_name, spool_name
 from core.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.ingestion.ingestor import document_id_of
 from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState
+from core.ingestion.leftovers import Leftovers
 from core.ingestion.shelves import Archive, Every, Proposal, Schedule, ShelfRecords, Shelves
 from core.knowledge import Document
 from core.ports import Clock, Inbox
 from core.serial import to_json
 
+ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 MOST_PAGES = 500
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
+MOST_JOBS = 1_000  # looked through for documents that are about to be written
 _SWEEP = timedelta(hours=1)
 
 
@@ -33,6 +38,7 @@ class Acceptance:
     shelves: Shelves
     records: ShelfRecords
     clock: Clock
+    leftovers: Leftovers | None = None
     _swept: float = float("-inf")
 
     async def accept(self, job: Job) -> Job:
@@ -71,13 +77,17 @@ class Acceptance:
         if link and not link.startswith(("http://", "https://")):
             raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
         if link and (command.limit > 1 or _is_sitemap(link)):
-            made = self.job(JobKind.SITE, base, caller, link)
-            return await self.accept(replace(made, reference=link, limit=_bounded(command.limit), listed=False))
+            return await self.site(link, command.limit, base, caller)
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
         subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
         return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
+
+    async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
+        """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
+        made = self.job(JobKind.SITE, base, caller, link)
+        return await self.accept(replace(made, reference=link, limit=_bounded(limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
         """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes."""
@@ -96,7 +106,8 @@ class Acceptance:
         """Fetch links again. Raises NotFound when none of these documents came from a link."""
         links = [document for document in documents if is_link(document.source)]
         if not links:
-            raise NotFound("That did not come from a link.", remedy="Add the new file or conversation again.")
+            what = f"“{documents[0].title}”" if len(documents) == 1 else "What is in there"
+            raise NotFound(f"{what} did not come from a link, so it cannot be fetched again.", remedy=ADD_AGAIN)
         items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
         subject = links[0].title if len(links) == 1 else f"{len(links)} links"
         return await self.accept(self.job(JobKind.REFRESH, base, caller, subject, items))
@@ -124,7 +135,9 @@ class Acceptance:
     async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
         """Fetch a link again and again, from an interval from now on."""
         if not is_link(link):
-            raise NotFound("Only links can be fetched again.", remedy="Name one that begins with https://.")
+            raise NotFound(
+                "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
+            )
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
         await self.records.schedule(schedule)
@@ -144,6 +157,13 @@ class Acceptance:
         if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
             self._swept = self.clock.monotonic()
             await self.shelves.sweep()
+        if self.leftovers is not None and self.leftovers.due:
+            await self.leftovers.look(await self._about_to_be_written())
+
+    async def _about_to_be_written(self) -> frozenset[str]:
+        """The documents of all jobs that are not over."""
+        jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
+        return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
 
     async def _due(self, schedule: Schedule) -> None:
         """Put a refresh in line, once, however many processes look at the clock."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
-from adapters.materials import shown_link
 from core.ingestion.jobs import ItemState, Job, JobKind, JobStage, JobState
 from core.ingestion.shelves import NOBODY, Proposal, Removed, Schedule
 from core.knowledge import Document, KnowledgeBase
@@ -115,7 +115,7 @@ def base_line(base: KnowledgeBase, documents: Sequence[Document], *, grants: boo
     passages = sum(document.passages for document in documents)
     about = f": {base.description}" if base.description else ""
     whom = f", {for_whom(base)}" if grants else ""
-    return f"• **{base.name}**{about} ({count(documents, 'document')}, {passages:,} passages{whom})"
+    return f"• **{base.name}**{about} ({count(documents, 'document')}, {count(range(passages), 'passage')}{whom})"
 
 
 def document_line(document: Document, now: datetime) -> str:
@@ -161,3 +161,12 @@ def count(things: Sequence[object] | range, name: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names in a row."""
     return ", ".join(names)
+
+
+def shown_link(text: str) -> str:
+    """A link as it may be shown and logged: without what may be a secret in its query."""
+    if not text.startswith(("http://", "https://")):
+        return text
+    parts = urlsplit(text)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

@@ -4,11 +4,10 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
 from adapters.knowledge_desk import PlatformSeams
 from adapters.loaders.crawl import crawl
-from adapters.loaders.fetch import Fetched, Fetcher
+from adapters.loaders.fetch import Fetched, Fetcher, Gone
 from core.errors import DocumentRejected, FetchRefused, NotFound
 from core.ingestion.ingestor import Material, document_id_of
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind
@@ -27,6 +26,7 @@ class Materials:
     archive: Archive
     fetcher: Fetcher
     platforms: Mapping[str, PlatformSeams]
+    pause: float = 0.2  # seconds between two pages of a site
 
     async def found(self, job: Job) -> AsyncIterator[JobItem]:
         """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
@@ -51,9 +51,10 @@ class Materials:
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
-            refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why)))
+            gone = isinstance(why, Gone)
+            refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
 
-        async for page in crawl(self.fetcher, job.reference, limit=job.limit, refused=note):
+        async for page in crawl(self.fetcher, job.reference, limit=job.limit, pause=self.pause, refused=note):
             item = JobItem(
                 ItemKind.SPOOLED, page.url, spool_name(job.id, page.url), page.file_name, page.url, etag=page.etag or ""
             )
@@ -144,12 +145,3 @@ def spool_name(job_id: str, source: str) -> str:
 def file_name(title: str) -> str:
     """A conversation as a file's name."""
     return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"
-
-
-def shown_link(text: str) -> str:
-    """A link as it may be shown and logged: without what may be a secret in its query."""
-    if not text.startswith(("http://", "https://")):
-        return text
-    parts = urlsplit(text)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

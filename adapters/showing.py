@@ -4,8 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 
-from adapters.knowledge_text import age
-from adapters.materials import shown_link
+from adapters.knowledge_text import age, shown_link
 from core.ingestion.jobs import ItemState, Job
 from core.knowledge import Document, Passage
 

@@ -21,15 +21,18 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from adapters.controls import Controls
-from adapters.knowledge_desk import KnowledgeCommands
-from adapters.slack import blocks, views
+from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
+from adapters.slack import blocks, kb_blocks, views
 from adapters.slack.commands import COMMAND, Commands, Given
 from adapters.slack.directory import Directory
 from adapters.slack.home import Home
 from adapters.slack.intake import PLATFORM, Intake
-from adapters.slack.knowledge import KB, SlackKnowledge
+from adapters.slack.kb_listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
+from adapters.slack.kb_words import KB
+from adapters.slack.knowledge import SlackKnowledge
 from adapters.slack.platform import Parse, SlackThreads
-from adapters.slack.presses import Press, Presses, Propose
+from adapters.slack.press import Press, who_sent
+from adapters.slack.presses import Presses
 from adapters.slack.sessions import Sessions
 from adapters.slack.socket import RETRY_SECONDS, Ear, quiet_logger
 from adapters.slack.text import escaped
@@ -40,10 +43,7 @@ from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable, 
 from core.ports import Checkpoints, Inbox, Postings
 
 PATH = "/slack/events"
-KEEP_SECONDS = 2.5  # Slack wants its answer within 3
 MOST_ASIDE = 200  # things done beside the acknowledgement: a Home tab, a word to one person
-TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
-WENT_WRONG = "Something went wrong on my side. Please try again."
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"
 
 Body = dict[str, Any]
@@ -94,8 +94,7 @@ class SlackPlatform(SlackThreads):
         self._bot_token = bot_token
         self._intake = Intake(directory=directory, inbox=inbox, postings=postings, allowed_bots=frozenset(allowed_bots))
         self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
-        propose: Propose | None = self._knowledge.propose if self._knowledge else None
-        self._presses = Presses(workplace, self._intake, propose)
+        self._presses = Presses(workplace, self._intake, self._knowledge)
         self._commands = Commands(workplace)
         self._home = Home(workplace)
         self._ear = Ear(connection, app_token, self._in_socket_mode) if app_token else None
@@ -112,6 +111,8 @@ class SlackPlatform(SlackThreads):
         for task in tuple(self._aside):
             task.cancel()
         await asyncio.gather(*self._aside, return_exceptions=True)
+        if self._knowledge is not None:
+            await self._knowledge.cards.close()
         await self.workplace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -135,7 +136,8 @@ class SlackPlatform(SlackThreads):
                 log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._ear else "http")
                 return True
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+                async with asyncio.timeout(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)]):
+                    await stop.wait()
             if stop.is_set():
                 break
         return False
@@ -149,6 +151,10 @@ class SlackPlatform(SlackThreads):
     def routes(self) -> list[web.RouteDef]:
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
         return [web.post(PATH, self._over_http)] if self._ear is None else []
+
+    def seams(self) -> PlatformSeams:
+        """What it lends to whoever works on the knowledge."""
+        return self._knowledge.seams() if self._knowledge is not None else PlatformSeams()
 
     # --- the two roads
 
@@ -207,7 +213,10 @@ class SlackPlatform(SlackThreads):
         app.view(views.REASON)(self._reason)
         app.view(views.SETTINGS)(self._save_settings)
         app.command(COMMAND)(self._commanded(self._commands.answer))
-        app.command(KB)(self._commanded(self._knowledge.command if self._knowledge else _no_knowledge))
+        if self._knowledge is not None:
+            KbListeners(self._knowledge).register(app)
+        else:
+            app.command(KB)(self._commanded(_no_knowledge))
         app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
         app.action(re.compile(".*"))(_acknowledge)
@@ -292,8 +301,23 @@ class SlackPlatform(SlackThreads):
             await self._presses.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
+        """What was wrong, and what would be right, is kept before the form closes."""
+        try:
+            async with asyncio.timeout(KEEP_SECONDS):
+                reply = await self._presses.reason(body)
+        except (Unavailable, TimeoutError) as error:
+            log.warning("form_not_kept", reason=str(error) or "timeout")
+            await ack(response_action="errors", errors={"reason": TRY_AGAIN})
+            return
+        if reply is not None and not reply.ok:
+            await ack(response_action="errors", errors={"answer": reply.text})
+            return
         await ack()
-        await self._presses.reason(body)
+        if reply is not None and self._knowledge is not None:
+            (team, user), kept = who_sent(body), views.kept_in(body["view"])
+            await self._knowledge.tell(
+                reply, ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
+            )
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
         try:
@@ -332,7 +356,8 @@ class SlackPlatform(SlackThreads):
             except FootnoteError as error:
                 told = str(error)
             if told:
-                await respond(text=escaped(told), response_type="ephemeral", replace_original=False)
+                text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
+                await respond(text=text, blocks=layout, response_type="ephemeral", replace_original=False)
 
         return listener
 

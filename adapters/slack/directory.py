@@ -50,6 +50,7 @@ class Room:
     direct: bool = False
     private: bool = False
     shared: bool = False
+    name: str = ""
 
 
 class Kept(Generic[V]):
@@ -149,6 +150,7 @@ class Directory:
             direct=bool(found.get("is_im")),
             private=bool(found.get("is_private") or found.get("is_mpim") or found.get("is_im")),
             shared=bool(found.get("is_ext_shared") or found.get("is_shared")),
+            name=str(found.get("name") or ""),
         )
 
     async def groups(self) -> dict[str, tuple[str, frozenset[str]]]:

@@ -9,23 +9,23 @@ from typing import Any, Literal
 from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
 from adapters.slack.commands import COMMAND
 from adapters.slack.home import PROMPTS
-from adapters.slack.knowledge import KB, USAGE
+from adapters.slack.kb_words import KB, USAGE
 
 Mode = Literal["socket", "http"]
 
 SCOPES = {
     "app_mentions:read": "hear mentions",
     "assistant:write": "be an agent: prompts, status, title",
-    "channels:history": "follow-ups and context in public channels",
+    "channels:history": "follow-ups, context and history in public channels",
     "channels:read": "know what kind of channel it is in",
     "chat:write": "answer",
-    "commands": f"{COMMAND} and the message shortcuts",
-    "files:read": "read files attached to a question",
-    "groups:history": "follow-ups and context in private channels",
+    "commands": f"{COMMAND}, {KB} and the message shortcuts",
+    "files:read": "read attached files, and canvases",
+    "groups:history": "follow-ups, context and history in private channels",
     "groups:read": "know what kind of channel it is in",
     "im:history": "direct messages",
     "im:read": "know that it is a direct message",
-    "im:write": "write direct messages",
+    "im:write": "show how far a job is in a direct message",
     "mpim:history": "group messages",
     "mpim:read": "know that it is a group message",
     "usergroups:read": "what groups may read, and whom “Ask a person” calls",
@@ -49,7 +49,7 @@ def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACE
 
 
 def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
-    at = {} if mode == "socket" else {"request_url": url}
+    at, menus = ({}, {}) if mode == "socket" else ({"request_url": url}, {"message_menu_options_url": url})
     command: dict[str, Any] = {
         "command": COMMAND,
         "description": "Why, mute, forget, settings, help",
@@ -58,7 +58,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
     }
     knowledge = {
         "command": KB,
-        "description": "Look after the knowledge",
+        "description": "Look after the knowledge; alone, add to it",
         "usage_hint": USAGE,
         "should_escape": False,
     }
@@ -85,7 +85,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {
             "event_subscriptions": at | {"bot_events": list(EVENTS)},
-            "interactivity": {"is_enabled": True} | at,
+            "interactivity": {"is_enabled": True} | at | menus,
             "org_deploy_enabled": False,
             "socket_mode_enabled": mode == "socket",
             "token_rotation_enabled": False,

@@ -9,6 +9,7 @@ from adapters.controls import MUTED, UNMUTED
 from adapters.incoming import Expiry, FileReference, Incoming, IncomingChoice, IncomingMessage, Permissions
 from adapters.platform import Posting
 from adapters.relay import Surface
+from adapters.slack.files import Files
 from adapters.slack.intake import LOOK_AGAIN, PLATFORM
 from adapters.slack.surface import SlackSurface, Spot
 from adapters.slack.text import heard
@@ -39,6 +40,7 @@ class SlackThreads:
         """``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
         self.workplace = workplace
         self.parse = parse
+        self._files = Files(workplace.web)
 
     @property
     def name(self) -> str:
@@ -132,14 +134,8 @@ class SlackThreads:
     async def _read(self, file: FileReference) -> ContextMessage:
         name = file.name or "file"
         try:
-            about = (await self.workplace.web.patiently("files.info", file=file.id))["file"]
-            name = str(about.get("name") or name)
-            if int(about.get("size") or 0) > MOST_BYTES:
-                return ContextMessage(name, f"(not read: larger than {MOST_BYTES // 2**20} MB)")
-            url = str(about.get("url_private_download") or about.get("url_private") or "")
-            parsed = await self.parse(name, await self.workplace.web.download(url, MOST_BYTES))
-        except Refusal as refusal:
-            return ContextMessage(name, f"(not read: Slack says {refusal.error})")
+            name, data = await self._files.fetch(file.id, MOST_BYTES)
+            parsed = await self.parse(name, data)
         except FootnoteError as error:
             return ContextMessage(name, f"(not read: {error})")
         return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:MOST_READ])

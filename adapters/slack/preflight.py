@@ -95,7 +95,7 @@ def _subscriptions(granted: frozenset[str]) -> SlackCheck:
     needs |= {"message.groups": "groups:history", "message.mpim": "mpim:history"}
     silent = sorted(event for event, scope in needs.items() if scope not in granted)
     if "commands" not in granted:
-        silent.append("/footnote and the shortcuts")
+        silent.append("/footnote, /kb and the shortcuts")
     if silent:
         return SlackCheck("Slack events", False, f"cannot arrive: {', '.join(silent)}", MANIFEST, fatal=False)
     detail = f"scopes allow all; the manifest subscribes to {', '.join(EVENTS)}"

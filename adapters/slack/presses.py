@@ -3,15 +3,19 @@
 A button's value is an id. What it stands for, and whether this person may have it, is looked up here, each time.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from adapters.incoming import IncomingChoice, delivery
+from adapters.knowledge_desk import KbReply
 from adapters.slack import blocks, views
 from adapters.slack.intake import PLATFORM, Intake, person_id
+from adapters.slack.knowledge import FORM_EXPIRED, SlackKnowledge
+from adapters.slack.offers import Taken
+from adapters.slack.press import Body, Press, who_sent
 from adapters.slack.text import escaped, group_call
 from adapters.slack.web import Refusal
 from adapters.slack.workplace import Workplace
@@ -27,48 +31,7 @@ NOT_YOUR_STOP = "Only the person who asked, or an admin, can stop this."
 CALLED = "They have been called already; please give them time."
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 
-Body = Mapping[str, Any]
-Propose = Callable[[ThreadKey, Person, str, str], Awaitable[str]]
-
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """One press: who, where, on what."""
-
-    thread: ThreadKey
-    user: str
-    value: str
-    action_ts: str
-    message_ts: str
-    trigger: str
-    ephemeral: bool
-    shown: tuple[blocks.Block, ...] = ()
-
-    @classmethod
-    def of(cls, body: Body) -> "Press":
-        """The press that a ``block_actions`` payload tells of."""
-        container, message = body.get("container") or {}, body.get("message") or {}
-        action = body["actions"][0]
-        channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
-        ts = str(container.get("message_ts") or message.get("ts") or "")
-        root = str(container.get("thread_ts") or message.get("thread_ts") or ts)
-        return cls(
-            thread=ThreadKey(PLATFORM, str(body["team"]["id"]), channel, root),
-            user=str(body["user"]["id"]),
-            value=str(action.get("value") or ""),
-            action_ts=str(action.get("action_ts") or ""),
-            message_ts=ts,
-            trigger=str(body.get("trigger_id") or ""),
-            ephemeral=bool(container.get("is_ephemeral")),
-            shown=tuple(message.get("blocks") or ()),
-        )
-
-    @property
-    def person(self) -> str:
-        """The presser's qualified id."""
-        return person_id(self.thread.space, self.user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +40,7 @@ class Presses:
 
     workplace: Workplace
     intake: Intake
-    propose: Propose | None = None
+    knowledge: SlackKnowledge | None = None
 
     # --- checkpoints
 
@@ -98,8 +61,7 @@ class Presses:
 
     async def narrow(self, body: Body) -> tuple[IncomingChoice, str] | None:
         """The text field of a choice was sent; the choice and the card's ``ts`` when it was kept."""
-        kept, user = views.kept_in(body["view"]), str(body["user"]["id"])
-        team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
+        kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
         found = await self._choosable(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
         text = views.typed(body["view"], "narrow")
@@ -170,22 +132,35 @@ class Presses:
         await self._open(press.trigger, shown)
 
     async def feedback(self, press: Press) -> None:
-        """👍 or 👎; the latter asks for a reason."""
+        """👍 or 👎; the latter asks for a reason, and for what would be right."""
         word, _, trace_id = press.value.partition(" ")
         helpful = word == blocks.HELPFUL
         if not helpful:
-            place = {"channel": press.thread.channel, "root": press.thread.thread, "trace": trace_id}
-            await self._open(press.trigger, views.reason(place))
+            kept = {"channel": press.thread.channel, "root": press.thread.thread, "trace": trace_id}
+            if self.knowledge is not None:
+                shown = "" if press.ephemeral else press.message_ts
+                kept |= {"shown": shown, "form": await self.knowledge.offers.make(press.person, {})}
+            await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
         await self._rate(press.thread, press.user, trace_id, helpful=helpful)
 
-    async def reason(self, body: Body) -> None:
-        """Why an answer did not help."""
-        kept, user = views.kept_in(body["view"]), str(body["user"]["id"])
-        team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
+    async def reason(self, body: Body) -> KbReply | None:
+        """Why an answer did not help, and what would have been right; what became of the latter, if it was told."""
+        kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
-        text = views.typed(body["view"], "reason")
-        if text:
-            await self._rate(thread, user, kept.get("trace", ""), helpful=False, reason=text)
+        text, right = views.typed(body["view"], "reason"), views.typed(body["view"], "answer", "answer")
+        if text or right:
+            reason = text or f"It should be: {right}"
+            await self._rate(thread, user, kept.get("trace", ""), helpful=False, reason=reason)
+        if not right or self.knowledge is None:
+            return None
+        form, person = kept.get("form", ""), person_id(team, user)
+        taken = await self.knowledge.offers.take(form, person)
+        if taken is not Taken.NOW:
+            return KbReply(FORM_EXPIRED, ok=False) if taken is Taken.GONE else None
+        shown = kept.get("shown") or kept.get("root", "")
+        reply = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
+        await (self.knowledge.offers.done if reply.ok else self.knowledge.offers.again)(form, person)
+        return reply
 
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
         person = await self.workplace.person(thread.space, user)
@@ -271,10 +246,10 @@ class Presses:
 
     async def add_to_knowledge(self, body: Body) -> str:
         """Propose a message for the knowledge; what to tell the presser."""
-        thread, person, said = await self._shortcut(body)
-        if self.propose is None:
+        thread, person, _ = await self._shortcut(body)
+        if self.knowledge is None:
             return NO_PROPOSALS
-        return await self.propose(thread, person, str(said.get("text") or ""), str(said.get("ts") or ""))
+        return await self.knowledge.propose(thread, person)
 
     async def _shortcut(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
         said: Mapping[str, Any] = body.get("message") or {}

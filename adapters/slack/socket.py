@@ -84,7 +84,8 @@ class Ear:
             if not stop.is_set():
                 pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await stop.wait()
 
     def _client(self) -> SocketModeClient:
         client = SocketModeClient(
@@ -128,7 +129,8 @@ class Ear:
         """Return when it is time to stop, or when there has been no sign of life for too long."""
         while not stop.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), WATCH_SECONDS)
+                async with asyncio.timeout(WATCH_SECONDS):
+                    await stop.wait()
             last = max(self._heard_at, client.last_ping_pong_time or 0.0)
             if time.time() - last > self._deaf_seconds:
                 log.warning("socket_deaf", seconds=round(time.time() - last))

@@ -25,10 +25,10 @@ MOST_OPTIONS = 100
 
 def modal(title: str, rows: list[blocks.Block], *, callback: str = "", submit: str = "", kept: Any = None) -> View:
     """A modal; ``kept`` comes back with the submission."""
-    made: View = {"type": "modal", "title": _plain(title[:24]), "close": _plain("Close"), "blocks": rows[:100]}
+    made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
     if callback:
         made |= {"callback_id": callback, "private_metadata": json.dumps(kept or {})[:3_000]}
-    return made | ({"submit": _plain(submit)} if submit else {})
+    return made | ({"submit": plain(submit)} if submit else {})
 
 
 def kept_in(view: Mapping[str, Any]) -> dict[str, str]:
@@ -61,23 +61,32 @@ def quotes(found: Quotes) -> View:
 def narrow(question: str, kept: Mapping[str, str]) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
-    row = {"type": "input", "block_id": "narrow", "label": _plain("What exactly are you after?"), "element": field}
+    row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
     asked = blocks.context(f"You asked: “{escaped(shortened(question, 300))}”")
     return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
 
 
-def reason(kept: Mapping[str, str]) -> View:
-    """What was wrong with an answer."""
-    field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
-    label = _plain("What was wrong, or missing?")
-    row = {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": field}
-    return modal("Thank you", [row], callback=REASON, submit="Send", kept=kept)
+def reason(kept: Mapping[str, str], *, correctable: bool = False) -> View:
+    """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
+    text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
+    label = plain("What was wrong, or missing?")
+    rows: list[blocks.Block] = [
+        {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": text}
+    ]
+    if correctable:
+        answer = text | {"action_id": "answer", "max_length": 3_000}
+        made = {"type": "input", "block_id": "answer", "optional": True, "element": answer}
+        rows.append(
+            made
+            | {"label": plain("Propose the right answer"), "hint": plain("An admin looks at it before I learn it.")}
+        )
+    return modal("Thank you", rows, callback=REASON, submit="Send", kept=kept)
 
 
-def typed(view: Mapping[str, Any], block: str) -> str:
+def typed(view: Mapping[str, Any], block: str, action: str = "text") -> str:
     """What was typed into a field of a submitted view."""
     values = (view.get("state") or {}).get("values") or {}
-    return str(((values.get(block) or {}).get("text") or {}).get("value") or "").strip()
+    return str(((values.get(block) or {}).get(action) or {}).get("value") or "").strip()
 
 
 # --- settings
@@ -91,15 +100,15 @@ def settings(
     if bases:
         rows.append(_many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, form.bases))
     rows += [
-        _one("profile", "How much an answer may cost", PROFILES, form.profile),
-        _one("behaviour", "How readily it searches and believes", BEHAVIOURS, form.behaviour),
-        _checks("checkpoints", "Ask how to go on when", CHECKPOINTS, form.checkpoints or ()),
-        _checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * form.sources_first),
-        _one("reply_style", "Where answers appear", REPLIES, form.reply_style),
-        _field("languages", "Languages to answer in, separated by commas (empty: the asker's)", form.languages),
+        one("profile", "How much an answer may cost", PROFILES, form.profile),
+        one("behaviour", "How readily it searches and believes", BEHAVIOURS, form.behaviour),
+        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, form.checkpoints or ()),
+        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * form.sources_first),
+        one("reply_style", "Where answers appear", REPLIES, form.reply_style),
+        _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", form.languages),
     ]
     if groups:
-        rows.append(_one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, form.handoff or "none"))
+        rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, form.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
 
 
@@ -110,20 +119,20 @@ def filled_in(view: Mapping[str, Any]) -> SettingsForm:
     def state(name: str) -> Mapping[str, Any]:
         return (values.get(name) or {}).get(name) or {}
 
-    def one(name: str) -> str:
+    def chosen(name: str) -> str:
         return str((state(name).get("selected_option") or {}).get("value") or "")
 
     def many(name: str) -> tuple[str, ...]:
         return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
 
-    handoff = one("handoff")
+    handoff = chosen("handoff")
     return SettingsForm(
         bases=many("bases"),
-        profile=one("profile"),
-        behaviour=one("behaviour"),
+        profile=chosen("profile"),
+        behaviour=chosen("behaviour"),
         checkpoints=many("checkpoints"),
         sources_first=bool(many("sources_first")),
-        reply_style=one("reply_style"),
+        reply_style=chosen("reply_style"),
         languages=str(state("languages").get("value") or ""),
         handoff="" if handoff == "none" else handoff,
     )
@@ -137,7 +146,7 @@ def home(shelves: Sequence[Shelf], condition: Condition | None) -> View:
     rows: list[blocks.Block] = [_header("What I know")]
     rows += [blocks.section(_shelf(shelf)) for shelf in shelves[:40]]
     if not shelves:
-        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `footnote ingest`."))
+        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
     if condition is not None:
         rows += [_header("For admins"), blocks.section(_condition(condition))]
@@ -165,47 +174,53 @@ def _condition(condition: Condition) -> str:
 # --- elements
 
 
-def _plain(text: str) -> dict[str, Any]:
+def plain(text: str) -> dict[str, Any]:
+    """Text without any markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
-def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": _plain(text)}
+def option(value: str, label: str) -> dict[str, Any]:
+    """One line of a menu."""
+    return {"text": plain(shortened(label, 75)), "value": value[:150]}
 
 
-def _option(value: str, label: str) -> dict[str, Any]:
-    return {"text": _plain(shortened(label, 75)), "value": value[:150]}
+def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
+    """A field that may stay empty; block and action are both called ``name``."""
+    made = {"type": "input", "block_id": name, "optional": True, "label": plain(label)}
+    made["element"] = {**element, "action_id": name}
+    return made | ({"hint": plain(hint)} if hint else {})
 
 
-def _input(name: str, label: str, element: dict[str, Any]) -> blocks.Block:
-    made = {"type": "input", "block_id": name, "optional": True, "label": _plain(label)}
-    return made | {"element": element | {"action_id": name}}
-
-
-def _one(name: str, label: str, options: Mapping[str, str], chosen: str) -> blocks.Block:
+def one(name: str, label: str, options: Mapping[str, str], chosen: str) -> blocks.Block:
+    """A menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
-    element["options"] = [_option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     if chosen in options:
-        element["initial_option"] = _option(chosen, options[chosen])
-    return _input(name, label, element)
+        element["initial_option"] = option(chosen, options[chosen])
+    return field(name, label, element)
+
+
+def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
+    """Boxes to tick."""
+    element: dict[str, Any] = {"type": "checkboxes"}
+    element["options"] = [option(str(value), text) for value, text in options.items()]
+    if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
+        element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def _header(text: str) -> blocks.Block:
+    return {"type": "header", "text": plain(text)}
 
 
 def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:
     element: dict[str, Any] = {"type": "multi_static_select"}
-    element["options"] = [_option(value, value) for value in options[:MOST_OPTIONS]]
-    if initial := [_option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
+    element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
+    if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
         element["initial_options"] = initial
-    return _input(name, label, element)
+    return field(name, label, element)
 
 
-def _checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
-    element: dict[str, Any] = {"type": "checkboxes"}
-    element["options"] = [_option(str(value), text) for value, text in options.items()]
-    if initial := [_option(str(value), text) for value, text in options.items() if value in chosen]:
-        element["initial_options"] = initial
-    return _input(name, label, element)
-
-
-def _field(name: str, label: str, value: str) -> blocks.Block:
+def _text_field(name: str, label: str, value: str) -> blocks.Block:
     element: dict[str, Any] = {"type": "plain_text_input", "max_length": 200}
-    return _input(name, label, element | ({"initial_value": value} if value else {}))
+    return field(name, label, element | ({"initial_value": value} if value else {}))

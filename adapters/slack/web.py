@@ -17,11 +17,16 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
-from core.errors import ConfigurationError, PlatformUnavailable
+from core.errors import ConfigurationError, DocumentRejected, FetchRefused, PlatformUnavailable
 
 PATIENCE = 120.0  # seconds that a call which has to arrive may take, rate limits waited out
 EAGERNESS = 8.0
 API_URL = "https://slack.com/api/"
+SIGN_IN = (
+    "Slack asks me to sign in instead of giving me the file: the scope files:read is missing, "
+    "or the file is not shared with me."
+)
+_REDIRECTS = {301, 302, 303, 307, 308}
 _TRIES = 6
 _PAUSE = 0.5
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
@@ -150,32 +155,33 @@ class Web:
         header = next((value for name, value in answer.headers.items() if name.lower() == "x-oauth-scopes"), "")
         return frozenset(scope.strip() for scope in str(header).split(",") if scope.strip())
 
-    async def download(self, url: str, limit: int, seconds: float = 30.0) -> bytes:
-        """A private file's bytes. Raises PlatformUnavailable; more than ``limit`` bytes are refused, not cut.
+    async def download(self, url: str, limit: int, seconds: float = 30.0) -> tuple[str, bytes]:
+        """A private file: its media type as it is served, and its bytes.
 
-        The token goes to Slack's own hosts only, and follows no redirect.
+        The token goes to Slack's own hosts only, and follows no redirect: one leads to a login page. More than
+        ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused, DocumentRejected,
+        PlatformUnavailable.
         """
         if not self._is_slack(url):
-            raise PlatformUnavailable("The file is kept outside Slack.")
+            raise FetchRefused("The file is kept outside Slack.", remedy="Attach it here, or give its own link.")
         self._open()
         assert self._session is not None
+        given = {"Authorization": f"Bearer {self._token}"}
         try:
-            async with (
-                asyncio.timeout(seconds),
-                self._session.get(
-                    url, headers={"Authorization": f"Bearer {self._token}"}, allow_redirects=False
-                ) as answer,
-            ):
+            async with asyncio.timeout(seconds), self._session.get(url, headers=given, allow_redirects=False) as answer:
+                if answer.status in _REDIRECTS:
+                    raise FetchRefused(SIGN_IN)
                 if answer.status != 200:
-                    raise PlatformUnavailable(f"Slack answered {answer.status} for the file.")
-                data = await answer.content.read(limit + 1)
+                    raise FetchRefused(f"Slack answered {answer.status} for the file.", remedy="Attach it again.")
+                data = bytearray()
                 while len(data) <= limit and (more := await answer.content.read(limit + 1 - len(data))):
                     data += more
+                kind = answer.content_type
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise PlatformUnavailable(f"The file could not be fetched ({type(error).__name__}).") from None
         if len(data) > limit:
-            raise PlatformUnavailable(f"The file is larger than {limit // 2**20} MB.")
-        return data
+            raise DocumentRejected(f"The file is larger than {limit // 2**20} MB.")
+        return kind, bytes(data)
 
     def _is_slack(self, url: str) -> bool:
         there, ours = urlsplit(url), urlsplit(self._api_url)

@@ -63,10 +63,10 @@ async def slack() -> AsyncIterator[FakeSlack]:
 
 
 @asynccontextmanager
-async def serving(home: Path, slack: FakeSlack, *, port: int = 0) -> AsyncIterator[Process]:
+async def serving(home: Path, slack: FakeSlack, *, port: int = 0, **more: str) -> AsyncIterator[Process]:
     """The bot, connected; killed at the end unless it is gone by then."""
     sockets = slack.sockets.opened
-    env = environment(home) | slack.environment() | {"HTTP_PORT": str(port or free_port())}
+    env = environment(home) | slack.environment() | {"HTTP_PORT": str(port or free_port())} | more
     command = [sys.executable, "-m", "bot", "serve"]
     process = await asyncio.create_subprocess_exec(*command, env=env, cwd=ROOT, stdout=DEVNULL)
     try:
@@ -84,6 +84,17 @@ async def answered(slack: FakeSlack, question: Message, containing: str, within:
     return await slack.reply_to(question, within, until=lambda one: containing in one.markdown)
 
 
+async def adding_slowly(slack: FakeSlack) -> Message:
+    """An admin adds a file, which takes its time; the card of that, once the work has begun."""
+    ada = slack.person("ada")
+    slack.faults.slow("files.info", 60.0)
+    await ada.slash("/kb", "", "general")
+    await ada.submits(await ada.next_modal(), {"files": [("lift.md", b"# Lift\n\nThe lift is inspected in spring.")]})
+    await slack.until(lambda: slack.calls_of("files.info") and slack.visible(ada.dm), 30, what="a job under way")
+    (card,) = slack.visible(ada.dm)
+    return card
+
+
 async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, slack: FakeSlack) -> None:
     alice = slack.person("alice")
     async with serving(home, slack) as process:
@@ -96,6 +107,7 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         slack.faults.slow("chat.stopStream", 3.0)
         second = await alice.says("<@bot> how are refunds paid?", "general")
         await slack.until(lambda: slack.answers_to(second), 15)
+        card = await adding_slowly(slack)
         process.kill()
         await process.wait()
     slack.faults.clear()
@@ -103,6 +115,8 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         await answered(slack, second, "Show quotes")
         assert len(slack.answers_to(second)) == 1
         assert len(slack.answers_to(question)) == 1
+        await slack.until(lambda: "1 added" in card.markdown, 60, what="the end of the job that was interrupted")
+        assert slack.visible(slack.person("ada").dm) == [card]
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 30) == 0
     assert slack.violations == []

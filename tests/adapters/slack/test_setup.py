@@ -39,6 +39,8 @@ def test_the_manifest_for_http_has_one_address_for_everything() -> None:
     assert not made["settings"]["socket_mode_enabled"]
     assert made["settings"]["event_subscriptions"]["request_url"] == address
     assert made["settings"]["interactivity"]["request_url"] == address
+    assert made["settings"]["interactivity"]["message_menu_options_url"] == address
+    assert [one["url"] for one in made["features"]["slash_commands"]] == [address, address]
     assert made["features"]["slash_commands"][0]["url"] == address
 
 
@@ -66,7 +68,7 @@ async def test_a_wrong_token_is_named_with_its_remedy_and_never_printed(slack: F
 async def test_missing_scopes_are_named_with_what_they_are_for(slack: FakeSlack) -> None:
     slack.scopes = set(DEFAULT_SCOPES) - {"files:read", "usergroups:read", "channels:history"}
     checks = {check.name: check for check in await preflight(slack.bot_token, slack.app_token, None, slack.api_url)}
-    assert "files:read (read files attached to a question)" in checks["Slack scopes"].detail
+    assert "files:read (read attached files, and canvases)" in checks["Slack scopes"].detail
     assert "message.channels" in checks["Slack events"].detail
     assert not checks["Slack user groups"].ok
     assert not checks["Slack user groups"].fatal

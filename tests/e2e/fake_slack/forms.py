@@ -112,6 +112,8 @@ def _field(blocks: list[dict[str, Any]], name: str) -> tuple[dict[str, Any], dic
 
 
 def _option(element: dict[str, Any], value: Any) -> dict[str, Any]:
+    if isinstance(value, dict) and element["type"] == "external_select":
+        return value
     groups = [group.get("options") or [] for group in element.get("option_groups") or []]
     options: list[dict[str, Any]] = [one for group in [element.get("options") or [], *groups] for one in group]
     for option in options:

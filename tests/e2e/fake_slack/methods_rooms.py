@@ -225,7 +225,8 @@ def _group(slack: FakeSlack, group: UserGroup, args: dict[str, Any]) -> dict[str
 async def files_info(slack: FakeSlack, args: dict[str, Any]) -> dict[str, Any]:
     """A file; its content is at url_private, for bearers of the bot token."""
     file = slack.world.files.get(str(args["file"]))
-    if file is None:
+    seen = file is not None and (not file.shared_in or any(slack.world.bot.id in one.members for one in file.shared_in))
+    if file is None or not seen:
         raise Refused("file_not_found")
     return {"file": file.to_json(), "comments": [], "response_metadata": {"next_cursor": ""}}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tests.e2e.fake_slack import events, forms
 from tests.e2e.fake_slack.methods_chat import fill, publish
 from tests.e2e.fake_slack.methods_views import checked, put_up, replace, shown
-from tests.e2e.fake_slack.rendering import Button, buttons_of
+from tests.e2e.fake_slack.rendering import Button, buttons_of, elements_of
 from tests.e2e.fake_slack.world import Channel, Message, View
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.fake_slack.delivery import Delivery, Kind
     from tests.e2e.fake_slack.server import FakeSlack
-    from tests.e2e.fake_slack.world import User
+    from tests.e2e.fake_slack.world import File, User
 
 
 class Person:
@@ -64,6 +64,8 @@ class Person:
         message = Message(room, self._world.new_ts(), self.user.id, text=events.written(self._world, text))
         message.thread_ts = thread.root if thread else None
         message.files = [self._world.add_file(name, content, self.user.id) for name, content in files]
+        for file in message.files:
+            file.share(room)
         room.add(message)
         message.record("posted")
         self._tell_of(message)
@@ -124,6 +126,27 @@ class Person:
     async def types_in_view(self, view: View, values: dict[str, Any]) -> list[Delivery]:
         """`types`, for a view."""
         return await self.types(view, values)
+
+    async def looks_up(self, view: View, which: str, typed: str) -> list[dict[str, Any]]:
+        """Type into a menu whose options the app is asked for; the options it knows. One can be given to `types`."""
+        element, block = next(
+            pair for pair in elements_of(view.blocks) if which in {pair[0]["action_id"], pair[1].get("block_id")}
+        )
+        assert element["type"] == "external_select", f"nobody is asked for the options of a {element['type']}"
+        payload = self._identity() | {
+            "type": "block_suggestion", "action_id": element["action_id"], "block_id": block["block_id"],
+            "value": typed, "container": events.container_of(view), "view": shown(self._slack, view),
+        }  # fmt: skip
+        answer = (await self._waits_for("interactive", payload)).response
+        found = (answer or {}).get("options") if isinstance(answer, dict) else None
+        assert isinstance(found, list), f"the app answered with no options: {answer!r}"
+        return found
+
+    async def writes_canvas(self, title: str, html: str, channel: str | Channel) -> File:
+        """Write a canvas in a channel."""
+        canvas = self._world.add_file(title, html.encode(), self.user.id, canvas=True)
+        canvas.share(self._room(channel, None))
+        return canvas
 
     async def submits(self, view: View, values: dict[str, Any] | None = None) -> Delivery:
         """Fill in the rest, and submit. What the app answers happens: errors, update, push, clear, or it closes.

@@ -77,6 +77,7 @@ class FakeSlack:
         self.violations: list[str] = []
         self.calls: list[Call] = []
         self.downloads: list[str] = []
+        self.serves_sign_in_page = False
         self.sockets = Sockets(self.world, self.violate)
         self.http = HttpPush(self.signing_secret)
         self.courier = Courier(self.world, deadline=deadline, retry_delays=retry_delays)

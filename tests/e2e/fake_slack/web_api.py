@@ -137,8 +137,11 @@ class WebApi:
         allowed = request.headers.get("Authorization") == f"Bearer {self._slack.bot_token}"
         if not allowed or "files:read" not in self._slack.scopes:
             raise web.HTTPFound("/login")
+        if self._slack.serves_sign_in_page:  # where the edge does not redirect
+            return await self.login_page(request)
         self._slack.downloads.append(file.id)
-        return web.Response(body=file.content, content_type=file.to_json()["mimetype"])
+        served = "text/html" if file.canvas else file.to_json()["mimetype"]
+        return web.Response(body=file.content, content_type=served)
 
     async def login_page(self, _: web.Request) -> web.StreamResponse:
         """What an unauthorised download ends in: status 200 and HTML."""

@@ -74,16 +74,41 @@ class File:
     content: bytes
     origin: str
     created: int
+    canvas: bool = False
+    claimed_size: int | None = None
+    shared_in: list[Channel] = field(default_factory=list, repr=False)
+
+    def share(self, channel: Channel) -> None:
+        """Put it into a channel, where its members may read it."""
+        if channel not in self.shared_in:
+            self.shared_in.append(channel)
+
+    @property
+    def public(self) -> bool:
+        """Whether everybody of the workspace may read it."""
+        return any(one.kind == "public" for one in self.shared_in)
+
+    def link(self, domain: str, team: str) -> str:
+        """Its address for people."""
+        path = f"docs/{team}/{self.id}" if self.canvas else f"files/{self.user}/{self.id}/{self.name}"
+        return f"https://{domain}.slack.com/{path}"
 
     def to_json(self) -> dict[str, Any]:
-        """The file object that events and files.info carry."""
+        """The file object that events and files.info carry; of a canvas, as people saw it come."""
         kind = self.name.rpartition(".")[2].lower() or "text"
+        media = mimetypes.guess_type(self.name)[0] or "application/octet-stream"
         url = f"{self.origin}/files-pri/{self.id}/{self.name}"
         return {
             "id": self.id, "created": self.created, "timestamp": self.created, "name": self.name, "title": self.name,
-            "mimetype": mimetypes.guess_type(self.name)[0] or "application/octet-stream",
-            "filetype": {"txt": "text"}.get(kind, kind), "pretty_type": kind.upper(), "user": self.user,
-            "editable": False, "size": len(self.content), "mode": "hosted", "is_external": False, "is_public": True,
+            "mimetype": "application/vnd.slack-docs" if self.canvas else media,
+            "filetype": "quip" if self.canvas else {"txt": "text"}.get(kind, kind),
+            "pretty_type": "Canvas" if self.canvas else kind.upper(), "user": self.user,
+            "editable": self.canvas, "mode": "quip" if self.canvas else "hosted",
+            "size": len(self.content) if self.claimed_size is None else self.claimed_size,
+            "is_external": False, "is_public": self.public,
+            "channels": [one.id for one in self.shared_in if one.kind == "public"],
+            "groups": [one.id for one in self.shared_in if one.kind in {"private", "mpim"}],
+            "ims": [one.id for one in self.shared_in if one.kind == "im"],
             "url_private": url, "url_private_download": f"{url}?download=1",
             "permalink": f"{self.origin}/files/{self.user}/{self.id}/{self.name}", "file_access": "visible",
         }  # fmt: skip
@@ -385,9 +410,9 @@ class World:
         self.channels[channel.id] = channel
         return channel
 
-    def add_file(self, name: str, content: bytes, user: str) -> File:
-        """A new file."""
-        file = File(self.new_id("F"), name, user, content, self.origin, int(time.time()))
+    def add_file(self, name: str, content: bytes, user: str, *, canvas: bool = False) -> File:
+        """A new file, or a canvas, whose name is its title."""
+        file = File(self.new_id("F"), name, user, content, self.origin, int(time.time()), canvas=canvas)
         self.files[file.id] = file
         return file
 

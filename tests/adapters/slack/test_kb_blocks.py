@@ -1,0 +1,98 @@
+"""What ``/kb`` shows: safe, short, and complete."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.slack import kb_blocks
+from adapters.slack.offers import Offers, Taken, kept_under
+from adapters.testing.postings import InProcessPostings
+from core.conversation import Person
+from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from tests.e2e.fake_slack import block_rules
+
+NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+JOB = Job("abc", JobKind.INGEST, "handbook", Person("slack:T/U", "Ada"), NOW, subject="2 documents")
+
+
+def test_a_hostile_title_calls_nobody_and_is_no_link() -> None:
+    (row,) = kb_blocks.paragraphs("• **<!channel> [x](https://evil.example)** https://evil.example @here")
+    assert row["text"]["text"] == "• *&lt;!channel&gt; [x](https://evil.example)* https://evil.example @\u2060here"
+    assert row["text"]["verbatim"]
+
+
+def test_the_way_back_to_a_message_is_a_link() -> None:
+    link = "https://acme.slack.com/archives/C0123/p1700000000000000?thread_ts=1.2&cid=C0123"
+    assert kb_blocks.mrkdwn(f"by Bob: {link}") == f"by Bob: <{link.replace('&', '&amp;')}>"
+
+
+def test_a_long_reply_is_cut_between_lines_and_fits() -> None:
+    text = "\n".join(f"• **Document {number}** {'word ' * 40}" for number in range(200))
+    rows = kb_blocks.reply(text)
+    assert block_rules.faults_of_blocks(rows, "message") == []
+    assert all(row["text"]["text"].startswith("• *Document") for row in rows[:-1])
+    assert rows[-1]["elements"][0]["text"] == kb_blocks.CUT
+    assert block_rules.characters_of(rows) < block_rules.MESSAGE_CHARACTERS
+
+
+def test_a_card_with_many_failures_fits() -> None:
+    failed = tuple(
+        JobItem(ItemKind.FILE, f"{number} {'name' * 60}", "F", state=ItemState.FAILED, reason="why " * 70)
+        for number in range(20)
+    )
+    rows = kb_blocks.card(replace(JOB, items=failed, state=JobState.DONE))
+    assert block_rules.faults_of_blocks(rows, "message") == []
+    assert block_rules.characters_of(rows) < block_rules.MESSAGE_CHARACTERS
+
+
+def test_a_card_has_a_way_to_end_its_job_until_it_is_over() -> None:
+    assert [row["type"] for row in kb_blocks.card(JOB)] == ["section", "context", "actions"]
+    for ended in (replace(JOB, state=JobState.DONE), replace(JOB, cancelled_by="slack:T/U")):
+        assert [row["type"] for row in kb_blocks.card(ended)] == ["section", "context"]
+
+
+@pytest.mark.parametrize("bases", [[], ["one"], [f"base {number}" for number in range(25)]])
+@pytest.mark.parametrize("channel", [True, False])
+def test_the_form_is_one_slack_takes(bases: list[str], channel: bool) -> None:
+    form = kb_blocks.form(bases, bases[0] if bases else "", channel=channel, kept={"form": "f" * 32})
+    assert block_rules.faults_of_view(form, "modal") == []
+    assert ("here" in [row["block_id"] for row in form["blocks"]]) is channel
+
+
+def test_what_a_client_sends_is_bounded() -> None:
+    files = [{"id": f"F{number}", "name": "a"} for number in range(30)]
+    values = {"files": {"files": {"files": files}}, "limit": {"limit": {"value": "99999"}}, "link": {"link": {}}}
+    filled = kb_blocks.filled({"state": {"values": values}})
+    assert (len(filled.files), filled.limit, filled.link) == (10, 500, "")
+    assert kb_blocks.filled({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty
+
+
+class TestOffers:
+    async def test_of_two_presses_one_counts(self) -> None:
+        offers = Offers(InProcessPostings())
+        offer = await offers.make("ada", {"command": "x"})
+        assert [await offers.take(offer, "ada") for _ in range(2)] == [Taken.NOW, Taken.EARLIER]
+        await offers.done(offer, "ada")
+        assert await offers.take(offer, "ada") is Taken.EARLIER
+
+    async def test_what_was_not_done_can_be_taken_again(self) -> None:
+        offers = Offers(InProcessPostings())
+        offer = await offers.make("ada", {})
+        await offers.take(offer, "ada")
+        await offers.again(offer, "ada")
+        assert await offers.take(offer, "ada") is Taken.NOW
+
+    async def test_a_press_lost_with_its_worker_can_be_repeated_after_a_while(self) -> None:
+        postings = InProcessPostings()
+        offers = Offers(postings)
+        offer = await offers.make("ada", {})
+        await offers.take(offer, "ada")
+        await postings.keep(kept_under("ada"), offer, {"taken": "1"})
+        assert await offers.take(offer, "ada") is Taken.NOW
+
+    async def test_it_is_for_whom_it_was_made(self) -> None:
+        offers = Offers(InProcessPostings())
+        offer = await offers.make("ada", {})
+        assert await offers.take(offer, "bob") is Taken.GONE
+        assert await offers.take("", "ada") is Taken.GONE
