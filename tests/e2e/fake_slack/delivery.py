@@ -23,24 +23,18 @@ Kind = Literal["events_api", "interactive", "slash_commands"]
 
 @dataclass
 class Attempt:
-    """One try. `via` names the socket or the URL; `delay` is how long the acknowledgement took, in seconds."""
+    """One try. `via` names the socket or the URL."""
 
     number: int
     reason: str | None = None
     via: str = ""
     envelope_id: str = ""
     status: int | None = None
-    sent_at: float = field(default_factory=time.monotonic)
     acknowledged_at: float | None = None
     response: Any = None
     failure: str = ""
     final: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def delay(self) -> float | None:
-        """Seconds to the acknowledgement; None while there is none."""
-        return None if self.acknowledged_at is None else self.acknowledged_at - self.sent_at
 
     def acknowledge(self, response: Any = None) -> None:
         """Note that the app took it."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from aiohttp import web
 
 from tests.e2e.fake_slack import events, forms
-from tests.e2e.fake_slack.delivery import Attempt, Courier, Delivery
+from tests.e2e.fake_slack.delivery import Courier, Delivery
 from tests.e2e.fake_slack.faults import Faults, Limits
 from tests.e2e.fake_slack.http_push import HttpPush
 from tests.e2e.fake_slack.methods_chat import expire, publish
@@ -337,11 +337,6 @@ class FakeSlack:
         found = self.deliveries_of(message)
         await self.until(lambda: all(one.acknowledged for one in found), timeout, what="an acknowledgement")
         return found
-
-    def ack_delays(self) -> list[float]:
-        """The seconds each acknowledged attempt took, in order of sending."""
-        attempts: list[Attempt] = [one for delivery in self.deliveries for one in delivery.attempts]
-        return [one.delay for one in attempts if one.delay is not None]
 
     # --- what the handlers need
 

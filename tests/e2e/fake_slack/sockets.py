@@ -127,7 +127,6 @@ class Sockets:
             return False
         socket = self._next()
         attempt.via = socket.id
-        attempt.sent_at = time.monotonic()
         socket.envelopes.append(attempt.envelope_id)
         if socket.deaf:
             return True
