@@ -99,7 +99,7 @@ class Desk:
             asker=message.asker,
             audience=await platform.audience(message),
             conduct=settings.conduct,
-            bases=settings.bases,
+            bases=_narrowed(settings.bases, message.bases),
             context=() if record.total else await platform.context(message),
             attachments=await platform.attachments(message) if message.files else (),
             trace_id=trace_id,
@@ -286,6 +286,13 @@ def kept_message(text: str) -> IncomingMessage:
 
     message: IncomingMessage = from_json(IncomingMessage, text)
     return message
+
+
+def _narrowed(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
+    """Which bases to look in: those of the place, and of them only what the asker names. None: all that are visible."""
+    if not asked:
+        return of_place
+    return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
 def _is_over(posting: Posting) -> bool:

@@ -36,6 +36,7 @@ class IncomingMessage:
     private: bool = False  # answer for this person's eyes only
     edited: bool = False
     files: tuple[FileReference, ...] = ()
+    bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     discord_api_url: str | None = None
     discord_gateway_url: str | None = None
     discord_dev_guild: str | None = None
+    discord_allowed_bots: str = ""
 
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)

@@ -68,6 +68,7 @@ def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextMana
         parse=footnote.parser.parse,
         kb=footnote.governance.desk,
         dev_guild=settings.discord_dev_guild,
+        allowed_bots=listed(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
     )

@@ -35,6 +35,9 @@ class Presses(Protocol):
     async def act(self, press: Press, action: str, trace_id: str) -> None:
         """One of an answer's buttons."""
 
+    async def correct(self, press: Press, trace_id: str) -> None:
+        """Someone knows the right answer."""
+
     async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
         """A menu of a place's settings."""
 
@@ -111,6 +114,25 @@ class ChoiceButton(
         """It was pressed."""
         _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
         await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
+
+
+class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:(?P<trace>[0-9a-f]{16})"):
+    """Opens the form for the right answer, below the thanks for saying that one was not."""
+
+    @classmethod
+    def made(cls, trace_id: str) -> Self:
+        """The button for the answer of this trace."""
+        label = "Propose the right answer"
+        return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).correct(interaction, (self.item.custom_id or "").rpartition(":")[2])
 
 
 class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"):

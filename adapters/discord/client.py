@@ -10,7 +10,16 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.buttons import AnswerButton, ChoiceButton, KbButton, PlaceMenu, Presses, RoleMenu, StopButton
+from adapters.discord.buttons import (
+    AnswerButton,
+    ChoiceButton,
+    CorrectButton,
+    KbButton,
+    PlaceMenu,
+    Presses,
+    RoleMenu,
+    StopButton,
+)
 from adapters.discord.identifying import Identifying
 from adapters.discord.messages import NOBODY
 from core.errors import ConfigurationError
@@ -73,7 +82,7 @@ class FootnoteClient(discord.Client):
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
         self._identifying = identifying
-        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, KbButton, PlaceMenu, RoleMenu, KbButton)
+        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""

@@ -32,14 +32,14 @@ from adapters.discord.places import (
     person_of,
     private_key,
 )
-from adapters.discord.presses import LOOK_UP_SECONDS, WENT_WRONG, answering, is_admin, tell
 from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
-from adapters.discord.text import markdown
+from adapters.discord.telling import LOOK_UP_SECONDS, WENT_WRONG, answering, is_admin, tell
+from adapters.discord.text import clipped, markdown, plain
 from adapters.incoming import FileReference, IncomingMessage
 from core.conversation import Audience, ThreadKey, channel_principal
-from core.errors import Denied, FootnoteError
+from core.errors import Denied, FootnoteError, NotFound
 from core.places import ReplyStyle
 from core.ports import Preferences
 
@@ -47,6 +47,10 @@ LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
 NOT_ANSWERED = "I have not answered anything here that I could explain."
+ALSO_HERE = (
+    "`/ask` asks from anywhere, privately if you like. In any message's menu, under *Apps*, **Answer this** answers it "
+    "and **Add to knowledge base** proposes it as something to know."
+)
 NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
 
 log = structlog.get_logger(__name__)
@@ -79,7 +83,9 @@ class Commands:
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
         """Put every command into a client's tree."""
         tree.error(self._failed)
-        tree.add_command(_command("ask", "Ask a question of your team's documents", _ask_callback(self)))
+        ask = _command("ask", "Ask a question of your team's documents", _ask_callback(self))
+        ask.autocomplete("knowledge")(self._complete_base)
+        tree.add_command(ask)
         tree.add_command(self._footnote_group())
         tree.add_command(_menu("Answer this", self._answer_this))
         if self._kb is not None:
@@ -107,12 +113,15 @@ class Commands:
 
     # --- asking
 
-    async def ask(self, press: Press, question: str, private: bool | None, file: discord.Attachment | None) -> None:
-        """Acknowledge, then put the question into the inbox."""
+    async def ask(
+        self, press: Press, question: str, private: bool | None, file: discord.Attachment | None, base: str = ""
+    ) -> None:
+        """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
         async with answering(press):
             alone = private if private is not None else await self._is_private(press)
             alone = alone and press.guild_id is not None
             answered = await press.response.defer(ephemeral=alone, thinking=True)
+            bases = await self._named(press, base, alone=alone) if base.strip() else ()
             address = Address(
                 manner=Manner.PRIVATE if alone else Manner.RESPONSE,
                 channel=str(press.channel_id),
@@ -133,8 +142,32 @@ class Commands:
                 direct=press.guild_id is None,
                 private=alone,
                 files=(FileReference(str(file.id), file.filename, file.size),) if file is not None else (),
+                bases=bases,
             )
             self._put(press, incoming)
+
+    async def _named(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
+        """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
+        thread = asked_in(press, alone=alone)
+        readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
+        wanted = name.strip().casefold()
+        for base in await self._controls.visible_bases(readers):
+            if base.name.casefold() == wanted:
+                return (base.name,)
+        raise NotFound(
+            f"There is no knowledge base called “{plain(clipped(name.strip(), 60))}” that everybody here may read.",
+            remedy="Ask without naming one, or for your eyes only.",
+        )
+
+    async def _complete_base(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        """Names of bases that the one who types may read."""
+        try:
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                bases = await self._controls.visible_bases(await self.own_audience(press))
+        except (FootnoteError, TimeoutError):
+            return []
+        names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
+        return [app_commands.Choice(name=name[:100], value=name[:100]) for name in names[:25]]
 
     async def _is_private(self, press: Press) -> bool:
         """Whether answers here are for the asker alone. When nobody can tell in time: yes."""
@@ -201,7 +234,7 @@ class Commands:
     async def _help(self, press: Press) -> None:
         async with answering(press):
             lines = [line.replace("*Show quotes*", "**Show quotes**") for line in HELP]
-            await tell(press, "\n".join(lines))
+            await tell(press, "\n".join([*lines, ALSO_HERE]))
 
     async def _why(self, press: Press) -> None:
         async with answering(press):
@@ -342,14 +375,17 @@ def _ask_callback(commands: Commands) -> Callable[..., Any]:
         question="What do you want to know?",
         private="Answer only to me",
         file="A text file or PDF to read for this question",
+        knowledge="Look only in this knowledge base",
     )
+    @app_commands.rename(knowledge="kb")
     async def ask(
         interaction: discord.Interaction,
         question: app_commands.Range[str, 1, LONGEST_QUESTION],
         private: bool | None = None,
         file: discord.Attachment | None = None,
+        knowledge: str = "",
     ) -> None:
-        await commands.ask(interaction, question, private, file)
+        await commands.ask(interaction, question, private, file, knowledge)
 
     return ask
 

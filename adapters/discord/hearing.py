@@ -1,7 +1,8 @@
 """What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
 
-Other bots, webhooks and Discord's own messages are nothing. So is what is said in a channel without naming us; in a
-thread everything is passed on, and whether it goes on with our conversation is the desk's to decide.
+Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. So is what is said in a
+channel without naming us; in a thread everything is passed on, and whether it goes on with our conversation is the
+desk's to decide.
 """
 
 import re
@@ -12,6 +13,7 @@ import discord
 
 from adapters.discord.layouts import only_text
 from adapters.discord.places import Address, Manner, key_of, person_of
+from adapters.discord.wordings import stamp_of
 from adapters.incoming import FileReference, IncomingMessage
 from core.conversation import ThreadKey
 
@@ -35,16 +37,24 @@ def ourselves(user_id: int, guild: discord.Guild | None) -> Ourselves:
 
 
 def could_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
-    """Whether a person said it, or a bot that is allowed by name or id.
+    """Whether a person said it, or a bot that is allowed by id or name.
 
-    Such a bot is heard in a channel alone: threads are for people, or two bots would never end.
+    Such a bot is heard in a channel alone: threads are for people, or two bots would never end. A webhook counts by its
+    id, since whoever posts through it can call themselves anything.
     """
     if message.type not in SAID:
         return False
-    if not message.author.bot and message.webhook_id is None:
+    if by_person(message):
         return True
-    names = {message.author.name.casefold(), str(message.author.id)}
+    names = {str(message.author.id)}
+    if message.webhook_id is None:
+        names.add(message.author.name.casefold())
     return bool(names & set(allowed_bots)) and not isinstance(message.channel, discord.Thread)
+
+
+def by_person(message: discord.Message) -> bool:
+    """Whether a human being wrote it."""
+    return not message.author.bot and message.webhook_id is None
 
 
 def mentions_us(message: discord.Message, us: Ourselves) -> bool:
@@ -104,6 +114,7 @@ def _address(message: discord.Message, *, in_place: bool, continues: ThreadKey |
         guild=str(message.guild.id) if message.guild else "",
         asker=str(message.author.id),
         about=str(replied_to(message) or ""),
+        edited=stamp_of(message.edited_at),
     )
 
 

@@ -4,8 +4,12 @@ The group is hidden from those who cannot manage the server; who may do what is 
 are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
 """
 
+import asyncio
 import hashlib
-from collections.abc import Callable
+import re
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,30 +18,44 @@ from discord import app_commands, ui
 
 from adapters.discord import layouts
 from adapters.discord.buttons import KbButton, Press
-from adapters.discord.knowledge import conversation_of, job_text, reference_of
+from adapters.discord.cards import JobCards, card
+from adapters.discord.conversations import conversation_of, reference_of
+from adapters.discord.kb_options import subcommands
+from adapters.discord.knowledge import LARGEST
 from adapters.discord.messages import NOBODY
-from adapters.discord.options import PlaceOption
 from adapters.discord.places import Address, Manner, base_channel_id, key_of, person_of
-from adapters.discord.presses import answering, is_admin, tell
 from adapters.discord.readers import Readers
+from adapters.discord.telling import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.text import clipped
 from adapters.incoming import FileReference, Permissions
 from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
-from core.conversation import channel_principal
+from adapters.knowledge_text import job_text
+from core.ingestion.jobs import Job
 from core.ports import Postings
 from core.serial import from_json, to_json
 
-KEPT_UNDER = "discord/kb"
 EXPIRED = "That button is too old. Use the command again."
-PRINCIPALS = (discord.Role, discord.Member, discord.User)
+DONE_ALREADY = "That has been done already."
+ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conversation, each with a command of its own."
+HOW_TO_DECIDE = "-# `/kb approve` takes one up, `/kb reject` puts it aside."
+_LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILINE)
+_OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
+PRESSES_REMEMBERED = 1_000
+_COMMAND = "command"
+ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
+
+Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
 class KbGroup:
     """The commands, over the knowledge desk."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: Postings) -> None:
+    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: Postings, cards: JobCards) -> None:
         self._kb = kb
         self._readers = readers
         self._postings = postings
+        self._cards = cards
+        self._pressed: OrderedDict[str, None] = OrderedDict()
 
     # --- what is registered
 
@@ -49,54 +67,80 @@ class KbGroup:
             guild_only=True,
             default_permissions=discord.Permissions(manage_guild=True),
         )
-        for name, description, callback in self._subcommands():
+        for name, description, callback in subcommands(self):
             command: app_commands.Command[Any, ..., Any] = app_commands.Command(
                 name=name, description=description, callback=callback
             )
-            for option, complete in (("knowledge", self._complete_base), ("source", self._complete_source)):
+            for option, complete in self._completions(name).items():
                 if command.get_parameter(option) is not None:
                     command.autocomplete(option)(complete)
             group.add_command(command)
         return group
 
-    def _subcommands(self) -> list[tuple[str, str, Callable[..., Any]]]:
-        verb = KbVerb
-        return [
-            ("ingest", "Add files, a link with what lies below it, or this conversation", _ingest(self)),
-            ("list", "What there is", _listing(self, verb.LIST)),
-            ("show", "One source", _about_source(self, verb.SHOW)),
-            ("remove", "Take a source out", _about_source(self, verb.REMOVE)),
-            ("restore", "Bring a source back that was removed", _about_source(self, verb.RESTORE)),
-            ("refresh", "Look whether a source has changed", _about_source(self, verb.REFRESH)),
-            ("schedule", "Refresh a link daily, weekly or never", _schedule(self)),
-            ("create", "A new knowledge base", _described(self, verb.CREATE)),
-            ("describe", "What a knowledge base is about", _described(self, verb.DESCRIBE)),
-            ("grant", "Let a channel, a role or a person read it", _granting(self, verb.GRANT)),
-            ("revoke", "Do not let a channel, a role or a person read it any more", _granting(self, verb.REVOKE)),
-            ("status", "How the knowledge is doing", _listing(self, verb.STATUS)),
-            ("jobs", "What is being worked on", _listing(self, verb.JOBS)),
-            ("cancel", "End a job", _by_id(self, verb.CANCEL)),
-            ("proposals", "What was proposed and waits for an admin", _listing(self, verb.PROPOSALS)),
-            ("approve", "Take a proposal up", _by_id(self, verb.APPROVE)),
-            ("reject", "Put a proposal aside", _by_id(self, verb.REJECT)),
-        ]
+    def _completions(self, name: str) -> dict[str, Complete]:
+        """What completes each option of a subcommand. What was removed is no document that could be looked up."""
+        found: dict[str, Complete] = {"knowledge": self._complete_base}
+        found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
+        return found if name == "restore" else found | {"source": self._complete_source}
 
     # --- what they do
 
     async def run(self, press: Press, command: KbCommand) -> None:
-        """Do it and show the reply; a job's card is for all to see, everything else for the caller."""
+        """Do it and show the reply, for the caller alone."""
         async with answering(press):
             await press.response.defer(ephemeral=True, thinking=True)
             await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
 
+    async def ingest(
+        self, press: Press, base: str, files: Sequence[discord.Attachment], link: str, pages: int, *, here: bool
+    ) -> None:
+        """Take in files, a link with what lies below it, or this conversation: one of the three."""
+        threaded = isinstance(press.channel, discord.Thread)
+        reference = f"{press.guild_id}/{base_channel_id(press.channel)}/{press.channel_id}"
+        large = [one.filename for one in files if one.size > LARGEST]
+        if sum((bool(files), bool(link.strip()), here)) > 1:
+            return await tell(press, ONE_AT_A_TIME)
+        if large:
+            return await tell(press, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
+        command = KbCommand(
+            KbVerb.INGEST,
+            base=base,
+            target=link,
+            files=tuple(FileReference(one.url, one.filename, one.size) for one in files),
+            conversation=reference if here and threaded else "",
+            channel=str(press.channel_id) if here and not threaded else "",
+            limit=pages,
+        )
+        return await self.run(press, command)
+
     async def pressed(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with answering(press):
-            values = await self._postings.read(KEPT_UNDER, kept)
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                values = await self._postings.read(_place(kept), _COMMAND)
             if "command" not in values:
-                await tell(press, EXPIRED)
-                return
-        await self.run(press, from_json(KbCommand, values["command"]))
+                return await tell(press, EXPIRED)
+            await press.response.defer()
+            if values.get("kind") == ONCE:
+                if not self._first(kept, values):
+                    return await tell(press, DONE_ALREADY)
+                await self._postings.keep(_place(kept), _COMMAND, {"used": "yes"})
+            command: KbCommand = from_json(KbCommand, values["command"])
+            reply = await self._kb.handle(command, await self.caller(press))
+            if values.get("kind") != ASIDE:
+                return await self._show(press, reply, command, in_place=True)
+            await self._cards.renewed(command.target, press.token, str(press.id))
+            await tell(press, layouts.reply_text(reply.text))
+        return None
+
+    def _first(self, kept: str, values: Mapping[str, str]) -> bool:
+        """Whether nobody has pressed it before, however fast two presses follow each other."""
+        if values.get("used") or kept in self._pressed:
+            return False
+        self._pressed[kept] = None
+        while len(self._pressed) > PRESSES_REMEMBERED:
+            self._pressed.popitem(last=False)
+        return True
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
@@ -104,6 +148,10 @@ class KbGroup:
             await press.response.defer(ephemeral=True, thinking=True)
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
             await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
+
+    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+        """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
+        await self._show(press, await self._kb.correct(question, answer, link, await self.caller(press)))
 
     async def caller(self, press: Press) -> Caller:
         """Who calls, by what Discord says of them now."""
@@ -120,35 +168,64 @@ class KbGroup:
         )
         return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address.to_mapping())
 
-    async def _show(self, press: Press, reply: KbReply, command: KbCommand | None = None) -> None:
-        parts: list[ui.Item[Any]] = [ui.TextDisplay(layouts.shown_text(reply.text))]
-        if reply.job is not None:
-            parts.append(ui.TextDisplay(job_text(reply.job)))
-        if reply.confirm is not None:
-            button = await self._button(reply.confirm, reply.confirm_label or "Yes, do it", danger=True)
-            parts.append(layouts.row(button))
-        if command is not None and reply.pages > 1:
-            parts.append(layouts.row(*await self._neighbours(command, reply)))
-        sent = await press.followup.send(
-            view=layouts.layout(*parts), ephemeral=True, allowed_mentions=NOBODY, wait=True
-        )
-        if reply.job is not None:
-            card = {"message": str(sent.id), "token": press.token, "token_of": str(press.id)}
-            await self._postings.keep(KEPT_UNDER, f"job-{reply.job.id}", card)
+    # --- what is shown
 
-    async def _neighbours(self, command: KbCommand, reply: KbReply) -> list[KbButton]:
+    async def _show(
+        self, press: Press, reply: KbReply, command: KbCommand | None = None, *, in_place: bool = False
+    ) -> None:
+        """The reply as a message of its own, or in place of the one whose button was pressed."""
+        jobs = [job for job in (reply.job, *reply.more) if job is not None]
+        if jobs:
+            return await self._show_jobs(press, reply.text, jobs, in_place=in_place)
+        parts: list[ui.Item[Any]] = [ui.TextDisplay(layouts.reply_text(reply.text))]
+        if command is not None and command.verb is KbVerb.PROPOSALS and _LISTED.search(reply.text):
+            parts.append(ui.TextDisplay(HOW_TO_DECIDE))
+        buttons: list[KbButton] = []
+        if reply.confirm is not None:
+            label = reply.confirm_label or "Yes, do it"
+            buttons.append(await self._button(press, reply.confirm, label, kind=ONCE, danger=True))
+        if command is not None and reply.pages > 1:
+            buttons += await self._neighbours(press, command, reply)
+        shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
+        await self._put(press, shown, in_place=in_place)
+        return None
+
+    async def _show_jobs(self, press: Press, text: str, jobs: Sequence[Job], *, in_place: bool) -> None:
+        """A card for each new job, which is edited from now on; what else was said goes with the first."""
+        for job in jobs:
+            text = text.replace(job_text(job), "")
+        for number, job in enumerate(jobs):
+            note = "" if number else text.strip()
+            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=ASIDE)
+            cancel = (button.item.custom_id or "").rpartition(":")[2]
+            shown = card({"latest": job_text(job), "note": note, "cancel": cancel})
+            message = await self._put(press, shown, in_place=in_place and not number)
+            await self._cards.posted(job, message, note=note, cancel=cancel)
+
+    async def _put(self, press: Press, view: ui.LayoutView, *, in_place: bool) -> int:
+        """Show this; the message's id."""
+        if in_place:
+            return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
+        return (await press.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
+
+    async def _neighbours(self, press: Press, command: KbCommand, reply: KbReply) -> list[KbButton]:
         """Buttons to the pages before and after this one."""
         pages = {"Previous page": reply.page - 1, "Next page": reply.page + 1}
         return [
-            await self._button(replace(command, page=page), label)
+            await self._button(press, replace(command, page=page), label)
             for label, page in pages.items()
             if 1 <= page <= reply.pages
         ]
 
-    async def _button(self, command: KbCommand, label: str, *, danger: bool = False) -> KbButton:
+    async def _button(
+        self, press: Press, command: KbCommand, label: str, *, kind: str = "", danger: bool = False
+    ) -> KbButton:
+        """A button for a command, which is kept; one that counts once is another each time it is offered."""
         text = to_json(command)
-        kept = hashlib.sha256(text.encode()).hexdigest()[:24]
-        await self._postings.keep(KEPT_UNDER, kept, {"command": text})
+        mark = f"{uuid.uuid4()}" if kind == ONCE else text
+        kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
+        values = {"command": text, "kind": kind}
+        await self._postings.keep(_place(kept), _COMMAND, values, person=person_of(press.user).id)
         return KbButton.made(kept, label, danger=danger)
 
     # --- autocomplete
@@ -162,112 +239,24 @@ class KbGroup:
         found = await self._kb.complete_document(typed, await self.caller(press), base)
         return [app_commands.Choice(name=(title or name)[:100], value=name[:100]) for title, name in found[:25]]
 
+    async def _complete_proposal(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._listed(press, typed, KbVerb.PROPOSALS)
 
-def _ingest(kb: KbGroup) -> Callable[..., Any]:
-    @app_commands.describe(
-        link="A page, a sitemap or a file",
-        pages="Follow the link to this many pages",
-        file="A file",
-        file2="Another file",
-        file3="Another file",
-        here="This conversation, or the newest of this channel",
-        knowledge="Which knowledge base",
-    )
-    @app_commands.rename(knowledge="kb")
-    async def ingest(
-        interaction: discord.Interaction,
-        link: str = "",
-        pages: app_commands.Range[int, 0, 500] = 0,
-        file: discord.Attachment | None = None,
-        file2: discord.Attachment | None = None,
-        file3: discord.Attachment | None = None,
-        here: bool = False,
-        knowledge: str = "",
-    ) -> None:
-        attached = [one for one in (file, file2, file3) if one is not None]
-        threaded = isinstance(interaction.channel, discord.Thread)
-        reference = f"{interaction.guild_id}/{base_channel_id(interaction.channel)}/{interaction.channel_id}"
-        command = KbCommand(
-            KbVerb.INGEST,
-            base=knowledge,
-            target=link,
-            files=tuple(FileReference(one.url, one.filename, one.size) for one in attached),
-            conversation=reference if here and threaded else "",
-            channel=str(interaction.channel_id) if here and not threaded else "",
-            limit=pages,
-        )
-        await kb.run(interaction, command)
+    async def _complete_job(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._listed(press, typed, KbVerb.JOBS)
 
-    return ingest
+    async def _listed(self, press: Press, typed: str, verb: KbVerb) -> list[app_commands.Choice[str]]:
+        """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
+        if not is_admin(press):
+            return []
+        reply = await self._kb.handle(KbCommand(verb), await self.caller(press))
+        found = {one["id"]: one["what"].replace("**", "") for one in _LISTED.finditer(reply.text)}
+        return [
+            app_commands.Choice(name=clipped(what, 100), value=number)
+            for number, what in found.items()
+            if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
+        ][:25]
 
 
-def _listing(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
-    async def listing(
-        interaction: discord.Interaction, knowledge: str = "", page: app_commands.Range[int, 1, 1000] = 1
-    ) -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, page=page))
-
-    return app_commands.describe(knowledge="Which knowledge base", page="Which page")(
-        app_commands.rename(knowledge="kb")(listing)
-    )
-
-
-def _about_source(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
-    async def about_source(interaction: discord.Interaction, source: str, knowledge: str = "") -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, target=source))
-
-    return app_commands.describe(source="Its title or path", knowledge="Which knowledge base")(
-        app_commands.rename(knowledge="kb")(about_source)
-    )
-
-
-def _schedule(kb: KbGroup) -> Callable[..., Any]:
-    @app_commands.describe(source="A link or a source", every="How often", knowledge="Which knowledge base")
-    @app_commands.choices(every=[app_commands.Choice(name=one, value=one) for one in ("daily", "weekly", "never")])
-    @app_commands.rename(knowledge="kb")
-    async def schedule(interaction: discord.Interaction, source: str, every: str, knowledge: str = "") -> None:
-        await kb.run(interaction, KbCommand(KbVerb.SCHEDULE, base=knowledge, target=source, every=every))
-
-    return schedule
-
-
-def _described(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
-    async def described(interaction: discord.Interaction, knowledge: str, description: str = "") -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, text=description))
-
-    return app_commands.describe(knowledge="Its name", description="What it is about: I choose by this")(
-        app_commands.rename(knowledge="kb")(described)
-    )
-
-
-def _granting(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
-    async def granting(
-        interaction: discord.Interaction,
-        knowledge: str,
-        channel: app_commands.Transform[int, PlaceOption] | None = None,
-        role: discord.Role | None = None,
-        person: discord.User | None = None,
-        principal: str = "",
-    ) -> None:
-        guild = str(interaction.guild_id)
-        named = [principal.strip()] if principal.strip() else []
-        named += [channel_principal("discord", guild, str(channel))] if channel is not None else []
-        if role is not None:
-            named.append(f"discord:guild:{guild}" if role.is_default() else f"discord:role:{guild}/{role.id}")
-        named += [f"discord:user:{person.id}"] if person is not None else []
-        await kb.run(interaction, KbCommand(verb, base=knowledge, principals=tuple(named)))
-
-    return app_commands.describe(
-        knowledge="Which knowledge base",
-        channel="Whoever can read this channel",
-        role="Whoever has this role",
-        person="One person",
-        principal="Any other, as I write them, or “everyone”",
-    )(app_commands.rename(knowledge="kb")(granting))
-
-
-def _by_id(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
-    async def by_id(interaction: discord.Interaction, id: str) -> None:  # noqa: A002 - the option's name for people
-        await kb.run(interaction, KbCommand(verb, target=id))
-
-    return app_commands.describe(id="Its id")(by_id)
+def _place(kept: str) -> str:
+    return f"discord/kb/{kept}"

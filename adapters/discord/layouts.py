@@ -53,6 +53,11 @@ def shown_text(text: str) -> str:
     return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
 
 
+def reply_text(text: str) -> str:
+    """What the knowledge desk replies: as ``shown_text``, with places and people by the names that Discord has."""
+    return texts.named(shown_text(text))
+
+
 def working(
     steps: Mapping[str, Step],
     written: str,

@@ -10,19 +10,24 @@ from contextlib import suppress
 from dataclasses import replace
 
 import discord
+import structlog
 
-from adapters.discord.hearing import heard, mentions_us, ourselves, replied_to
+from adapters.discord.bot_turns import BotTurns
+from adapters.discord.hearing import SAID, by_person, heard, mentions_us, ourselves, replied_to
 from adapters.discord.intake import Intake
 from adapters.discord.messages import Messages
-from adapters.discord.places import Address, Manner, key_of, private_key
+from adapters.discord.places import Address, Manner, base_channel_id, key_of, private_key
 from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
+from adapters.discord.wordings import Wordings
 from adapters.incoming import IncomingMessage
 from core.conversation import ThreadKey
 from core.errors import FootnoteError
 from core.places import ReplyStyle
 from core.ports import Postings
+
+log = structlog.get_logger(__name__)
 
 
 class Listening:
@@ -35,6 +40,7 @@ class Listening:
         intake: Intake,
         postings: Postings,
         shown: ShownAnswers,
+        wordings: Wordings,
         readers: Readers,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
@@ -45,6 +51,8 @@ class Listening:
         self._intake = intake
         self._postings = postings
         self._shown = shown
+        self._wordings = wordings
+        self._bots = BotTurns()
         self._readers = readers
         self._messages = messages
         self._tell = tell
@@ -63,20 +71,22 @@ class Listening:
         client = self._client()
         if client.user is None or message.author.id == client.user.id:
             return
+        if not edited and by_person(message) and message.type in SAID:
+            self._bots.person_spoke(base_channel_id(message.channel))
         us = ourselves(client.user.id, message.guild)
 
         async def keep() -> None:
             await self._place_known(message)
             continues = await self._continues(message)
             incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None:
+            if incoming is None or not self._in_turn(message):
                 return
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
             if str(incoming.thread) != str(expected):
                 await self._shown.keep_question(message.id, incoming.thread)
             if edited and message.edited_at is not None:
-                await self._heard_anew(incoming, f"{message.edited_at.timestamp():.3f}")
+                await self._heard_anew(incoming)
             else:
                 await self._put(f"discord:{message.id}", incoming)
 
@@ -97,14 +107,25 @@ class Listening:
                 if isinstance(found, discord.Thread):
                     message.channel = found
 
-    async def _heard_anew(self, incoming: IncomingMessage, stamp: str) -> None:
-        """Take an edit in, once: Discord tells of an edited message again for other reasons."""
-        thread, subject = str(incoming.thread), f"edit:{incoming.id}"
-        if (await self._postings.read(thread, subject)).get("heard") == stamp:
+    def _in_turn(self, message: discord.Message) -> bool:
+        """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
+        if by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
+            return True
+        log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
+        return False
+
+    async def _heard_anew(self, incoming: IncomingMessage) -> None:
+        """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
+
+        Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
+        before it is put into the inbox, so that it never calls itself off.
+        """
+        if not await self._wordings.is_news(incoming):
             return
-        await self._postings.call_off(thread, incoming.id, "edited")
-        await self._put(f"discord:{incoming.id}:{stamp}", incoming)
-        await self._postings.keep(thread, subject, {"heard": stamp})
+        await self._wordings.announce(incoming)
+        await self._postings.call_off(str(incoming.thread), incoming.id, "edited")
+        await self._put(f"discord:{incoming.id}:{Address.of(incoming.address).edited}", incoming)
+        await self._wordings.taken_in(incoming)
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
         await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))

@@ -40,6 +40,7 @@ class Address:
     token: str = ""
     response: str = ""
     about: str = ""  # the message that the question refers to
+    edited: str = ""  # when the question was edited to read as it does, in seconds since the epoch
     file: str = ""  # the address of a file that came with a command, and so hangs on no message
 
     @classmethod

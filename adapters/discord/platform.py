@@ -16,6 +16,7 @@ import structlog
 from adapters.controls import MUTED, UNMUTED, Controls
 from adapters.discord import layouts
 from adapters.discord.attachments import texts_of
+from adapters.discord.cards import JobCards
 from adapters.discord.client import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
 from adapters.discord.commands import Commands
 from adapters.discord.context import earlier
@@ -32,6 +33,7 @@ from adapters.discord.presses import DiscordPresses, role_of
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
+from adapters.discord.wordings import Wordings
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
 from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
 from adapters.platform import Posting
@@ -55,10 +57,9 @@ class DiscordPlatform:
     """One application on Discord.
 
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
-    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels.
-
-    ``dev_guild`` is the one server to register commands in while
-    developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or compatible server.
+    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
+    to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
+    compatible server.
     """
 
     def __init__(
@@ -90,20 +91,23 @@ class DiscordPlatform:
         self._identifying = Identifying(controls.preferences)
         self._intake = Intake(inbox)
         self._shown = ShownAnswers(postings)
+        self._wordings = Wordings(postings)
         self.messages = Messages(self.client)
         self.readers = Readers(self.client, controls)
-        self.knowledge = DiscordKnowledge(self.client, self.messages, postings)
+        cards = JobCards(self.messages, postings, self.connected)
+        self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
         self._listening = Listening(
             client=self.client,
             intake=self._intake,
             postings=postings,
             shown=self._shown,
+            wordings=self._wordings,
             readers=self.readers,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, postings) if kb is not None else None
+        group = KbGroup(kb, self.readers, postings, cards) if kb is not None else None
         self._commands = Commands(
             controls=controls,
             readers=self.readers,
@@ -122,7 +126,7 @@ class DiscordPlatform:
             messages=self.messages,
             intake=self._intake,
             set_place=self._commands.set_place,
-            kb=group.pressed if group is not None else None,
+            kb=group,
         )
 
     @property
@@ -286,6 +290,7 @@ class DiscordPlatform:
             trace_id=trace_id,
             messages=self.messages,
             shown=self._shown,
+            wordings=self._wordings,
             pace=self._pace(f"{posting.thread} {posting.subject}"),
             connected=self.connected,
             extras=extras,

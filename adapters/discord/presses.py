@@ -6,78 +6,59 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
-import discord
 import structlog
 from discord import ui
 
 from adapters.controls import GONE, Controls
 from adapters.discord import layouts
-from adapters.discord.buttons import Press
+from adapters.discord.buttons import CorrectButton, Press
+from adapters.discord.forms import (
+    LONGEST_CORRECTION,
+    LONGEST_WORDS,
+    MODAL,
+    correction_form,
+    entered,
+    reason_form,
+    words_form,
+)
 from adapters.discord.intake import Intake
 from adapters.discord.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.places import Address, Manner, person_of
 from adapters.discord.readers import Readers
 from adapters.discord.shown import Shown, ShownAnswers
+from adapters.discord.telling import LOOK_UP_SECONDS, TRY_AGAIN, answering, is_admin, tell
 from adapters.discord.text import clipped, pieces, plain, quote_blocks
 from adapters.incoming import IncomingChoice
 from adapters.splitting import split_markdown
 from core.answer import Answer
 from core.conversation import Audience, Turn
-from core.errors import FootnoteError, NotFound
+from core.errors import NotFound
 from core.inquiry import Checkpoint, Choice
 from core.ports import Checkpoints, Postings
 
-LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 ANSWER_LIMIT = 3_800
-LONGEST_WORDS = 500
-MODAL = re.compile(r"footnote:(?P<kind>words|reason|languages):(?P<rest>[\w:-]{1,80})")
 
 TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
 NOT_YOURS = "Only the person who asked, or an admin, can choose here."
 NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
 FINISHED = "That is finished already."
-TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
-WENT_WRONG = "Something went wrong on my side. Please try again."
 THANKS = "Thank you. That helps me to get better."
+KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
 
 log = structlog.get_logger(__name__)
 
 
-async def tell(press: Press, text: str) -> None:
-    """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
-    shown = layouts.said(text)
-    try:
-        if press.response.is_done():
-            await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
-        else:
-            await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
-    except discord.HTTPException as error:
-        log.warning("not_told", reason=error.text[:200], code=error.code)
+class KnowledgePresses(Protocol):
+    """What is pressed and sent that is about the knowledge itself."""
 
+    async def pressed(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
 
-@asynccontextmanager
-async def answering(press: Press) -> AsyncIterator[None]:
-    """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
-    try:
-        yield
-    except TimeoutError:
-        await tell(press, TRY_AGAIN)
-    except FootnoteError as error:
-        await tell(press, str(error))
-    except discord.HTTPException as error:
-        log.warning("press_not_answered", code=error.code, reason=error.text[:200])
-    except Exception:
-        log.exception("press_failed")
-        await tell(press, WENT_WRONG)
-
-
-def is_admin(press: Press) -> bool:
-    """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
-    rights = press.permissions
-    return press.guild_id is not None and (rights.administrator or rights.manage_guild)
+    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+        """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
 class DiscordPresses:
@@ -94,7 +75,7 @@ class DiscordPresses:
         messages: Messages,
         intake: Intake,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
-        kb: Callable[[Press, str], Awaitable[None]] | None,
+        kb: "KnowledgePresses | None",
     ) -> None:
         self._controls = controls
         self._checkpoints = checkpoints
@@ -137,7 +118,7 @@ class DiscordPresses:
                 return
             checkpoint, choice, trace_id = found
             if choice.asks_text:
-                await press.response.send_modal(_words_form(checkpoint, choice))
+                await press.response.send_modal(words_form(checkpoint, choice))
             else:
                 await self._take(press, checkpoint, choice, trace_id, "")
 
@@ -191,10 +172,14 @@ class DiscordPresses:
         match = MODAL.fullmatch(str(data.get("custom_id", "")))
         if match is None:
             return
-        words = clipped(" ".join(_entered(data.get("components"))).strip(), LONGEST_WORDS)
+        text = " ".join(entered(data.get("components"))).strip()
+        words = clipped(text, LONGEST_WORDS)
         async with answering(press):
             if match["kind"] == "reason":
                 await self._reason(press, match["rest"], words)
+                return
+            if match["kind"] == "correction":
+                await self._correct(press, match["rest"], clipped(text, LONGEST_CORRECTION))
                 return
             if match["kind"] == "languages":
                 await self._set_place(press, "languages", match["rest"], [words])
@@ -210,7 +195,40 @@ class DiscordPresses:
         shown = await self._of(press, trace_id)
         if shown is not None:
             await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
-            await tell(press, THANKS)
+            await self._offer_correction(press, trace_id)
+
+    async def _offer_correction(self, press: Press, trace_id: str) -> None:
+        """Thank them; whoever knows the right answer may say it."""
+        if self._kb is None:
+            return await tell(press, THANKS)
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
+        return None
+
+    async def correct(self, press: Press, trace_id: str) -> None:
+        """Open the form for the right answer."""
+        async with answering(press):
+            if await self._of(press, trace_id) is not None:
+                await press.response.send_modal(correction_form(trace_id))
+
+    async def _correct(self, press: Press, trace_id: str, answer: str) -> None:
+        """Put it to the knowledge desk, with the question as it was asked and the way back to the answer."""
+        shown = await self._of(press, trace_id)
+        if shown is None or self._kb is None:
+            return None
+        if not answer:
+            return await tell(press, "There was nothing in that field. Press again and write the right answer.")
+        await press.response.defer(ephemeral=True, thinking=True)
+        turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
+        await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
+        return None
+
+    async def _link_to(self, shown: Shown) -> str | None:
+        """The way back to an answer that others can see."""
+        posted = await self._postings.read(str(shown.thread), shown.subject)
+        if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
+            return None
+        return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
 
     # --- answers
 
@@ -227,7 +245,7 @@ class DiscordPresses:
                     await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
                 case "unhelpful":
-                    await press.response.send_modal(_reason_form(trace_id))
+                    await press.response.send_modal(reason_form(trace_id))
                     await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
                 case "handoff":
                     await self._handoff(press, shown, trace_id)
@@ -306,7 +324,7 @@ class DiscordPresses:
         if self._kb is None:
             await tell(press, GONE)
         else:
-            await self._kb(press, kept)
+            await self._kb.pressed(press, kept)
 
 
 def address_of(press: Press) -> Address:
@@ -325,42 +343,6 @@ def role_of(handoff: str) -> int | None:
     """The role's id in a place's setting, which may be written as a mention."""
     found = re.search(r"\d{5,25}", handoff)
     return int(found.group()) if found else None
-
-
-def _words_form(checkpoint: Checkpoint, choice: Choice) -> ui.Modal:
-    field = ui.TextInput[ui.Modal](
-        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
-    )
-    label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
-    return form_of(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
-
-
-def _reason_form(trace_id: str) -> ui.Modal:
-    field = ui.TextInput[ui.Modal](
-        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
-    )
-    label: ui.Label[ui.Modal] = ui.Label(text="What was wrong or missing?", component=field)
-    return form_of("Not helpful", f"footnote:reason:{trace_id}", label)
-
-
-def form_of(title: str, custom_id: str, *items: ui.Item[ui.Modal]) -> ui.Modal:
-    """A form that the library need not remember: its answer is known by the id, also after a restart."""
-    form = ui.Modal(title=title, custom_id=custom_id, timeout=None)
-    for item in items:
-        form.add_item(item)
-    form.stop()
-    return form
-
-
-def _entered(components: object) -> list[str]:
-    """The texts of a form that was sent."""
-    found: list[str] = []
-    for component in components if isinstance(components, list) else []:
-        if isinstance(component.get("value"), str):
-            found.append(component["value"])
-        found += _entered(component.get("components"))
-        found += _entered([component["component"]] if component.get("component") else None)
-    return found
 
 
 def _shared(turn: Turn, by: str) -> list[ui.LayoutView]:

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 import discord
 from discord import ui
 
-from adapters.controls import CHECKPOINT_LABELS, REPLY_LABELS, SettingsForm, explained
+from adapters.controls import CHECKPOINT_LABELS, REPLY_LABELS, SettingsForm
 from adapters.discord.buttons import PlaceMenu, RoleMenu
+from adapters.discord.forms import form_of
 from adapters.discord.layouts import layout, row
-from adapters.discord.presses import form_of, role_of
+from adapters.discord.presses import role_of
 from adapters.discord.text import clipped, plain
 from core.inquiry import Behaviour, Profile
 from core.places import PlaceSettings, ReplyStyle
@@ -22,8 +23,8 @@ OTHER = "other"
 
 def menu(place_id: int, applies: PlaceSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> ui.LayoutView:
     """The settings of one channel or category, as they are."""
-    lines = [f"-# {plain(line)}" for line in explained(applies, chosen)]
-    head = ui.TextDisplay[ui.LayoutView](clipped(f"**Settings of <#{place_id}>**\n" + "\n".join(lines), 2_500))
+    lines = [f"**How I answer in <#{place_id}>**", *_explained(applies, chosen)]
+    head = ui.TextDisplay[ui.LayoutView](clipped("\n".join(lines), 2_500))
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
         _manner(place_id, chosen),
@@ -33,6 +34,26 @@ def menu(place_id: int, applies: PlaceSettings, chosen: Mapping[str, str], bases
     ]
     handoff = RoleMenu.made("handoff", place_id, "Ask a person: which role?", role_of(applies.handoff))
     return layout(head, *(row(one) for one in menus), row(handoff))
+
+
+def _explained(applies: PlaceSettings, chosen: Mapping[str, str]) -> list[str]:
+    """What applies, a line each; marked where it was chosen here or for the category."""
+    conduct, role = applies.conduct, role_of(applies.handoff)
+    asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]
+    told = {
+        "profile": ("Effort", conduct.profile.value),
+        "behaviour": ("Behaviour", conduct.behaviour.value),
+        "checkpoints": ("I ask back when", "; ".join(asks) or "never"),
+        "sources_first": ("Sources before an answer", "yes" if conduct.sources_first else "no"),
+        "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
+        "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
+        "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
+    }
+    lines = [
+        f"-# {name}: {plain(value)}{' · chosen here' if setting in chosen else ''}"
+        for setting, (name, value) in told.items()
+    ]
+    return [*lines, f"-# Ask a person: {f'<@&{role}>' if role else 'nobody yet'}"]
 
 
 def _bases(place_id: int, chosen: Mapping[str, str], bases: Sequence[str]) -> PlaceMenu:

@@ -41,7 +41,7 @@ class ShownAnswers:
             "private": "yes" if message.private else "",
             "asked_at": _asked_at(message),
         }
-        await self._postings.keep(_trace(trace_id), _WHERE, values)
+        await self._postings.keep(_trace(trace_id), _WHERE, values, person=message.asker.id)
         last = {message.asker.id: str(message.thread)}
         if not message.private:
             last["anybody"] = str(message.thread)

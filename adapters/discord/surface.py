@@ -19,6 +19,7 @@ from adapters.discord.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.places import Address, Manner
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.text import clipped, pieces, plain
+from adapters.discord.wordings import Superseded, Wordings
 from adapters.incoming import IncomingMessage
 from adapters.platform import Posting
 from adapters.relay import Step
@@ -59,6 +60,7 @@ class DiscordSurface:
         trace_id: str,
         messages: Messages,
         shown: ShownAnswers,
+        wordings: Wordings,
         pace: Pace,
         connected: Callable[[], Awaitable[None]],
         extras: Callable[[], Awaitable[Extras]],
@@ -70,6 +72,7 @@ class DiscordSurface:
         self._trace_id = trace_id
         self._messages = messages
         self._shown = shown
+        self._wordings = wordings
         self._pace = pace
         self._connected = connected
         self._extras = extras
@@ -78,13 +81,23 @@ class DiscordSurface:
         self._written = ""
         self._notices: list[str] = []
         self._over = False
+        self._superseded = False
 
     # --- while it goes
 
     async def open(self) -> None:
-        """Show that the question was heard, in its place; or take up what an earlier worker showed."""
+        """Show that the question was heard, in its place; or take up what an earlier worker showed.
+
+        Raises Superseded when the question reads otherwise meanwhile; nothing more is then shown here.
+        """
         self._pace.stop()
         await self._connected()
+        if not self._posting.get("outcome"):  # what is parked goes on, whatever became of its wording
+            try:
+                await self._wordings.check(self._message)
+            except Superseded:
+                self._superseded = True
+                raise
         await self._shown.keep(self._trace_id, self._message)
         await self._settle_place()
         if chosen := self._posting.get("chosen"):
@@ -166,7 +179,12 @@ class DiscordSurface:
         await self._end([card])
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work; where even that cannot be said, the log has it."""
+        """Say that it did not work; where even that cannot be said, the log has it.
+
+        Nothing is said of a wording that is not the question's any more: the place belongs to the later one.
+        """
+        if self._superseded:
+            return
         try:
             await self._end([layouts.failed(message, trace_id)])
         except (LeaseLost, StoreUnavailable):

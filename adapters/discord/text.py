@@ -30,6 +30,12 @@ _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})")
 _TABLE_LINE = re.compile(r"^\s*\|?(?:[^|\n]+\|)+[^|\n]*\|?\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_PRINCIPALS = (
+    (re.compile(r"\bdiscord:role:\d+/(\d+)\b"), r"<@&\1>"),
+    (re.compile(r"\bdiscord:channel:\d+/(\d+)\b"), r"<#\1>"),
+    (re.compile(r"\bdiscord:user:(\d+)\b"), r"<@\1>"),
+    (re.compile(r"\bdiscord:guild:\d+\b"), "everybody in this server"),
+)
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -101,6 +107,16 @@ def _open_links(text: str) -> str:
 def _outside_code(text: str, change: Callable[[str], str]) -> str:
     parts = _CODE.split(text)
     return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
+
+
+def named(text: str) -> str:
+    """Principals as people see them: a role, a channel or a person by name, a server as everybody in it.
+
+    These mentions are for the eye: whatever shows them sends them with no mention allowed.
+    """
+    for principal, shown in _PRINCIPALS:
+        text = principal.sub(shown, text)
+    return text
 
 
 def link(citation: Citation) -> str:
@@ -177,7 +193,9 @@ def footer(answer: Answer, trace_id: str) -> str:
     spent = answer.spent
     parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
     if spent.calls:
-        parts.append(f"{spent.calls} model calls, {spent.tokens:,} tokens")
+        parts.append(f"{spent.calls} model call{'' if spent.calls == 1 else 's'}")
+    if spent.tokens:
+        parts.append(f"{spent.tokens:,} tokens")
     if spent.cost:
         parts.append(f"{spent.cost:.4f}")
     verdict = answer.verdict

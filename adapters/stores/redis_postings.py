@@ -1,24 +1,34 @@
-"""What is posted where in a thread, in Redis: a small hash for each question, fenced by the thread's lease."""
+"""What is posted where in a thread, in Redis: a small hash for each question, fenced by the thread's lease.
 
+Each is found again by its thread and by the person it belongs to, so that it can be forgotten with either.
+"""
+
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import tagged
+from adapters.stores.redis_forgetting import OWNER
+from adapters.stores.redis_keys import called_off_key, index_person, index_thread, lease_key, posting_key
 from core.errors import LeaseLost
 from core.ports import Postings
 
 _CALLED_OFF_TTL = 3600  # seconds that a stop waits for the worker it is meant for
 
-# KEYS posting lease; ARGV fence ttl name value …
-_KEEP = """
+# KEYS posting lease; ARGV fence ttl owner name value …
+_KEEP = (
+    """
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[2], 'fence') ~= ARGV[1] then return -1 end
-for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if ARGV[3] ~= '' then redis.call('HSETNX', KEYS[1], '"""
+    + OWNER
+    + """', ARGV[3]) end
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 1
 """
+)
 
 
 class RedisPostings(Postings):
@@ -32,16 +42,22 @@ class RedisPostings(Postings):
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
         async with reaching():
-            kept = await self._client.hgetall(_posting(thread, subject))
-        return {str(name): str(value) for name, value in kept.items()}
+            kept = await self._client.hgetall(posting_key(thread, subject))
+        return {str(name): str(value) for name, value in kept.items() if name != OWNER}
 
-    async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
+    async def keep(
+        self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
+    ) -> None:
         """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
         flat = [part for pair in values.items() for part in pair]
         async with reaching():
+            if not person and fence is not None:
+                person = str(await self._client.hget(lease_key(thread), "person") or "")
+            await index_thread(self._client, thread, "postings", subject, self._ttl)
+            await index_person(self._client, person, "postings", json.dumps([thread, subject]), self._ttl)
             kept = await self._keep(
-                keys=[_posting(thread, subject), tagged(thread, "lease")],
-                args=["" if fence is None else fence, self._ttl, *flat],
+                keys=[posting_key(thread, subject), lease_key(thread)],
+                args=["" if fence is None else fence, self._ttl, person, *flat],
             )
         if kept == -1:
             raise LeaseLost("Another worker has taken this thread over.")
@@ -49,14 +65,10 @@ class RedisPostings(Postings):
     async def call_off(self, thread: str, subject: str, reason: str) -> None:
         """Ask whoever works on this subject to stop."""
         async with reaching():
-            await self._client.set(tagged(thread, "called-off", subject), reason, ex=_CALLED_OFF_TTL)
+            await self._client.set(called_off_key(thread, subject), reason, ex=_CALLED_OFF_TTL)
 
     async def called_off(self, thread: str, subject: str) -> str:
         """The reason why this subject was called off, taken; empty when it was not."""
         async with reaching():
-            reason = await self._client.getdel(tagged(thread, "called-off", subject))
+            reason = await self._client.getdel(called_off_key(thread, subject))
         return str(reason or "")
-
-
-def _posting(thread: str, subject: str) -> str:
-    return tagged(thread, "posting", subject)

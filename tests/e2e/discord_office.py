@@ -5,7 +5,7 @@ real process as well.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adapters.controls import Controls
@@ -19,6 +19,7 @@ from adapters.worker import Worker
 from core.ingestion.parsed import Block, Parsed
 from core.places import PlaceSettings
 from tests.core.scene import Scene
+from tests.e2e.discord_library import Library
 from tests.e2e.fake_discord import FakeDiscord
 
 
@@ -37,6 +38,8 @@ class Office:
         pace_seconds: float = 0.05,
         dev_guild: bool = False,
         kb: KnowledgeCommands | None = None,
+        library: bool = False,
+        allowed_bots: Sequence[str] = (),
     ) -> None:
         self.discord = discord
         self.scene = Scene()
@@ -47,7 +50,9 @@ class Office:
         self.feedback = InProcessFeedbackBox(self.scene.state)
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
-        self.kb = kb
+        self.library = Library(self.scene, self.audit) if library else None
+        self.kb = self.library.desk if self.library is not None else kb
+        self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
         self.platform: DiscordPlatform = self._platform()
 
@@ -71,6 +76,7 @@ class Office:
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,
+            allowed_bots=self.allowed_bots,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
             pace_seconds=self.pace_seconds,
@@ -91,14 +97,23 @@ class Office:
         stop = asyncio.Event()
         async with platform, asyncio.TaskGroup() as group:
             group.create_task(platform.run(stop))
-            if working:
-                group.create_task(worker.run(stop))
+            answering = group.create_task(worker.run(stop)) if working else None
+            jobs = group.create_task(self._jobs(platform)) if working else None
             try:
                 await self.discord.until(lambda: not platform.waiting_for(), 10, what="a connection")
                 await self.discord.until(lambda: self.discord.commands.syncs, 10, what="commands")
                 yield platform
             finally:
                 stop.set()
+                if answering is not None and not await self.inbox.waiting():
+                    answering.cancel()  # it would look for more for another second
+                if jobs is not None:
+                    jobs.cancel()
+
+    async def _jobs(self, platform: DiscordPlatform) -> None:
+        """Do what is asked of the library, until cancelled."""
+        if self.library is not None:
+            await self.library.worker(platform.seams()).run(asyncio.Event())
 
     async def settled(self) -> None:
         """Returns when everything that was heard has been worked off."""

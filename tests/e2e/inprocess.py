@@ -80,35 +80,25 @@ class Bot:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """A process of it, until the block ends; it drains then."""
-        stop = asyncio.Event()
-        opening = self.driver.connecting(
-            self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
-        )
-        async with opening as platform:
-            desk = Desk(
-                assistant=self.scene.assistant,
-                memory=self.scene.memory,
-                checkpoints=self.scene.checkpoints,
-                postings=self.postings,
-                platforms={platform.name: platform},
-            )
-            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=24)
-            running = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
-            try:
-                async with asyncio.timeout(10):
-                    while platform.waiting_for():
-                        await asyncio.sleep(0.01)
-                        for task in running:
-                            if task.done():
-                                task.result()
-                yield
-            finally:
-                stop.set()
-                await asyncio.gather(*running)
+        async with self._process(lanes=24) as (stop, connection, worker):
+            yield
+            stop.set()
+            if not await self.inbox.waiting():
+                worker.cancel()  # it would look for more for another second
+            await asyncio.wait([connection, worker])
+            connection.result()
 
     @asynccontextmanager
     async def crashing(self) -> AsyncIterator[None]:
         """A process of it that is killed when the block ends, whatever it is doing."""
+        async with self._process(lanes=4):
+            yield
+
+    @asynccontextmanager
+    async def _process(
+        self, *, lanes: int
+    ) -> AsyncIterator[tuple[asyncio.Event, asyncio.Task[None], asyncio.Task[None]]]:
+        """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
             self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
@@ -121,17 +111,20 @@ class Bot:
                 postings=self.postings,
                 platforms={platform.name: platform},
             )
-            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
-            running = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
-            async with asyncio.timeout(10):
-                while platform.waiting_for():
-                    await asyncio.sleep(0.01)
+            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
+            tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
-                yield
+                async with asyncio.timeout(10):
+                    while platform.waiting_for():
+                        await asyncio.sleep(0.01)
+                        for task in tasks:
+                            if task.done():
+                                task.result()
+                yield stop, tasks[0], tasks[1]
             finally:
-                for task in running:
+                for task in tasks:
                     task.cancel()
-                for task in running:
+                for task in tasks:
                     with suppress(asyncio.CancelledError, BaseExceptionGroup):
                         await task
 

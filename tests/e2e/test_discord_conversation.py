@@ -6,7 +6,7 @@ import pytest
 
 from core.conversation import channel_principal
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+from tests.e2e.fake_discord import SPECIFICATION, Choice, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,
@@ -136,6 +136,28 @@ async def test_a_file_that_comes_with_ask_is_read(discord: FakeDiscord, office: 
     await discord.reply_to(asked)
     (call,) = office.script.called("understand")
     assert [one.text for one in call.given[1].attachments] == ["Pay Lyon."]
+
+
+async def test_ask_looks_only_where_it_is_told_to(discord: FakeDiscord, office: Office) -> None:
+    await office.scene.knows("Refunds of plans are made in Lyon.", title="Offices", base="offices")
+    alice = discord.person("alice")
+    (choice,) = await alice.autocompletes("ask", option="kb", typed="off", question="x")
+    asked = await alice.slash("ask", question="how long do refunds take?", private=False, kb=choice.value)
+    answer = await discord.reply_to(asked)
+    assert "Lyon" in answer.text
+    assert "14 days" not in answer.text
+
+
+async def test_a_base_that_not_everybody_here_may_read_cannot_be_named(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    grants = frozenset({f"discord:user:{alice.id}"})
+    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    ask = {"question": "when does the canary sing?", "kb": "secret"}
+    assert "no knowledge base called" in (await discord.reply_to(await alice.slash("ask", ask, private=False))).text
+    assert "dawn" in (await discord.reply_to(await alice.slash("ask", ask, private=True))).text
+    assert await discord.person("bob").autocompletes("ask", option="kb", typed="", question="x") == [
+        Choice("default", "default")
+    ]
 
 
 async def test_an_answer_past_the_interactions_time_still_arrives(discord: FakeDiscord, office: Office) -> None:

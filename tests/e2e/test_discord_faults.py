@@ -93,6 +93,56 @@ async def test_an_edit_is_heard_once_however_often_discord_tells_of_the_message(
     assert closed.script.called("understand")[-1].given[0].question == "so how long do refunds take?"
 
 
+async def test_of_two_edits_before_the_first_is_begun_the_last_is_answered(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    async with closed.open(working=False):
+        alice = discord.person("alice")
+        asked = await alice.says("<@bot> how long do travels take?")
+        await alice.edits(asked, "<@bot> how long do parcels take?")
+        await alice.edits(asked, "<@bot> how long do refunds take?")
+        await discord.quiet(0.1)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked)).text
+        await closed.settled()
+    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+    assert len(discord.answers_to(asked)) == 1
+
+
+async def test_an_earlier_edit_that_is_told_again_does_not_stop_the_later_one(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    async with closed.open(working=False):
+        alice = discord.person("alice")
+        asked = await alice.says("<@bot> how long do travels take?")
+        earlier = (await alice.edits(asked, "<@bot> how long do parcels take?")).payload(event=True)
+        await alice.edits(asked, "<@bot> how long do refunds take?")
+        await discord.quiet(0.1)
+    held = discord.hold("PATCH", MESSAGE)
+    async with closed.open():
+        await held.reached()
+        await discord.posting.tell("MESSAGE_UPDATE", asked.channel, earlier)
+        await discord.quiet(0.6)  # longer than a worker takes to notice that it was called off
+        held.release()
+        assert REFUNDS in (await discord.reply_to(asked)).text
+    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+
+
+async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
+    helper = discord.bot("helper")
+    office = Office(discord, allowed_bots=[str(helper.id), str(discord.me.id)])
+    await office.scene.knows(REFUNDS, title="Refund policy")
+    async with office.open():
+        asked = [await helper.says("<@bot> how long do refunds take?") for _ in range(5)]
+        await discord.until(lambda: len(office.script.called("understand")) == 3, what="three answers")
+        await office.settled()
+        assert [bool(discord.answers_to(one)) for one in asked] == [True, True, True, False, False]
+        await discord.person("alice").says("Thank you both.")
+        again = await helper.says("<@bot> how long do refunds take?")
+        assert REFUNDS in (await discord.reply_to(again)).text
+        assert await office.inbox.waiting() == 0
+
+
 async def test_a_card_in_a_thread_that_was_put_away_still_works(discord: FakeDiscord, office: Office) -> None:
     office.script.enqueue("understand", AskBack("Which refunds?", ("How long do refunds take?",)))
     alice = discord.person("alice")
@@ -126,11 +176,13 @@ async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer
     kept = closed.postings.keep
     crashes = ["now"]
 
-    async def keep(thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
+    async def keep(
+        thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
+    ) -> None:
         if "message" in values and crashes:
             crashes.pop()
             raise LeaseLost("As if the process had died here.")
-        await kept(thread, subject, values, fence=fence)
+        await kept(thread, subject, values, fence=fence, person=person)
 
     closed.postings.keep = keep  # type: ignore[method-assign]
     async with closed.open():
@@ -221,8 +273,9 @@ async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
-    for key in [key for key in office.postings._kept if "trace" in str(key)]:
-        del office.postings._kept[key]
+    kept = office.scene.state.postings
+    for key in [key for key in kept if "trace" in str(key)]:
+        del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")
     assert pressed.private
     assert "nothing kept" in pressed.text

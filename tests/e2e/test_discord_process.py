@@ -32,8 +32,19 @@ Trains are booked in second class.
 """
 
 
+HANDBOOK = """\
+# Router
+
+The router is reset by holding its button for ten seconds.
+"""
+
+GUIDE = "<html><title>Printer</title><body><h1>Printer</h1><p>The printer takes A4 paper.</p></body></html>"
+
+
 def environment(discord: FakeDiscord, home: Path) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLACK_", "LLM_", "REDIS_"))}
+    clean |= {"FETCH_ALLOW_PRIVATE": discord.url.removeprefix("http://")}  # what is attached there is a page to fetch
+    clean |= {"DISCORD_ALLOWED_BOTS": str(discord.bot("deploybot").id)}
     return clean | discord.environment() | {"FOOTNOTE_HOME": str(home), "HTTP_PORT": "0", "OMP_NUM_THREADS": "1"}
 
 
@@ -95,5 +106,28 @@ async def test_from_nothing_to_a_cited_answer_and_on_after_a_kill(discord: FakeD
         await discord.until(lambda: "Annual plans are refunded within 30 days" in quotes.text, 30, what="the quote")
         follow_up = await alice.says("and how are trains booked?", thread=asked)
         assert "second class" in (await discord.reply_to(follow_up, 60)).text
+        await _an_admin_adds_files(discord)
     assert discord.token not in log.read_text() + again.read_text()
     assert discord.pings() == []
+
+
+async def _an_admin_adds_files(discord: FakeDiscord) -> None:
+    """Attached files go into the knowledge while it answers, and come out again: the same process plays it on."""
+    ada, alice = discord.person("ada", admin=True), discord.person("alice")
+    files = {"file": ("handbook.md", HANDBOOK.encode()), "file_10": ("broken.pdf", b"%PDF-1.4 nothing")}
+    given = await ada.slash("kb ingest", files)
+    await discord.until(lambda: "Done" in given.text, 60, what="the end of the job")
+    assert "1 added, 1 failed" in given.text
+    assert [card.buttons() for card in given.messages] == [[]]
+    page = await alice.says("Our guide to the printer is here.", files=[("printer.html", GUIDE.encode())])
+    fetched = await ada.slash("kb ingest", link=page.attachments[0].url)
+    await discord.until(lambda: "1 added" in fetched.text, 60, what="the page")
+    asked = await discord.bot("deploybot").says("<@bot> which paper does the printer take?")
+    assert "A4" in (await discord.reply_to(asked, 60)).text
+    asked = await alice.says("<@bot> how is the router reset?")
+    assert "ten seconds" in (await discord.reply_to(asked, 60)).text
+    confirm = await discord.reply_to(await ada.slash("kb remove", source="Router"), 60)
+    await ada.clicks(confirm, "Remove it")
+    await discord.until(lambda: confirm.buttons() == [], 30, what="the outcome of the removal")
+    again = await discord.reply_to(await alice.says("<@bot> how is the router reset?"), 60)
+    assert "ten seconds" not in again.text

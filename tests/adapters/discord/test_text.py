@@ -23,6 +23,11 @@ def test_no_mention_survives(hostile: str) -> None:
         assert not LIVE.search(shown)
 
 
+def test_principals_are_shown_by_the_names_that_people_know() -> None:
+    told = "for discord:role:1/2, discord:channel:1/3, discord:user:4, discord:guild:1, slack:user:5"
+    assert text.named(told) == "for <@&2>, <#3>, <@4>, everybody in this server, slack:user:5"
+
+
 @given(st.text(alphabet="@<>&!#everyonh 123`[](){}\n|-", max_size=300))
 def test_no_text_whatsoever_becomes_a_mention(written: str) -> None:
     for piece in text.pieces(written, (SOURCE,)):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tests.e2e.fake_discord.server import FakeDiscord
     from tests.e2e.fake_discord.world import Changes, World
 
+GLANCE_SECONDS = 0.05
+
 
 def still_working(message: Message) -> bool:
     """Whether a message is visibly not final: it is thinking, or it can be stopped."""
@@ -60,12 +62,15 @@ async def reply_to(
     deadline = loop.time() + timeout
     before: list[tuple[int, int]] = []
     unchanged_since = loop.time()
+    looks = 0
     while True:
         replies = discord.answers_to(said)
         state = [(message.id, len(message.history)) for message in replies]
         now = loop.time()
-        if state != before:
-            before, unchanged_since = state, now
+        if state != before:  # what stood there before anybody looked has been standing since then
+            latest = max((message.changed for message in replies), default=now)
+            before, unchanged_since = state, now if looks else latest
+        looks += 1
         unfinished = _unfinished(discord, replies, until)
         if unfinished is None and now >= unchanged_since + settle:
             return replies[-1]
@@ -102,13 +107,13 @@ async def until(
     timeout: float,
     what: str,
 ) -> None:
-    """See `FakeDiscord.until`."""
+    """See `FakeDiscord.until`. A condition may be of the bot, which tells nobody here: so it is looked at often."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while not condition():
         if loop.time() >= deadline:
             raise AssertionError(f"{what} did not happen within {timeout:g} s")
-        await changes.wait(deadline - loop.time())
+        await changes.wait(min(GLANCE_SECONDS, deadline - loop.time()))
 
 
 async def quiet(changes: Changes, seconds: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -222,6 +223,7 @@ class Message:
     edited_at: str | None = None
     deleted: bool = False
     history: list[showing.Sight] = field(default_factory=list)
+    changed: float = 0.0  # when it last did, by the monotonic clock
 
     @property
     def text(self) -> str:
@@ -262,6 +264,7 @@ class Message:
     def remember(self) -> None:
         state = (tuple(self.embeds), tuple(self.components), self.flags)
         self.history.append(showing.Sight(self.text, self.controls(), self.content, *state))
+        self.changed = time.monotonic()
 
     def visible_to(self, member: Member | None) -> bool:
         return not self.deleted and self.ephemeral_for in (None, member)

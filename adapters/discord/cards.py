@@ -1,0 +1,112 @@
+"""A job's card: one message, for the eyes of the one who asked for the job, that tells how far it is.
+
+It is edited under the token of an interaction, which Discord takes for a quarter of an hour. A job that lasts longer
+says its end directly. The card may be drawn by another process than the one that posted it, and the work may begin,
+or end, before the card is there: each draws what is latest, whoever comes second.
+"""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from discord import ui
+
+from adapters.discord import layouts
+from adapters.discord.buttons import KbButton
+from adapters.discord.messages import Messages, Spot, given_at
+from adapters.discord.places import TOKEN_SECONDS
+from adapters.knowledge_text import job_text
+from core.errors import NotFound
+from core.ingestion.jobs import Job
+from core.ports import Postings
+
+_CARD = "card"
+_JOB_ID = re.compile(r"\n(job [0-9a-f]{8,})$")
+CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
+
+
+class JobCards:
+    """Every job's card. ``now`` gives seconds since the epoch, ``connected`` waits until something can be shown."""
+
+    def __init__(
+        self,
+        messages: Messages,
+        postings: Postings,
+        connected: Callable[[], Awaitable[None]],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._messages = messages
+        self._postings = postings
+        self._connected = connected
+        self._now = now
+
+    async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+        """Remember where the card stands that shows this job, and draw what has happened since.
+
+        ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
+        """
+        address = job.address
+        values = {
+            "message": str(message),
+            "channel": address["channel"],
+            "asker": address["asker"],
+            "token": address["token"],
+            "token_of": address["message"],
+            "note": note,
+            "cancel": cancel,
+        }
+        await self._postings.keep(_place(job.id), _CARD, values, person=job.by.id)
+        drawn = ""
+        for _ in range(CATCHING_UP):
+            kept = await self._postings.read(_place(job.id), _CARD)
+            if kept.get("latest", "") == drawn:
+                return
+            drawn = kept["latest"]
+            await self._draw(job.id, kept)
+
+    async def renewed(self, job_id: str, token: str, token_of: str) -> None:
+        """Something on the card was pressed: it can be edited for another while, under the token of that."""
+        await self._postings.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
+
+    async def show(self, job: Job) -> None:
+        """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
+        latest = {"latest": job_text(job), "over": "yes" if job.over else ""}
+        await self._postings.keep(_place(job.id), _CARD, latest, person=job.by.id)
+        kept = await self._postings.read(_place(job.id), _CARD)
+        if "message" in kept:
+            await self._draw(job.id, kept)
+
+    async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:
+        """Edit the card; where that is not possible any more, the end is said directly."""
+        await self._connected()
+        given = given_at(kept["token_of"])
+        if self._now() - given < TOKEN_SECONDS:
+            spot = Spot(int(kept["channel"]), token=kept["token"], token_from=given, private=True)
+            try:
+                await self._messages.edit(spot, int(kept["message"]), card(kept))
+            except NotFound:
+                if not kept.get("over"):
+                    raise
+            else:
+                return
+        if kept.get("over"):
+            direct = await self._messages.direct_channel(int(kept["asker"]))
+            where = f"-# You asked for this in <#{kept['channel']}>."
+            await self._messages.post(Spot(direct), card(kept, where), f"job-{job_id}"[:25])
+
+
+def card(kept: Mapping[str, str], where: str = "") -> ui.LayoutView:
+    """The job's state, what was said of it, and a button that ends it while it is under way."""
+    state, number = kept["latest"], _JOB_ID.search(kept["latest"])
+    lines = [layouts.reply_text(state.replace(number[0], "") if number else state)]
+    lines += [f"-# {layouts.reply_text(line)}" for line in kept.get("note", "").splitlines() if line.strip()]
+    lines += [f"-# {number[1]}"] if number else []
+    lines += [where] if where else []
+    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join(lines))]
+    if kept.get("cancel") and not kept.get("over"):
+        parts.append(layouts.row(KbButton.made(kept["cancel"], "Cancel")))
+    return layouts.layout(*parts)
+
+
+def _place(job_id: str) -> str:
+    return f"discord/job/{job_id}"

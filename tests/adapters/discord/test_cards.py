@@ -1,0 +1,134 @@
+"""A job's card: drawn whoever comes first, and its end said directly once the interaction's time is over."""
+
+from dataclasses import replace
+
+import discord
+import pytest
+from discord import ui
+
+from adapters.discord.cards import JobCards
+from adapters.discord.layouts import text_of
+from adapters.discord.messages import Messages, Spot
+from adapters.testing.clock import ManualClock
+from adapters.testing.postings import InProcessPostings
+from core.conversation import Person
+from core.errors import NotFound
+from core.ingestion.jobs import Job, JobKind, JobState
+
+CARD, DIRECT, ADA = 11, 22, 33
+MINUTES = 60
+
+
+class Written(Messages):
+    """Writes down what is shown, and where."""
+
+    def __init__(self) -> None:
+        self.edits: list[tuple[int, str]] = []
+        self.posts: list[tuple[int, str]] = []
+        self.gone = False
+
+    async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+        if self.gone:
+            raise NotFound("The time for a private answer is over.")
+        self.edits.append((message_id, text_of(shown)))
+
+    async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
+        assert len(key) <= 25
+        self.posts.append((spot.channel, text_of(shown)))
+        return 1
+
+    async def direct_channel(self, user_id: int) -> int:
+        assert user_id == ADA
+        return DIRECT
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def written() -> Written:
+    return Written()
+
+
+@pytest.fixture
+def cards(clock: ManualClock, written: Written) -> JobCards:
+    async def connected() -> None:
+        """From the beginning."""
+
+    return JobCards(written, InProcessPostings(), connected, lambda: clock.now().timestamp())
+
+
+@pytest.fixture
+def job(clock: ManualClock) -> Job:
+    address = {
+        "channel": "44",
+        "asker": str(ADA),
+        "token": "t",
+        "message": str(discord.utils.time_snowflake(clock.now())),
+    }
+    return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), address=address)
+
+
+def done(job: Job) -> Job:
+    return replace(job, state=JobState.DONE)
+
+
+async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
+    await cards.posted(job, CARD, note="What it adds is open to everybody.")
+    await cards.show(replace(job, state=JobState.RUNNING))
+    await cards.show(done(job))
+    (_, under_way), (message, end) = written.edits
+    assert "Under way" in under_way
+    assert "Done" in end
+    assert "open to everybody" in end
+    assert message == CARD
+    assert written.posts == []
+
+
+async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
+    cards: JobCards, job: Job, written: Written
+) -> None:
+    await cards.show(done(job))
+    assert written.edits == []
+    await cards.posted(job, CARD)
+    ((message, end),) = written.edits
+    assert message == CARD
+    assert "Done" in end
+
+
+async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
+    cards: JobCards, job: Job, written: Written, clock: ManualClock
+) -> None:
+    await cards.posted(job, CARD)
+    clock.advance(16 * MINUTES)
+    await cards.show(replace(job, state=JobState.RUNNING))
+    assert (written.edits, written.posts) == ([], [])
+    await cards.show(done(job))
+    ((channel, end),) = written.posts
+    assert channel == DIRECT
+    assert "Done" in end
+    assert "<#44>" in end
+    assert written.edits == []
+
+
+async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
+    cards: JobCards, job: Job, written: Written, clock: ManualClock
+) -> None:
+    await cards.posted(job, CARD)
+    clock.advance(13 * MINUTES)
+    await cards.renewed(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    clock.advance(10 * MINUTES)
+    await cards.show(done(job))
+    assert len(written.edits) == 1
+    assert written.posts == []
+
+
+async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
+    await cards.posted(job, CARD)
+    written.gone = True
+    with pytest.raises(NotFound):
+        await cards.show(replace(job, state=JobState.RUNNING))
+    await cards.show(done(job))
+    assert [channel for channel, _ in written.posts] == [DIRECT]

@@ -1,0 +1,308 @@
+"""Feeding and governing the knowledge from Discord: the real desk and the real jobs, as admins and others see them."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.ingestion.jobs import JobState
+from tests.e2e.discord_library import Library
+from tests.e2e.discord_office import Office
+from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord, Interaction, Message, Person
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
+]
+
+ROUTER = "# Router\nThe router is reset by holding its button for ten seconds."
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+        assert server.pings() == []
+
+
+@pytest.fixture
+async def office(discord: FakeDiscord) -> AsyncIterator[Office]:
+    office = Office(discord, library=True)
+    async with office.open():
+        yield office
+
+
+@pytest.fixture
+def library(office: Office) -> Library:
+    assert office.library is not None
+    return office.library
+
+
+@pytest.fixture
+def ada(discord: FakeDiscord, office: Office) -> Person:
+    return discord.person("ada", admin=True)
+
+
+async def card_of(discord: FakeDiscord, given: Interaction, containing: str) -> Message:
+    """The card that a command leads to, once it shows this."""
+    await discord.until(lambda: given.messages and containing in given.messages[-1].text, what=f"a card: {containing}")
+    return given.messages[-1]
+
+
+# --- bringing in
+
+
+async def test_attached_files_become_knowledge_that_is_cited(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    library.parser.opened.clear()
+    files = {"file": ("router.md", ROUTER.encode()), "file_2": ("broken.md", b"\0"), "file_10": ("a.md", b"Trains.")}
+    given = await ada.slash("kb ingest", files)
+    card = await card_of(discord, given, "Queued.")
+    assert given.private
+    assert card.buttons() == ["Cancel"]
+    library.parser.opened.set()
+    await card_of(discord, given, "Done")
+    assert given.messages == [card]
+    assert "2 added, 1 failed" in card.text
+    assert "broken.md: This is no text." in card.text
+    assert "open to everybody" in card.text
+    assert card.buttons() == []
+    answer = await discord.reply_to(await discord.person("alice").says("<@bot> how is the router reset?"))
+    assert "ten seconds" in answer.text
+    assert "[1] Router" in answer.text
+
+
+async def test_a_link_is_fetched_and_looked_at_again_at_no_cost(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    library.site.pages["https://docs.example/router"] = ROUTER
+    for outcome in ("1 added", "1 unchanged"):
+        await card_of(discord, await ada.slash("kb ingest", link="https://docs.example/router"), outcome)
+    assert await library.titles() == ["Router"]
+
+
+async def test_what_is_no_link_and_two_things_at_once_are_explained(discord: FakeDiscord, ada: Person) -> None:
+    assert "That is no link" in (await discord.reply_to(await ada.slash("kb ingest", link="router"))).text
+    both = await ada.slash("kb ingest", link="https://docs.example", here=True)
+    assert "One thing at a time" in (await discord.reply_to(both)).text
+    nothing = await discord.reply_to(await ada.slash("kb ingest"))
+    assert "nothing to add" in nothing.text
+
+
+async def test_a_channels_history_is_kept_by_thread_and_by_day(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    bob, alice = discord.person("bob"), discord.person("alice")
+    question = await bob.says("How do we reset the router?")
+    await alice.starts_thread(question, "Router")
+    await alice.says("Hold the button for ten seconds.", thread=question)
+    old = await bob.says("Where are the keys?")
+    thread = await bob.starts_thread(old, "Keys")
+    await alice.says("In the red box.", thread=old)
+    await discord.archive(thread)
+    await bob.says("Lunch is at noon.")
+    given = await ada.slash("kb ingest", here=True)
+    await card_of(discord, given, "Done")
+    today = f"#general, {question.payload()['timestamp'][:10]}"
+    assert await library.titles() == sorted(["Router", "Keys", today])
+    assert "Lunch is at noon." in await library.text(today)
+    assert "ten seconds" not in await library.text(today)
+    assert "In the red box." in await library.text("Keys")
+    asked = await alice.says("<@bot> how is the router reset?")
+    assert "[Router]" in (await discord.reply_to(asked)).text
+    await card_of(discord, await ada.slash("kb ingest", here=True), "3 unchanged")
+    assert await library.titles() == sorted(["Router", "Keys", today])
+
+
+async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Library, ada: Person) -> None:
+    question = await discord.person("bob").says("How do we reset the router?")
+    thread = await ada.starts_thread(question, "Router")
+    await ada.says("Hold the button for ten seconds.", thread=thread)
+    await card_of(discord, await ada.slash("kb ingest", channel=thread, here=True), "1 added")
+    assert await library.titles() == ["Router"]
+
+
+# --- looking, taking out, putting back
+
+
+async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    await card_of(discord, await ada.slash("kb ingest", file=("router.md", ROUTER.encode())), "Done")
+    asked = await discord.reply_to(await ada.slash("kb remove", source="Router"))
+    assert "Remove “Router” from default?" in asked.text
+    await ada.clicks(asked, "Remove it")
+    again = await ada.clicks(asked, "Remove it", stale=True)
+    assert "done already" in (await discord.reply_to(again)).text
+    await discord.until(lambda: "Remove “Router”" not in asked.text, what="the outcome")
+    assert asked.buttons() == []
+    assert await library.titles() == []
+    back = await discord.reply_to(await ada.slash("kb restore", source="Router"))
+    assert "back in default" in back.text
+    assert await library.titles() == ["Router"]
+
+
+async def test_a_whole_base_is_removed_with_one_confirmation_and_comes_back(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    files = {"file": ("router.md", ROUTER.encode()), "file_2": ("keys.md", b"# Keys\nIn the red box.")}
+    await card_of(discord, await ada.slash("kb ingest", files), "2 added")
+    asked = await discord.reply_to(await ada.slash("kb remove", kb="default"))
+    assert "its 2 documents" in asked.text
+    await ada.clicks(asked, "Remove default")
+    await discord.until(lambda: "2 removed" in asked.text, what="the job's card in place of the question")
+    assert await library.titles() == []
+    assert "Router" in (await discord.reply_to(await ada.slash("kb restore"))).text
+    await card_of(discord, await ada.slash("kb restore", kb="default"), "2 restored")
+    assert await library.titles() == ["Keys", "Router"]
+
+
+async def test_a_long_list_is_turned_page_by_page_in_its_place(discord: FakeDiscord, ada: Person) -> None:
+    for half in (range(6), range(6, 12)):
+        names = ["file", *(f"file_{n}" for n in range(2, 11))]
+        files = {
+            name: (f"page{n:02}.md", f"# Page {n:02}\nIt says {n}.".encode())
+            for name, n in zip(names, half, strict=False)
+        }
+        await card_of(discord, await ada.slash("kb ingest", files), "6 added")
+    first = await discord.reply_to(await ada.slash("kb list", kb="default"))
+    assert "Page 1 of 2." in first.text
+    await ada.clicks(first, "Next page")
+    await discord.until(lambda: "Page 2 of 2." in first.text, what="the second page")
+    assert first.buttons() == ["Previous page"]
+    assert len(ada.private) == 3
+
+
+async def test_a_source_is_found_by_what_was_typed(discord: FakeDiscord, ada: Person) -> None:
+    await card_of(discord, await ada.slash("kb ingest", file=("router.md", ROUTER.encode())), "Done")
+    (choice,) = await ada.autocompletes("kb show", option="source", typed="rout")
+    shown = await discord.reply_to(await ada.slash("kb show", source=choice.value))
+    assert "Router" in shown.text
+
+
+# --- who may
+
+
+async def test_who_is_no_admin_is_refused_and_that_is_on_record(
+    discord: FakeDiscord, office: Office, library: Library
+) -> None:
+    discord.commands_shown_to_all = True
+    alice = discord.person("alice")
+    refused = await discord.reply_to(await alice.slash("kb ingest", file=("router.md", ROUTER.encode())))
+    assert "Only admins can do that." in refused.text
+    assert await library.titles() == []
+    (entry,) = await office.audit.recent()
+    assert (entry.actor, entry.action, entry.allowed) == (f"discord:user:{alice.id}", "kb ingest", False)
+
+
+async def test_what_somebody_would_add_waits_for_an_admin(discord: FakeDiscord, library: Library, ada: Person) -> None:
+    bob = discord.person("bob")
+    question = await bob.says("How do we reset the router?")
+    await bob.starts_thread(question, "Router")
+    await bob.says("Hold the button for ten seconds.", thread=question)
+    thanks = await discord.reply_to(await bob.context_menu("Add to knowledge base", question))
+    assert "An admin will look at it" in thanks.text
+    assert await library.titles() == []
+    waiting = await discord.reply_to(await ada.slash("kb proposals"))
+    assert "by Bob" in waiting.text
+    assert "/kb approve" in waiting.text
+    (choice,) = await ada.autocompletes("kb approve", option="id", typed="rout")
+    assert choice.name.startswith("Router, by Bob")
+    await card_of(discord, await ada.slash("kb approve", id=choice.value), "1 added")
+    assert await ada.autocompletes("kb reject", option="id", typed="") == []
+    answer = await discord.reply_to(await bob.says("<@bot> how is the router reset?"))
+    assert question.thread is not None
+    assert f"[Router](<https://discord.com/channels/{discord.guild_id}/{question.thread.id}>)" in answer.text
+
+
+async def test_grants_are_shown_by_the_names_that_people_know(discord: FakeDiscord, ada: Person) -> None:
+    board = discord.role("board")
+    created = await discord.reply_to(await ada.slash("kb create", kb="minutes", description="What was decided"))
+    assert "Created “minutes”" in created.text
+    granted = await discord.reply_to(await ada.slash("kb grant", {"kb": "minutes", "role": board}))
+    assert f"<@&{board.id}>" in granted.text
+    assert "discord:role" not in granted.text
+
+
+async def test_a_message_without_words_cannot_be_kept(discord: FakeDiscord, ada: Person) -> None:
+    empty = await discord.bot("deploybot").says("deployed")
+    assert (
+        "nothing in that message"
+        in (await discord.reply_to(await ada.context_menu("Add to knowledge base", empty))).text
+    )
+
+
+# --- jobs
+
+
+async def test_a_job_is_cancelled_from_its_card(discord: FakeDiscord, library: Library, ada: Person) -> None:
+    library.parser.opened.clear()
+    given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+    card = await card_of(discord, given, "router.md")
+    (choice,) = await ada.autocompletes("kb cancel", option="id", typed="")
+    assert choice.name.startswith("Adding router.md")
+    pressed = await ada.clicks(card, "Cancel")
+    await discord.until(lambda: "Cancelling job" in pressed.text, what="a word about it")
+    await card_of(discord, given, "Cancelled")
+    assert await ada.autocompletes("kb cancel", option="id", typed="") == []
+    assert card.buttons() == []
+    assert await library.titles() == []
+
+
+async def test_a_job_goes_on_in_the_next_process_and_on_the_same_card(discord: FakeDiscord) -> None:
+    office = Office(discord, library=True)
+    library, ada = office.library, discord.person("ada", admin=True)
+    assert library is not None
+    library.parser.opened.clear()
+    async with office.open():
+        given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+        card = await card_of(discord, given, "Under way")
+    assert await library.titles() == []
+    library.parser.opened.set()
+    async with office.open():
+        await card_of(discord, given, "1 added")
+    assert given.messages == [card]
+    assert await library.titles() == ["Router"]
+
+
+async def test_a_job_that_outlives_its_interaction_says_its_end_directly(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    library.parser.opened.clear()
+    given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+    await card_of(discord, given, "Queued.")
+    discord.expire_interaction_tokens()
+    library.parser.opened.set()
+    await discord.until(ada.dm_channel.posts, what="a direct message")
+    (told,) = ada.dm_channel.posts()
+    assert "Done" in told.text
+    assert "1 added" in told.text
+    assert "You asked for this in <#" in told.text
+    assert [job.state for job in await library.jobs.recent()] == [JobState.DONE]
+
+
+# --- corrections
+
+
+async def test_who_knows_better_says_so_and_an_admin_decides(
+    discord: FakeDiscord, office: Office, library: Library, ada: Person
+) -> None:
+    await office.scene.knows("The router is reset by unplugging it.", title="Old notes")
+    alice = discord.person("alice")
+    asked = await alice.says("<@bot> how is the router reset?")
+    answer = await discord.reply_to(asked)
+    form = (await alice.clicks(answer, "Not helpful")).modal
+    assert form is not None
+    thanks = (await alice.submits(form, {"What was wrong or missing?": "It is outdated."})).reply
+    assert thanks.buttons() == ["Propose the right answer"]
+    right = (await alice.clicks(thanks, "Propose the right answer")).modal
+    assert right is not None
+    told = await discord.reply_to(await alice.submits(right, {"What is the right answer?": "Hold its button."}))
+    assert "An admin will look at it" in told.text
+    (proposal,) = await library.proposals()
+    assert proposal.title == "how is the router reset?"
+    assert "Hold its button." in proposal.text
+    assert proposal.permalink == f"https://discord.com/channels/{discord.guild_id}/{answer.channel.id}/{answer.id}"
+    await card_of(discord, await ada.slash("kb approve", id=proposal.id), "1 added")
+    assert await library.titles() == ["Old notes", "how is the router reset?"]
