@@ -112,6 +112,8 @@ class Controls:
                     question=turn.question,
                     answer=turn.answer,
                     citations=turn.citations,
+                    asker=turn.asker.id,
+                    thread=str(thread),
                 )
                 await self.feedback.keep(word)
                 await self.journal.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
@@ -139,7 +141,8 @@ class Controls:
         """Remove everything this person asked; they may always."""
         count = await self.memory.forget_person(person.id)
         await self.audit.record(person.id, "forget person", person.id, allowed=True, detail=f"{count} turns")
-        return f"I have forgotten everything you asked me: {count} question{'' if count == 1 else 's'}."
+        asked = f"{count} question{'' if count == 1 else 's'}"
+        return f"I have forgotten everything you asked me: {asked}, and all that came of them. {STAYS}"
 
     # --- of a place
 
@@ -180,6 +183,7 @@ class Controls:
         return Condition(await self.inbox.waiting(), await self.journal.counters())
 
 
+STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
 MUTED = "I keep quiet in this thread now. Say `unmute`, or mention me, when you want me back."
 UNMUTED = "I am listening in this thread again."
 

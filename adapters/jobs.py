@@ -6,7 +6,7 @@ A long job goes back to the end of its base's queue from time to time, so that n
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,11 +16,13 @@ import structlog
 from adapters.knowledge_desk import PlatformSeams
 from adapters.leasing import HandBack, pause, work_off
 from adapters.materials import Materials
+from adapters.site_upkeep import SiteUpkeep
 from core.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.jobs import (
     MOST_ITEMS,
     CalledOff,
+    ItemKind,
     ItemState,
     Job,
     JobItem,
@@ -66,6 +68,7 @@ class _Run:
 
     job: Job
     guard: Guard
+    suspect: str = ""  # what a worker that died may have had in hand: the source of the first item without outcome
     shown: Job | None = None
     shown_at: float = 0.0
 
@@ -104,6 +107,7 @@ class JobRunner:
         self._records = records
         self._materials = materials
         self._clock = clock
+        self._upkeep = SiteUpkeep(records, catalogue, shelves)
 
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, or its platform is connected here."""
@@ -123,7 +127,7 @@ class JobRunner:
         job = await self._jobs.read(job_id)
         if job is None or job.over:
             return None
-        run = _Run(job, guard)
+        run = _Run(job, guard, _in_hand(job))
         until = self._clock.monotonic() + seconds
         try:
             await self._set(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
@@ -133,11 +137,11 @@ class JobRunner:
             await self._watched(run, partial(self._list, run))
             await self._go_on(run, until)
         except CalledOff as reason:
-            await self._set(run, run.job.ended(self._clock.now(), JobState.CANCELLED, _one_line(reason)))
+            await self._end(run, JobState.CANCELLED, _one_line(reason))
         except (LeaseLost, StoreUnavailable):
             raise
         except FootnoteError as error:
-            await self._set(run, run.job.ended(self._clock.now(), JobState.FAILED, _one_line(error)))
+            await self._end(run, JobState.FAILED, _one_line(error))
         await self._show(run, last=True)
         return run.job
 
@@ -162,7 +166,24 @@ class JobRunner:
                 return
             await self._watched(run, partial(self._item, run, item))
             await self._show(run)
-        await self._set(run, run.job.ended(self._clock.now(), JobState.DONE))
+        if run.job.kind is JobKind.SITE:
+            async with aclosing(self._upkeep.after(run.job, run.guard)) as vanished:
+                async for item in vanished:
+                    await self._settle(run, item)
+        await self._end(run, JobState.DONE)
+
+    async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
+        await self._tidy(run, run.suspect)
+        for item in run.job.items:
+            await self._materials.forget(item)  # of what was cancelled, or left by a worker that died
+        await self._set(run, run.job.ended(self._clock.now(), state, reason))
+
+    async def _tidy(self, run: _Run, source: str) -> None:
+        """Remove what a worker that died has left of the item it had in hand, once that has come out."""
+        if source and source == run.suspect:
+            await run.guard()
+            await self._ingestor.tidy(run.job.base, source)
+            run.suspect = ""
 
     async def _item(self, run: _Run, item: JobItem) -> None:
         try:
@@ -175,6 +196,9 @@ class JobRunner:
             log.exception("job_item_failed", job=run.job.id)
             outcome = replace(item, state=ItemState.FAILED, reason=WENT_WRONG)
         await run.guard()
+        await self._tidy(run, item.source)
+        if item.kind is ItemKind.TEXT:
+            outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
         await self._settle(run, outcome)
         await self._materials.forget(item)
 
@@ -185,13 +209,19 @@ class JobRunner:
                 count = await self._shelves.put_away(document)
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
-                removed = await self._records.removal(item.reference)
-                if removed is None:
-                    raise NotFound("It is not among what was removed.", remedy="Add it again.")
-                document = await self._shelves.restore(removed)
+                document = await self._restored(item.reference)
                 return replace(item, state=ItemState.RESTORED, passages=document.passages)
             case _:
                 return await self._ingested(run, item)
+
+    async def _restored(self, document_id: str) -> Document:
+        removed = await self._records.removal(document_id)
+        if removed is not None:
+            return await self._shelves.restore(removed)
+        document = await self._catalogue.document(document_id)  # a worker died just after it was back
+        if document is None:
+            raise NotFound("It is not among what was removed.", remedy="Add it again.")
+        return document
 
     async def _ingested(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
@@ -310,6 +340,13 @@ class JobWorker:
             except FootnoteError as error:
                 log.warning("schedule_failed", reason=str(error))
             await pause(stop, TICK_SECONDS)
+
+
+def _in_hand(job: Job) -> str:
+    """The source of what an earlier worker may have been at when it died; empty when none had this job before."""
+    if job.state is JobState.QUEUED or job.kind in {JobKind.REMOVE, JobKind.RESTORE}:
+        return ""
+    return next((item.source for item in job.items if not item.over), "")
 
 
 def _one_line(error: FootnoteError) -> str:

@@ -83,7 +83,8 @@ class KbReply:
     """What to show. ``text`` is Markdown, safe to show to the caller's audience.
 
     ``confirm`` set: show a button called ``confirm_label`` that sends exactly this command again.
-    ``job`` set: work was accepted; show its card here (``JobCard.show`` edits it from now on).
+    ``job`` set: work was accepted; show its card here (``JobCard.show`` edits it from now on). ``more`` are further
+    jobs of the same command, which ``text`` names.
     ``page`` of ``pages``: offer the neighbouring ones by the same command with another ``page``.
     """
 
@@ -95,6 +96,7 @@ class KbReply:
     confirm_label: str = ""
     page: int = 1
     pages: int = 1
+    more: tuple[Job, ...] = ()
 
 
 class KnowledgeCommands(Protocol):

@@ -43,9 +43,11 @@ class TelemetryJournal(Journal):
         self._journal = journal
         self._tracer = tracer
 
-    async def record(self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "") -> None:
+    async def record(
+        self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
+    ) -> None:
         """Keep; when the last event ends the run, export it."""
-        await self._journal.record(trace_id, events, person_id=person_id)
+        await self._journal.record(trace_id, events, person_id=person_id, thread=thread)
         if events and isinstance(events[-1].event, AgentCompleted | AgentFailed | CheckpointReached):
             self._export(trace_id, _last_run(await self._journal.trace(trace_id)))
 

@@ -1,6 +1,7 @@
 """The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
 
 import sys
+from typing import Any
 
 import typer
 
@@ -20,15 +21,36 @@ for family in (asking, documents, knowledge, inspecting, serving, measuring):
     family.register(app)
 
 
+# typer does not export it; BadParameter is the one of its kind that it does
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
 def main() -> None:
     """Run the command line; a failure of ours is one clear line on standard error, never a traceback."""
     try:
-        app()
+        code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
+    except typer.Abort:
+        sys.stderr.write("Nothing was done.\n")
+        sys.exit(1)
+    except UsageError as error:
+        _wrongly_called(error)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _wrongly_called(error: Any) -> None:
+    """Say in one line what was wrong with the call and where to look; a command without anything shows its help."""
+    message = error.format_message().removeprefix("Invalid value: ")
+    if "\n" in message.strip():
+        error.show()
+        return
+    called = error.ctx.command_path if error.ctx is not None else "footnote"
+    sys.stderr.write(f"{message.rstrip('.')}. See: {called} --help\n")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from adapters.stores.redis_jobs import RedisJobs
 from adapters.stores.redis_shelf import RedisShelfRecords
 from bot.config import Settings
 from core.ingestion.ingestor import Ingestor
+from core.ingestion.leftovers import Leftovers
 from core.ingestion.shelves import Shelves
 from core.ports import Audit, Catalogue, Clock, Encoder, Index
 from core.retrieval.hybrid import Retriever
@@ -74,7 +75,8 @@ def governance(
     jobs, inbox, records = RedisJobs(redis), RedisInbox(redis, namespace=JOBS), RedisShelfRecords(redis)
     archive = DiskArchive(Path(settings.home) / "kept")
     shelves = Shelves(catalogue=catalogue, index=index, encoder=encoder, records=records, archive=archive, clock=clock)
-    acceptance = Acceptance(jobs, inbox, archive, shelves, records, clock)
+    leftovers = Leftovers(index=index, catalogue=catalogue, clock=clock)
+    acceptance = Acceptance(jobs, inbox, archive, shelves, records, clock, leftovers)
     return Governance(
         desk=KnowledgeDesk(catalogue, index, retriever, acceptance, audit),
         jobs=jobs,

@@ -4,7 +4,7 @@ Every call may raise ``core.errors.Unavailable`` (or the subclass its adapter na
 every wait inside an implementation has a deadline.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -48,7 +48,17 @@ class Restarted:
     reason: str
 
 
-DraftPart = str | Restarted
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """In place of a draft that was attempted: the evidence does not answer this; ``missing`` may say what to look for.
+
+    Only where ``Inquiry.attempt`` is set. What came before it in the stream is void.
+    """
+
+    missing: str = ""
+
+
+DraftPart = str | Restarted | Withheld
 
 
 class Reasoner(Protocol):
@@ -176,7 +186,18 @@ class Index(Protocol):
         """How many passages there are; of everything when scope is None."""
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
-        """Every document id present, with its versions: for cleaning up after an interrupted ingest."""
+        """Every document id present, with its versions: for cleaning up after an interrupted ingest.
+
+        It looks at every passage, which takes seconds where there are many: once at the start or once a day.
+        """
+
+    async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
+        """Delete exactly these versions of these documents; how many passages there were.
+
+        Which are stale is for the caller to know: those of ``versions``, read first, that the catalogue does not
+        publish, of documents that nobody writes meanwhile. An ingest begun again after a crash writes the very rows
+        that the dead one left, so that an index cannot tell the two apart.
+        """
 
 
 class Parser(Protocol):
@@ -256,10 +277,18 @@ class Memory(Protocol):
         """Keep quiet in a thread, or speak again."""
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """Remove everything about a thread; whether there was anything."""
+        """Remove everything about a thread; whether there was anything.
+
+        That is its turns, summary and evidence, its checkpoints and traces, feedback on its answers, what is noted of
+        its messages, and questions that wait there. What is being worked on at this moment comes to its end.
+        """
 
     async def forget_person(self, person_id: str) -> int:
-        """Remove every turn this person asked, their checkpoints, traces and feedback; how many turns."""
+        """Remove every turn this person asked, and all else that holds their words; how many turns.
+
+        As ``forget_thread``, but theirs alone and in all threads; also the summaries of threads they spoke in, their
+        feedback, feedback of others on their questions, and proposals of theirs that wait.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +322,10 @@ class Checkpoints(Protocol):
 class Journal(Protocol):
     """Keeps the events of every trace for a time, for ``trace`` and ``why``."""
 
-    async def record(self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "") -> None:
-        """Append events to a trace."""
+    async def record(
+        self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
+    ) -> None:
+        """Append events to a trace, which is forgotten with this person, and with this thread (a key, as text)."""
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """All events of a trace, in order; empty when unknown."""
@@ -355,7 +386,7 @@ class Inbox(Protocol):
         """The delivery has had its outcome. Raises LeaseLost."""
 
     async def hand_back(self, lease: Lease) -> None:
-        """Give it up unfinished; it is taken again at once."""
+        """Give it up unfinished; it is taken again at once, and this attempt does not count."""
 
     async def waiting(self) -> int:
         """How many deliveries are not done."""
@@ -371,8 +402,14 @@ class Postings(Protocol):
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
 
-    async def keep(self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None) -> None:
-        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
+    async def keep(
+        self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
+    ) -> None:
+        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale.
+
+        A subject belongs to whom it was first kept for: to ``person``, or where that is empty to whoever's delivery
+        is worked on under ``fence``. It is forgotten with that person, and with the thread.
+        """
 
     async def call_off(self, thread: str, subject: str, reason: str) -> None:
         """Ask whoever works on this subject to stop: ``stopped``, ``edited`` or ``deleted``."""
@@ -393,6 +430,8 @@ class Feedback:
     answer: str = ""
     citations: tuple[Citation, ...] = ()
     at: datetime | None = None
+    asker: str = ""  # whose question it was, by id; it is forgotten with them too
+    thread: str = ""  # the key of the thread it was asked in, as text
 
 
 class FeedbackBox(Protocol):

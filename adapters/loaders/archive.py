@@ -72,8 +72,11 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
     for i, block in enumerate(parsed.blocks):
         label = f"{path}: {block.label}" if block.label else path
         heading = "" if i or block.text.startswith("# ") else f"# {parsed.title}\n\n"
-        first_line = block.first_line
-        yield replace(block, text=heading + block.text, label=label, first_line=first_line)
+        lines = block.lines
+        if heading and block.first_line is not None:
+            own = lines or range(block.first_line, block.first_line + block.text.count("\n") + 1)
+            lines = (block.first_line, block.first_line, *own)
+        yield replace(block, text=heading + block.text, label=label, lines=lines)
 
 
 def _nested(path: str) -> DocumentRejected:

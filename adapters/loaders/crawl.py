@@ -42,7 +42,7 @@ async def crawl(
         start_url: a page, a folder or a sitemap (also .gz).
         limit: at most this many pages.
         pause: seconds between two requests; a longer Crawl-delay in robots.txt is kept up to 5 s.
-        refused: told of each page that could not be fetched; the walk goes on.
+        refused: told of each page or sitemap that could not be fetched; the walk goes on.
 
     Raises:
         FetchRefused: when the first page itself cannot be fetched, or robots.txt forbids it.
@@ -59,7 +59,7 @@ async def crawl(
     done = 0
     async for page in _pages(fetcher, first, queue, pause, refused):
         if is_sitemap(page):
-            found = await _listed(fetcher, page, limit)
+            found = await _listed(fetcher, page, limit, refused)
         else:
             if scope.key(page.url) not in seen and not scope.holds(page.url):
                 continue  # a redirect led out of the corner
@@ -141,7 +141,7 @@ def is_sitemap(page: Fetched) -> bool:
     return b"<urlset" in head or b"<sitemapindex" in head
 
 
-async def _listed(fetcher: Fetcher, page: Fetched, limit: int) -> list[str]:
+async def _listed(fetcher: Fetcher, page: Fetched, limit: int, refused: Refused | None) -> list[str]:
     """The pages that a sitemap lists, through the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
@@ -156,6 +156,8 @@ async def _listed(fetcher: Fetcher, page: Fetched, limit: int) -> list[str]:
                 waiting.append(await fetcher.fetch(url))
             except FetchRefused as error:
                 log.info("a sitemap was refused: %s", error)
+                if refused is not None:
+                    refused(url, error)
     return found
 
 

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[-+(]?[$€£]?\d[\d.,]*( ?%)?\)?")
 
 
 def read(name: str, data: bytes) -> Parsed:
-    """The rows as tables; `first_line` of each block is the line of its first row."""
+    """The rows as tables, each with its line."""
     text = decode(data)
     delimiter = _stated_delimiter(text) or sniff(text)
     if re.match(r"sep=.\n", text):
@@ -92,14 +92,16 @@ def _table(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
     body, at = (rows[1:], lines[1:]) if named else (rows, lines)
     for stretch in stretches(header if named else [""] * len(header), body):
         first = lines[0] if stretch.first == 0 else at[stretch.first]
-        yield Block(stretch.text, first_line=first)
+        yield Block(stretch.text, first_line=first, lines=tuple(at[row] if row >= 0 else first for row in stretch.rows))
 
 
 def _single_column(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
     """A list: the first entry names it when it looks unlike the others; cut into stretches of 40."""
     entries = [row[0] for row in rows]
     for first, last in pairwise([*range(1, len(entries), 40), len(entries)]):
-        items = "\n".join(f"- {entry}" for entry in entries[first:last])
-        yield Block(f"{entries[0]}:\n\n{items}", first_line=lines[first] if first > 1 else lines[0])
+        items = "\n".join(f"- {' '.join(entry.split())}" for entry in entries[first:last])
+        begins = lines[first] if first > 1 else lines[0]
+        numbers = (begins, begins, *lines[first:last])
+        yield Block(f"{entries[0]}:\n\n{items}", first_line=begins, lines=numbers)
     if len(entries) == 1:
         yield Block(entries[0], first_line=lines[0])

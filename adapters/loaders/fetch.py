@@ -31,6 +31,7 @@ MakeSocket: TypeAlias = Callable[[AddressInfo], socket.socket]
 USER_AGENT = "Footnote/1.0 (knowledge fetcher; honours robots.txt)"
 ROBOTS_NAME = "Footnote"
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_GONE = frozenset((404, 410))
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _CHUNK = 64 * 1024
 URL_CHARS = 4_000
@@ -105,6 +106,10 @@ def make_socket(info: AddressInfo) -> socket.socket:
     return socket.socket(info[0], info[1], info[2])
 
 
+class Gone(FetchRefused):
+    """The host says that there is no such page (any more): 404 or 410."""
+
+
 class Fetcher:
     """Fetches links under the rules. Use it as `async with Fetcher(rules) as fetcher`.
 
@@ -140,7 +145,7 @@ class Fetcher:
             last_modified: likewise.
 
         Raises:
-            FetchRefused: with the reason.
+            FetchRefused: with the reason; Gone where there is no such page.
         """
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
         headers |= {"If-None-Match": etag} if etag else {}
@@ -191,7 +196,8 @@ class Fetcher:
             if response.status in _REDIRECTS:
                 return self._next(target.url, response.headers.get("Location"))
             if response.status not in (200, 304):
-                raise FetchRefused(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
+                refusal = Gone if response.status in _GONE else FetchRefused
+                raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
             data = b"" if response.status == 304 else await self._body(response)
             return _fetched(target.url, response, data)
 

@@ -41,8 +41,8 @@ def read_lines(name: str, data: bytes) -> Parsed:
     """One record per line; records of a few lines share a block. Broken lines are counted, not fatal."""
     blocks: list[Block] = []
     broken: list[int] = []
-    pieces: list[str] = []
-    first, chars = 1, 0
+    pieces: list[tuple[str, int]] = []
+    chars = 0
     for number, line in enumerate(decode(data).split("\n"), 1):
         if not line.strip():
             continue
@@ -52,20 +52,25 @@ def read_lines(name: str, data: bytes) -> Parsed:
             broken.append(number)
             continue
         if pieces and (chars + len(piece) > STRETCH_CHARS):
-            blocks.append(Block("\n\n".join(pieces), first_line=first))
+            blocks.append(_together(pieces))
             pieces, chars = [], 0
-        if not pieces:
-            first = number
-        pieces.append(piece)
+        if piece:
+            pieces.append((piece, number))
         chars += len(piece)
         if number >= MAX_RECORDS:
             break
-    if any(pieces):
-        blocks.append(Block("\n\n".join(pieces), first_line=first))
+    if pieces:
+        blocks.append(_together(pieces))
     if not blocks or len(broken) > len(blocks) * 50:
         raise DocumentRejected("None of its lines is JSON that could be read.")
     notes = (f"{len(broken)} lines are no JSON, the first is line {broken[0]}",) if broken else ()
     return Parsed(choose_title(name), tuple(blocks), "application/x-ndjson", notes=notes)
+
+
+def _together(pieces: list[tuple[str, int]]) -> Block:
+    """Some records, each line of theirs with the line of its record."""
+    numbers = [number for piece, number in pieces for _ in range(piece.count("\n") + 2)]  # and a blank line
+    return Block("\n\n".join(piece for piece, _ in pieces), first_line=pieces[0][1], lines=tuple(numbers[:-1]))
 
 
 def _record_text(value: Any) -> str:
@@ -126,7 +131,8 @@ def _lines(value: Any, depth: int = 0) -> Iterator[str]:
                 yield f"{pad}- {key}:"
             yield from _lines(item, depth + 1)
         elif item is not None and item != "":
-            yield f"{pad}- {key}: {_scalar(item)}" if key is not None else f"{pad}- {_scalar(item)}"
+            text = _scalar(item).strip().replace("\n", f"\n{pad}  ")
+            yield f"{pad}- {key}: {text}" if key is not None else f"{pad}- {text}"
 
 
 def _scalar(value: Any) -> str:

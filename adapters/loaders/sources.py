@@ -64,7 +64,10 @@ def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, titl
             continue
         fence = "````" if "```" in body else "```"
         heading = f"## {named}" if named else f"# {title}"
-        yield Block(f"{heading}\n\n{fence}{language}\n{body}\n{fence}", first_line=start + first)
+        begins = start + first
+        ends = begins + body.count("\n")
+        numbers = (begins, begins, begins, *range(begins, ends + 1), ends)
+        yield Block(f"{heading}\n\n{fence}{language}\n{body}\n{fence}", first_line=begins, lines=numbers)
 
 
 def _python(text: str) -> list[tuple[int, str]]:

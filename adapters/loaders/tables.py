@@ -27,11 +27,13 @@ class Stretch:
     Attributes:
         text: Markdown.
         first, last: 0-based indexes of the body rows it holds.
+        rows: for each line of the text the 0-based index of its body row, -1 for the header's.
     """
 
     text: str
     first: int
     last: int
+    rows: tuple[int, ...] = ()
 
 
 def cell(text: str) -> str:
@@ -92,8 +94,11 @@ def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) ->
 
 def _stretch(header: Row, rows: Sequence[Row], first: int, last: int, *, wide: bool) -> Stretch:
     body = rows[first : last + 1]
-    text = "\n\n".join(record(header, row) for row in body) if wide else pipe_table(header, body)
-    return Stretch(text, first, last)
+    if not wide:
+        return Stretch(pipe_table(header, body), first, last, (-1, -1, *range(first, last + 1)))
+    records = [record(header, row) for row in body]
+    numbers = [first + i for i, text in enumerate(records) for _ in range(text.count("\n") + 2)]  # and a blank line
+    return Stretch("\n\n".join(records), first, last, tuple(numbers[:-1]))
 
 
 def _average_chars(rows: Sequence[Row]) -> int:

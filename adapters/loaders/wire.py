@@ -27,7 +27,9 @@ def from_parsed(parsed: Parsed) -> dict[str, Any]:
         "modified": parsed.modified,
         "url": parsed.url,
         "notes": list(parsed.notes),
-        "blocks": [[block.text, block.page, block.label, block.first_line] for block in parsed.blocks],
+        "blocks": [
+            [block.text, block.page, block.label, block.first_line, list(block.lines)] for block in parsed.blocks
+        ],
     }
 
 
@@ -53,8 +55,11 @@ def to_parsed(body: bytes) -> Parsed:
         raise DocumentRejected("The parser gave no usable answer for this file.") from error
 
 
-def _block(text: object, page: object, label: object, first_line: object) -> Block:
-    return Block(_text(text), _number(page), _optional(label), _number(first_line))
+def _block(text: object, page: object, label: object, first_line: object, lines: object) -> Block:
+    if not isinstance(lines, list):
+        raise TypeError("not a list of numbers")
+    numbers = tuple(number for number in map(_number, lines) if number is not None)
+    return Block(_text(text), _number(page), _optional(label), _number(first_line), numbers)
 
 
 def _text(value: object) -> str:

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching, texts
-from adapters.stores.redis_keys import DUE, checkpoint_key, index_person
-from adapters.stores.redis_memory import CLOSE_CHECKPOINT, thread_keys
+from adapters.stores.redis_forgetting import CLOSE_CHECKPOINT
+from adapters.stores.redis_keys import DUE, checkpoint_key, index_person, index_thread, thread_keys
 from core.ports import Checkpoints, Parked
 from core.serial import from_json, to_json
 
@@ -51,6 +51,7 @@ class RedisCheckpoints(Checkpoints):
         key = checkpoint_key(checkpoint.id)
         async with reaching():
             await index_person(self._client, checkpoint.asker.id, "checkpoints", checkpoint.id, self._ttl)
+            await index_thread(self._client, str(checkpoint.thread), "checkpoints", checkpoint.id, self._ttl)
             async with self._client.pipeline(transaction=True) as pipe:
                 pipe.hset(key, "parked", to_json(parked))
                 pipe.hdel(key, "taken")

@@ -19,8 +19,15 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching, texts
-from adapters.stores.redis_keys import inbox_keys, person_key, tagged
-from adapters.stores.redis_memory import lease_key
+from adapters.stores.redis_keys import (
+    inbox_keys,
+    lease_key,
+    notes_key,
+    person_key,
+    queue_key,
+    seen_key,
+    waiting_member,
+)
 from adapters.stores.redis_tokens import FairQueue, Ready, ReadyTokens
 from core.errors import Busy, LeaseLost
 from core.ports import Delivery, Inbox, Lease
@@ -72,7 +79,8 @@ if not held then
   redis.call('HINCRBY', KEYS[1], 'fence', 1)
   redis.call('HINCRBY', KEYS[1], 'attempt', 1)
 end
-redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', string.format('%.0f', now + ARGV[2]))
+local person = cjson.decode(head).person
+redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', string.format('%.0f', now + ARGV[2]), 'person', person)
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 local is = redis.call('HMGET', KEYS[1], 'fence', 'attempt')
 return {'taken', head, is[1], is[2], redis.call('HGETALL', KEYS[3])}
@@ -107,16 +115,17 @@ if lease[3] ~= ARGV[1] then
   redis.call('LPOP', KEYS[2])
   redis.call('DEL', KEYS[3])
   redis.call('SET', KEYS[4], 'done', 'XX', 'KEEPTTL')
-  redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0, 'finished', ARGV[1])
+  redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0, 'person', '', 'finished', ARGV[1])
 end
 return {'done', redis.call('LINDEX', KEYS[2], 0) or ''}
 """
 
-# KEYS lease; ARGV fence
+# KEYS lease; ARGV fence. What was given back was not tried: who drains says nothing about the delivery.
 _RELEASE = """
-local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished')
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished', 'holder', 'attempt')
 if lease[1] ~= ARGV[1] or lease[2] == ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'holder', '', 'until', 0)
+if lease[3] == '' then return 1 end
+redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', math.max(0, (tonumber(lease[4]) or 0) - 1))
 return 1
 """
 
@@ -173,7 +182,7 @@ class RedisInbox(Inbox):
             if not await self._client.exists(seen):
                 await self._admit(delivery)
             fate = await self._enqueue(
-                keys=[seen, _queue_key(delivery.thread)], args=[uuid.uuid4().hex, to_json(delivery), _SEEN_TTL]
+                keys=[seen, queue_key(delivery.thread)], args=[uuid.uuid4().hex, to_json(delivery), _SEEN_TTL]
             )
             if fate == "done":
                 await self._strike(delivery)
@@ -222,7 +231,7 @@ class RedisInbox(Inbox):
     async def _try(self, worker: str, ready: Ready) -> Lease | None:
         thread = ready.thread
         outcome, *taken = await self._acquire(
-            keys=[lease_key(thread), _queue_key(thread), _notes_key(thread)],
+            keys=[lease_key(thread), queue_key(thread), notes_key(thread)],
             args=[f"{worker} {uuid.uuid4().hex}", self._lease_ms, _LEASE_TTL],
         )
         if outcome == "empty":
@@ -274,7 +283,7 @@ class RedisInbox(Inbox):
         )
         for member in texts(overdue):
             thread, _, person = json.loads(member)
-            if await self._client.llen(_queue_key(thread)):
+            if await self._client.llen(queue_key(thread)):
                 await self._tokens.add(thread, person)
                 await self._client.zadd(self._waiting, {member: now}, xx=True)
             else:
@@ -295,7 +304,7 @@ class RedisInbox(Inbox):
         thread = lease.delivery.thread
         async with reaching():
             noted = await self._note(
-                keys=[lease_key(thread), _notes_key(thread)], args=[lease.fence, name, value, _NOTES_TTL]
+                keys=[lease_key(thread), notes_key(thread)], args=[lease.fence, name, value, _NOTES_TTL]
             )
         if not noted:
             raise _lost()
@@ -306,7 +315,7 @@ class RedisInbox(Inbox):
         thread = delivery.thread
         async with reaching():
             outcome, *rest = await self._done(
-                keys=[lease_key(thread), _queue_key(thread), _notes_key(thread), _seen_key(delivery)],
+                keys=[lease_key(thread), queue_key(thread), notes_key(thread), _seen_key(delivery)],
                 args=[lease.fence],
             )
             if outcome == "lost":
@@ -318,7 +327,7 @@ class RedisInbox(Inbox):
             await self._strike(delivery)
 
     async def hand_back(self, lease: Lease) -> None:
-        """Give it up unfinished; it is taken again at once. Does nothing when it is another's already."""
+        """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""
         thread = lease.delivery.thread
         async with reaching():
             if await self._release(keys=[lease_key(thread)], args=[lease.fence]):
@@ -330,17 +339,9 @@ def _lost() -> LeaseLost:
     return LeaseLost("Another worker has taken this thread over.")
 
 
-def _queue_key(thread: str) -> str:
-    return tagged(thread, "queue")
-
-
-def _notes_key(thread: str) -> str:
-    return tagged(thread, "notes")
-
-
 def _seen_key(delivery: Delivery) -> str:
-    return tagged(delivery.thread, "seen", delivery.id)
+    return seen_key(delivery.thread, delivery.id)
 
 
 def _member(delivery: Delivery) -> str:
-    return json.dumps([delivery.thread, delivery.id, delivery.person])
+    return waiting_member(delivery.thread, delivery.id, delivery.person)

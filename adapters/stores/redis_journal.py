@@ -6,7 +6,7 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import COUNTERS, index_person, trace_key
+from adapters.stores.redis_keys import COUNTERS, index_person, index_thread, trace_key
 from core.events import AnswerDelta, TracedEvent
 from core.ports import Journal
 from core.serial import from_json, to_json
@@ -21,14 +21,17 @@ class RedisJournal(Journal):
         self._client = client
         self._ttl = int(ttl.total_seconds())
 
-    async def record(self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "") -> None:
-        """Append events to a trace, and remember whose it is."""
+    async def record(
+        self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
+    ) -> None:
+        """Append events to a trace, and remember whose it is and of which thread."""
         kept = [to_json(event) for event in events if not isinstance(event.event, AnswerDelta)]
         if not kept:
             return
         key = trace_key(trace_id)
         async with reaching():
             await index_person(self._client, person_id, "traces", trace_id, self._ttl)
+            await index_thread(self._client, thread, "traces", trace_id, self._ttl)
             async with self._client.pipeline(transaction=True) as pipe:
                 pipe.rpush(key, *kept)
                 pipe.ltrim(key, -MOST_EVENTS, -1)

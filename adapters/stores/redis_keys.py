@@ -4,6 +4,7 @@ All keys of one thread share the hash tag ``{thread}``, so that one Lua call may
 call in this package touches keys of two tags.
 """
 
+import json
 import time
 
 from redis.asyncio import Redis
@@ -23,6 +24,7 @@ WAITING = f"{PREFIX}:waiting"
 JOBS = f"{PREFIX}:jobs"
 REMOVED = f"{PREFIX}:{{shelf}}:removed"
 SCHEDULES = f"{PREFIX}:{{shelf}}:schedules"
+SITES = f"{PREFIX}:{{shelf}}:sites"
 PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
 
 
@@ -53,8 +55,53 @@ def checkpoint_key(checkpoint_id: str) -> str:
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints or traces, by when they were last written."""
+    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
     return tagged(f"person:{person_id}", what)
+
+
+def thread_keys(thread: str) -> tuple[str, str, str, str]:
+    """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
+    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
+
+
+def lease_key(thread: str) -> str:
+    """The hash with the thread's fence, and whose delivery is worked on under it."""
+    return tagged(thread, "lease")
+
+
+def queue_key(thread: str) -> str:
+    """The list of a thread's deliveries, the one that is worked on first."""
+    return tagged(thread, "queue")
+
+
+def notes_key(thread: str) -> str:
+    """What earlier attempts at the first delivery left."""
+    return tagged(thread, "notes")
+
+
+def seen_key(thread: str, delivery_id: str) -> str:
+    """What became of a delivery, for a day."""
+    return tagged(thread, "seen", delivery_id)
+
+
+def waiting_member(thread: str, delivery_id: str, person: str) -> str:
+    """A delivery in the indexes of what waits."""
+    return json.dumps([thread, delivery_id, person])
+
+
+def posting_key(thread: str, subject: str) -> str:
+    """What is noted of one question's messages."""
+    return tagged(thread, "posting", subject)
+
+
+def called_off_key(thread: str, subject: str) -> str:
+    """Why whoever works on a subject is asked to stop."""
+    return tagged(thread, "called-off", subject)
+
+
+def thread_index_key(thread: str, what: str) -> str:
+    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
+    return tagged(thread, f"all-{what}")
 
 
 async def index_person(client: Redis, person_id: str, what: str, member: str, ttl: int) -> None:
@@ -63,9 +110,18 @@ async def index_person(client: Redis, person_id: str, what: str, member: str, tt
     Done before that something is written: a crash in between leaves an entry that leads nowhere, never something that
     cannot be found and forgotten.
     """
-    if not person_id:
-        return
-    key, now = person_key(person_id, what), time.time()
+    if person_id:
+        await _index(client, person_key(person_id, what), member, ttl)
+
+
+async def index_thread(client: Redis, thread: str, what: str, member: str, ttl: int) -> None:
+    """Note that ``member`` belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
+    if thread:
+        await _index(client, thread_index_key(thread, what), member, ttl)
+
+
+async def _index(client: Redis, key: str, member: str, ttl: int) -> None:
+    now = time.time()
     async with client.pipeline(transaction=True) as pipe:
         pipe.zadd(key, {member: now})
         pipe.zremrangebyscore(key, "-inf", now - ttl)

@@ -1,4 +1,4 @@
-"""Threads in Redis: turns, summary, cited evidence, and how all of it is forgotten.
+"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``redis_forgetting``'s.
 
 One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
 things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
@@ -15,21 +15,13 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.stores.redis_connection import reaching, texts
-from adapters.stores.redis_keys import (
-    DUE,
-    FEEDBACK,
-    FEEDBACK_ORDER,
-    checkpoint_key,
-    index_person,
-    person_key,
-    tagged,
-    trace_key,
-)
+from adapters.stores.redis_connection import reaching
+from adapters.stores.redis_forgetting import Forgetting
+from adapters.stores.redis_keys import index_person, lease_key, thread_keys
 from core.conversation import ThreadKey, Turn
 from core.errors import LeaseLost
 from core.evidence import Evidence, EvidenceLibrary
-from core.ports import Memory, Parked, ThreadRecord
+from core.ports import Memory, ThreadRecord
 from core.serial import from_json, to_json
 
 # Drops evidence that no kept turn cites, lowest id first, and after it the cited, until at most ``limit`` are left.
@@ -122,11 +114,6 @@ table.insert(gone, 1, something > 0 and '1' or '')
 return gone
 """
 
-# KEYS about; ARGV checkpoint
-CLOSE_CHECKPOINT = """
-if redis.call('HGET', KEYS[1], 'open_checkpoint') == ARGV[1] then redis.call('HDEL', KEYS[1], 'open_checkpoint') end
-"""
-
 
 class RedisMemory(Memory):
     """Keeps each thread's last ``turns`` turns and ``library`` pieces of cited evidence for ``ttl`` after a write."""
@@ -142,7 +129,7 @@ class RedisMemory(Memory):
         self._summarise = client.register_script(_SUMMARISE)
         self._forget_person = client.register_script(_FORGET_PERSON)
         self._forget_thread = client.register_script(_FORGET_THREAD)
-        self._close_checkpoint = client.register_script(CLOSE_CHECKPOINT)
+        self._forgetting = Forgetting(client)
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread, in one round trip; an empty record when it is new."""
@@ -197,66 +184,21 @@ class RedisMemory(Memory):
             await pipe.execute()
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """Remove what was said in a thread, its open checkpoint, traces and feedback. Muted stays muted."""
-        async with reaching():
-            something, checkpoint, *traces = await self._forget_thread(keys=thread_keys(str(key)))
-            if checkpoint:
-                await self._drop_checkpoint(checkpoint)
-            await self._drop_traces(traces)
-            await self._drop_feedback(traces=frozenset(traces))
-        return bool(something)
+        """Remove what was said in a thread and all that came of it; whether there was anything. Muted stays muted."""
+        thread = str(key)
+        async with reaching(deadline=60):
+            something, checkpoint, *traces = await self._forget_thread(keys=thread_keys(thread))
+            more = await self._forgetting.thread(thread, checkpoint, traces)
+        return bool(something) or more
 
     async def forget_person(self, person_id: str) -> int:
-        """Remove every turn this person asked, their checkpoints, traces and feedback; how many turns.
+        """Remove every turn this person asked and all else that holds their words; how many turns.
 
         Summaries of the threads they spoke in go too, as they may hold their words.
         """
-        removed = 0
+        gone: list[str] = []
         async with reaching(deadline=60):
-            for thread in await self._indexed(person_id, "threads"):
-                traces = await self._forget_person(keys=thread_keys(thread), args=[person_id])
-                removed += len(traces)
-                await self._drop_traces(traces)
-            for checkpoint in await self._indexed(person_id, "checkpoints"):
-                await self._drop_checkpoint(checkpoint)
-            await self._drop_traces(await self._indexed(person_id, "traces"))
-            await self._drop_feedback(person=person_id)
-            for what in ("threads", "checkpoints", "traces"):
-                await self._client.delete(person_key(person_id, what))
-        return removed
-
-    async def _indexed(self, person_id: str, what: str) -> list[str]:
-        return texts(await self._client.zrange(person_key(person_id, what), 0, -1))
-
-    async def _drop_checkpoint(self, checkpoint_id: str) -> None:
-        stored = await self._client.hget(checkpoint_key(checkpoint_id), "parked")
-        if stored:
-            parked: Parked = from_json(Parked, stored)
-            about = thread_keys(str(parked.checkpoint.thread))[3]
-            await self._close_checkpoint(keys=[about], args=[checkpoint_id])
-            await self._drop_traces([parked.inquiry.id])
-        await self._client.delete(checkpoint_key(checkpoint_id))
-        await self._client.zrem(DUE, checkpoint_id)
-
-    async def _drop_traces(self, traces: Sequence[str]) -> None:
-        for trace in traces:
-            await self._client.delete(trace_key(trace))
-
-    async def _drop_feedback(self, *, person: str = "", traces: frozenset[str] = frozenset()) -> None:
-        if not person and not traces:
-            return
-        fields = [json.loads(field) for field in await self._client.hkeys(FEEDBACK)]
-        gone = [json.dumps(field) for field in fields if field[1] == person or field[0] in traces]
-        if gone:
-            await self._client.hdel(FEEDBACK, *gone)
-            await self._client.zrem(FEEDBACK_ORDER, *gone)
-
-
-def thread_keys(thread: str) -> tuple[str, str, str, str]:
-    """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
-    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
-
-
-def lease_key(thread: str) -> str:
-    """The hash with the thread's fence, of the same tag."""
-    return tagged(thread, "lease")
+            for thread in await self._forgetting.threads_of(person_id):
+                gone += await self._forget_person(keys=thread_keys(thread), args=[person_id])
+            await self._forgetting.person(person_id, gone)
+        return len(gone)

@@ -1,4 +1,4 @@
-"""What was removed, what is fetched again, and what was proposed, in Redis. What is set aside lies elsewhere."""
+"""What was removed, what is fetched again, what sites hold and what was proposed, in Redis. Copies lie elsewhere."""
 
 import json
 from collections.abc import Sequence
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import PROPOSALS, REMOVED, SCHEDULES
+from adapters.stores.redis_keys import PROPOSALS, REMOVED, SCHEDULES, SITES
 from core.errors import Busy
 from core.ingestion.shelves import Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.sites import Site
 from core.serial import from_json, to_json
 
 MOST_PROPOSALS = 500
@@ -23,7 +24,7 @@ return found
 
 
 class RedisShelfRecords(ShelfRecords):
-    """Three hashes. Removals and proposals are forgotten by who sweeps; schedules stay until they are taken away."""
+    """Four hashes. Removals and proposals are forgotten by who sweeps; the others stay until they are taken away."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -68,6 +69,22 @@ class RedisShelfRecords(ShelfRecords):
             stored = await self._client.hvals(SCHEDULES)
         found: list[Schedule] = [from_json(Schedule, text) for text in stored]
         return sorted(found, key=lambda schedule: schedule.next_at)
+
+    async def keep_site(self, site: Site) -> None:
+        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
+        field = json.dumps([site.base, site.link])
+        async with reaching():
+            if site.pages:
+                await self._client.hset(SITES, field, to_json(site))
+            else:
+                await self._client.hdel(SITES, field)
+
+    async def sites(self, base: str) -> Sequence[Site]:
+        """The sites of a base, by link."""
+        async with reaching():
+            stored = await self._client.hgetall(SITES)
+        found: list[Site] = [from_json(Site, text) for field, text in stored.items() if json.loads(field)[0] == base]
+        return sorted(found, key=lambda site: site.link)
 
     async def propose(self, proposal: Proposal) -> None:
         """Keep it. Raises Busy when too many wait, of this person or altogether."""

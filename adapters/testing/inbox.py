@@ -37,7 +37,9 @@ class InProcessInbox(Inbox):
         most_waiting_each: int = 20,
         clock: Clock | None = None,
     ) -> None:
-        self._fences = (state or InProcessState()).fences
+        self._state = state or InProcessState()
+        self._state.drop_waiting = self._drop_waiting
+        self._fences = self._state.fences
         self._lease = lease.total_seconds()
         self._most_waiting = most_waiting
         self._most_waiting_each = most_waiting_each
@@ -91,6 +93,7 @@ class InProcessInbox(Inbox):
         self._fences[thread] = self._fences.get(thread, 0) + 1
         line.held, line.holder_until = True, self._monotonic() + self._lease
         line.attempt += 1
+        self._state.in_work[thread] = delivery.person
         return Lease(delivery, self._fences[thread], line.attempt, dict(line.notes))
 
     def _is_held(self, line: _Line) -> bool:
@@ -115,11 +118,26 @@ class InProcessInbox(Inbox):
         self._news.set()
 
     async def hand_back(self, lease: Lease) -> None:
-        """Give it up unfinished; it is taken again at once. Does nothing when it is another's already."""
+        """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""
         line = self._lines[lease.delivery.thread]
-        if self._fences.get(lease.delivery.thread) == lease.fence:
+        if line.held and self._fences.get(lease.delivery.thread) == lease.fence:
             line.held = False
+            line.attempt -= 1
             self._news.set()
+
+    def _drop_waiting(self, thread: str, person: str) -> int:
+        """Drop what waits in this thread, or of this person in all; what a living worker holds is left to it."""
+        dropped = 0
+        for name, line in self._lines.items():
+            for at, delivery in reversed(list(enumerate(line.deliveries))):
+                chosen = name == thread or (not thread and delivery.person == person)
+                if not chosen or (at == 0 and self._is_held(line)):
+                    continue
+                del line.deliveries[at]
+                dropped += 1
+                if at == 0:
+                    line.held, line.attempt, line.notes = False, 0, {}
+        return dropped
 
     def _mine(self, lease: Lease) -> _Line:
         line = self._lines[lease.delivery.thread]

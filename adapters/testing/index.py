@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.errors import IndexMismatch
@@ -73,6 +73,13 @@ class InProcessIndex:
         for passage in self._passages.values():
             found[passage.document].add(passage.version)
         return {document: frozenset(versions) for document, versions in found.items()}
+
+    async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
+        """Delete exactly these versions of these documents; how many passages there were."""
+        gone = [p.id for p in self._passages.values() if p.version in stale.get(p.document, ())]
+        for name in gone:
+            del self._passages[name], self._vectors[name], self._words[name]
+        return len(gone)
 
     def _within(self, scope: Scope) -> Iterable[Passage]:
         for passage in self._passages.values():

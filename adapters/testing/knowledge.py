@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from adapters.testing.stores import InProcessState
 from core.errors import Busy
 from core.ingestion.jobs import Job, JobItem, Jobs
 from core.ingestion.shelves import Archive, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.sites import Site
 
 
 class InProcessJobs(Jobs):
@@ -52,10 +54,11 @@ class InProcessJobs(Jobs):
 class InProcessShelfRecords(ShelfRecords):
     """Keeps every removal, schedule and proposal."""
 
-    def __init__(self, *, most_each: int = 10) -> None:
+    def __init__(self, state: InProcessState | None = None, *, most_each: int = 10) -> None:
         self._removed: dict[str, Removed] = {}
         self._schedules: dict[tuple[str, str], Schedule] = {}
-        self._proposals: dict[str, Proposal] = {}
+        self._sites: dict[tuple[str, str], Site] = {}
+        self._proposals: dict[str, Proposal] = (state or InProcessState()).proposals
         self._most_each = most_each
 
     async def keep_removed(self, removed: Removed) -> None:
@@ -83,6 +86,16 @@ class InProcessShelfRecords(ShelfRecords):
     async def schedules(self) -> Sequence[Schedule]:
         """All of them, the next one first."""
         return sorted(self._schedules.values(), key=lambda schedule: schedule.next_at)
+
+    async def keep_site(self, site: Site) -> None:
+        """Keep it, or without pages take it away."""
+        self._sites.pop((site.base, site.link), None)
+        if site.pages:
+            self._sites[site.base, site.link] = site
+
+    async def sites(self, base: str) -> Sequence[Site]:
+        """The sites of a base, by link."""
+        return sorted((site for site in self._sites.values() if site.base == base), key=lambda site: site.link)
 
     async def propose(self, proposal: Proposal) -> None:
         """Keep it. Raises Busy when too many of this person wait."""

@@ -5,7 +5,7 @@ journal, the inbox and the rest of one test. Nothing expires and nothing outlive
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -13,6 +13,7 @@ from core.conversation import ThreadKey, Turn
 from core.errors import LeaseLost
 from core.events import AnswerDelta, TracedEvent
 from core.evidence import Evidence, EvidenceLibrary
+from core.ingestion.shelves import Proposal
 from core.knowledge import Document, KnowledgeBase
 from core.ports import (
     Audit,
@@ -40,7 +41,14 @@ class InProcessState:
     taken: dict[str, str] = field(default_factory=dict)  # who took which checkpoint
     traces: dict[str, list[TracedEvent]] = field(default_factory=dict)
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
+    traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
+    postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
+    called_off: dict[tuple[str, str], str] = field(default_factory=dict)
+    proposals: dict[str, Proposal] = field(default_factory=dict)
+    in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
+    drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
 
 
 class InProcessMemory(Memory):
@@ -90,17 +98,22 @@ class InProcessMemory(Memory):
         self._state.threads[str(key)] = replace(await self.recall(key), muted=muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """Remove what was said in a thread, its open checkpoint, traces and feedback. Muted stays muted."""
-        record = self._state.threads.pop(str(key), ThreadRecord())
+        """Remove what was said in a thread and all that came of it. Muted stays muted."""
+        state, thread = self._state, str(key)
+        record = state.threads.pop(thread, ThreadRecord())
         if record.muted:
-            self._state.threads[str(key)] = ThreadRecord(muted=True)
-        if record.open_checkpoint:
-            self._drop_checkpoint(record.open_checkpoint)
+            state.threads[thread] = ThreadRecord(muted=True)
+        for name, parked in list(state.parked.items()):
+            if str(parked.checkpoint.thread) == thread:
+                self._drop_checkpoint(name)
         self._drop_traces([turn.trace_id for turn in record.turns])
-        return replace(record, muted=False) != ThreadRecord()
+        self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
+        self._drop_feedback(lambda word: word.thread == thread)
+        self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
-        """Remove every turn this person asked, their checkpoints, traces and feedback; how many turns."""
+        """Remove every turn this person asked and all else that holds their words; how many turns."""
         removed = 0
         for key in self._state.spoke.pop(person_id, set()) & self._state.threads.keys():
             record = self._state.threads[key]
@@ -112,9 +125,12 @@ class InProcessMemory(Memory):
             if parked.checkpoint.asker.id == person_id:
                 self._drop_checkpoint(checkpoint_id)
         self._drop_traces([trace for trace, owner in self._state.traced_people.items() if owner == person_id])
-        for trace_id, person in list(self._state.feedback):
-            if person == person_id:
-                del self._state.feedback[trace_id, person]
+        self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
+        self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
+        for name, proposal in list(self._state.proposals.items()):
+            if proposal.by.id == person_id:
+                del self._state.proposals[name]
+        self._state.drop_waiting("", person_id)
         return removed
 
     def _drop_checkpoint(self, checkpoint_id: str) -> None:
@@ -127,9 +143,17 @@ class InProcessMemory(Memory):
         for trace in list(traces):
             self._state.traces.pop(trace, None)
             self._state.traced_people.pop(trace, None)
-        for trace_id, person in list(self._state.feedback):
-            if trace_id in traces:
-                del self._state.feedback[trace_id, person]
+            self._state.traced_threads.pop(trace, None)
+        self._drop_feedback(lambda word: word.trace_id in traces)
+
+    def _drop_feedback(self, chosen: Callable[[Feedback], bool]) -> None:
+        for word in [word for word in self._state.feedback.values() if chosen(word)]:
+            del self._state.feedback[word.trace_id, word.person.id]
+
+    def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
+        for subject in subjects:
+            for kept in (self._state.postings, self._state.posted_by, self._state.called_off):
+                kept.pop(subject, None)
 
 
 def _without(record: ThreadRecord, person_id: str) -> ThreadRecord:
@@ -203,12 +227,17 @@ class InProcessJournal(Journal):
         self._state = state or InProcessState()
         self._counters: Counter[str] = Counter()
 
-    async def record(self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "") -> None:
+    async def record(
+        self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
+    ) -> None:
         """Append events to a trace; streamed text is not among them."""
         kept = [event for event in events if not isinstance(event.event, AnswerDelta)]
         if kept:
             self._state.traces.setdefault(trace_id, []).extend(kept)
-            self._state.traced_people[trace_id] = person_id
+            if person_id:
+                self._state.traced_people[trace_id] = person_id
+            if thread:
+                self._state.traced_threads[trace_id] = thread
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """All events of a trace, in order; empty when unknown."""

@@ -168,12 +168,17 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
 
     async with open_footnote(load_settings(), models=False) as footnote:
         document = await footnote.one_document(name, kb)
-        if not yes and sys.stdin.isatty():
-            typer.confirm(f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?", abort=True)
+        question = f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?"
+        if not yes and not sys.stdin.isatty():
+            typer.echo(f"{question} Say so with --yes.", err=True)
+            return 1
+        if not yes:
+            typer.confirm(question, abort=True)
         await footnote.ingestor.remove(document.id)
         left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        typer.echo(f"Removed “{document.title}”: {document.passages} passages then, {left} now.")
+        then = f"{document.passages} passage{'' if document.passages == 1 else 's'}"
+        typer.echo(f"Removed “{document.title}”: {then} then, {left} now.")
     return 0 if not left else 1

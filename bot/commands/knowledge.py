@@ -37,7 +37,10 @@ def ingest(
     limit: Annotated[int, typer.Option(min=0, max=500, help="Follow links and sitemaps to this many pages.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Bring in links, files and folders; the base is created when it is new."""
+    """Bring in links, files and folders.
+
+    The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
+    """
     missing = [name for name in what if not name.startswith(LINKS) and not Path(name).exists()]
     if missing:
         raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
@@ -81,28 +84,40 @@ def list_(base: Kb = "", page: Page = 1, as_json: Json = False) -> None:
 @kb.command()
 def show(target: Annotated[str, typer.Argument(help="A document; without one, the base.")] = "", base: Kb = "",
          page: Page = 1, as_json: Json = False) -> None:  # fmt: skip
-    """One document or one base: version, passages, age, who added it, the last look at it, errors."""
+    """One document or one base in full.
+
+    Its version, passages, age, who added it, the last look at it, and errors.
+    """
     _do("show", as_json, base=base, target=target, page=page)
 
 
 @kb.command()
 def remove(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
            base: Kb = "", yes: Yes = False, as_json: Json = False) -> None:  # fmt: skip
-    """Take a document or a whole base out, and show by a search that it is gone."""
+    """Take a document or a whole base out.
+
+    It asks first, or wants --yes; then it shows by a search that it is gone.
+    """
     _do("remove", as_json, base=base, target=target, yes=yes)
 
 
 @kb.command()
 def restore(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
             base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
-    """Put back what was removed in the last 7 days; without a name, show what can be."""
+    """Put back what was removed.
+
+    That is possible for 7 days; without a name, it shows what can be put back.
+    """
     _do("restore", as_json, base=base, target=target)
 
 
 @kb.command()
 def refresh(target: Annotated[str, typer.Argument(help="A document; without one, all links of the base.")] = "",
             base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
-    """Fetch links again; what has not changed costs nothing."""
+    """Fetch links and sites again.
+
+    What has not changed costs nothing. The link that a site began at walks through that site again.
+    """
     _do("refresh", as_json, base=base, target=target)
 
 
@@ -111,7 +126,10 @@ def schedule(link: Annotated[str, typer.Argument(help="A link, or a document tha
              every: Annotated[str, typer.Argument(help="daily, weekly or never.")], base: Kb = "",
              limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,
              as_json: Json = False) -> None:  # fmt: skip
-    """Fetch a link again and again, as long as footnote serves."""
+    """Fetch a link again and again.
+
+    That is done by ``footnote serve``, as long as it runs.
+    """
     _do("schedule", as_json, base=base, target=link, every=every, limit=limit)
 
 
@@ -131,7 +149,10 @@ def describe(name: str, description: str, as_json: Json = False) -> None:
 
 @kb.command()
 def grant(name: str, principals: list[str], as_json: Json = False) -> None:
-    """Make a base for these channels, roles or groups; "everyone" opens it."""
+    """Say whom a base is for.
+
+    Channels, roles or groups, as principals such as slack:channel:T1/C1; "everyone" opens it.
+    """
     _do("grant", as_json, base=name, principals=tuple(principals))
 
 
@@ -149,19 +170,19 @@ def status(as_json: Json = False) -> None:
 
 @kb.command()
 def jobs(job: Annotated[str, typer.Argument(help="One job's id.")] = "", page: Page = 1, as_json: Json = False) -> None:
-    """The newest jobs, or one with all its failures."""
+    """The newest jobs, or one in full."""
     _do("jobs", as_json, target=job, page=page)
 
 
 @kb.command()
 def cancel(job: Annotated[str, typer.Argument(help="The job's id.")], as_json: Json = False) -> None:
-    """End a job; what it has done so far stays."""
+    """End a job; what it has done stays."""
     _do("cancel", as_json, target=job)
 
 
 @kb.command()
 def proposals(page: Page = 1, as_json: Json = False) -> None:
-    """What people would have in the knowledge."""
+    """What people would like to add."""
     _do("proposals", as_json, page=page)
 
 
@@ -219,7 +240,10 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     async with open_footnote(load_settings(), models=False) as footnote:
         reply = await footnote.governance.desk.handle(command, _operator())
         if reply.confirm is not None:
-            if not yes and sys.stdin.isatty():
+            if not yes and not sys.stdin.isatty():
+                typer.echo(f"{_plain(reply.text)} Say so with --yes.", err=True)
+                return 1
+            if not yes:
                 typer.confirm(_plain(reply.text), abort=True)
             reply = await footnote.governance.desk.handle(reply.confirm, _operator())
         return await _report(footnote, [reply], as_json)
@@ -232,18 +256,32 @@ async def _report(footnote: "Footnote", replies: "Sequence[KbReply]", as_json: b
     from core.ingestion.jobs import JobState
     from core.serial import to_json
 
-    accepted = [reply.job for reply in replies if reply.job is not None]
+    accepted = [job for reply in replies if reply.job is not None for job in (reply.job, *reply.more)]
+    if not as_json:
+        for reply in replies:
+            _say(reply)
     ended = await _until_over(footnote, accepted, quiet=as_json) if accepted else []
     refused = [reply for reply in replies if not reply.ok]
     if as_json:
-        texts = [_plain(reply.text) for reply in replies if reply.job is None]
+        texts = [text for reply in replies if (text := _beside_cards(reply))]
         print_json({"ok": not refused, "said": texts, "jobs": [json.loads(to_json(job)) for job in ended]})
-    else:
-        for reply in replies:
-            if reply.job is None:
-                typer.echo(_plain(reply.text), err=not reply.ok)
     broken = any(job.state is not JobState.DONE or job.failed for job in ended)
     return 1 if refused or broken else 0
+
+
+def _say(reply: "KbReply") -> None:
+    """What a reply says beside the cards of its jobs, which are shown as they go."""
+    if text := _beside_cards(reply):
+        typer.echo(text, err=not reply.ok)
+
+
+def _beside_cards(reply: "KbReply") -> str:
+    from adapters.knowledge_text import job_text
+
+    text = reply.text
+    for job in (reply.job, *reply.more) if reply.job is not None else ():
+        text = text.replace(job_text(job), "")
+    return _plain("\n".join(line for line in text.splitlines() if line.strip()))
 
 
 async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet: bool) -> "list[Job]":
@@ -290,5 +328,5 @@ def _operator() -> Any:
 
 
 def _plain(text: str) -> str:
-    """Markdown of our own making, without its marks."""
-    return text.replace("**", "").replace("`", "")
+    """Markdown of our own making, without its marks, and commands as they are called here."""
+    return text.replace("**", "").replace("`", "").replace("/kb ", "footnote kb ")

@@ -41,6 +41,7 @@ class Unit:
     header: str = ""  # the table's header rows, for a row
     joint: str = "\n\n"  # what stands before it when it follows another unit
     lead: str = ""  # a heading that its section lost when it was merged
+    lines: tuple[int, ...] = ()  # the source's line of each line of the text, where it kept its lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,11 @@ def _unit(
             yield Unit(_unwrapped(item), heading, number, at, joint="\n" if position else "\n\n")
             offset += len(item)
         return
-    yield Unit(_unwrapped(lines), heading, number, _locator(block, first, last))
+    text = _unwrapped(lines)
+    kept = text.count("\n") + 1 == len(lines)
+    found = [block.source_line(first + offset) for offset in range(len(lines))] if kept else []
+    numbers = tuple(line for line in found if line is not None)
+    yield Unit(text, heading, number, _locator(block, first, last), lines=numbers)
 
 
 def _unwrapped(lines: list[str]) -> str:
@@ -204,9 +209,7 @@ def _list_items(lines: list[str]) -> list[list[str]]:
 
 
 def _locator(block: Block, first: int, last: int) -> Locator:
-    if block.first_line is None:
-        return Locator(block.page, block.label or "")
-    return Locator(block.page, block.label or "", block.first_line + first, block.first_line + last)
+    return Locator(block.page, block.label or "", block.source_line(first), block.source_line(last))
 
 
 async def _split_long(units: Sequence[Unit], count_tokens: CountTokens, target: int) -> tuple[Unit, ...]:
@@ -216,18 +219,24 @@ async def _split_long(units: Sequence[Unit], count_tokens: CountTokens, target: 
         if unit.tokens <= target:
             found.append(unit)
             continue
-        pieces = [piece for sentence in _pieces(unit.text) for piece in _by_words(sentence, target)]
-        counts = await count_tokens(pieces)
+        pieces = [(piece, at) for sentence, at in _pieces(unit) for piece in _by_words(sentence, target)]
+        counts = await count_tokens([piece for piece, _ in pieces])
         joints = [unit.joint] + ["\n" if "\n" in unit.text else " "] * (len(pieces) - 1)
         found.extend(
-            replace(unit, text=piece, tokens=tokens, joint=joint)
-            for piece, tokens, joint in zip(pieces, counts, joints, strict=True)
+            replace(unit, text=piece, tokens=tokens, joint=joint, locator=at)
+            for (piece, at), tokens, joint in zip(pieces, counts, joints, strict=True)
         )
     return tuple(found)
 
 
-def _pieces(text: str) -> Sequence[str]:
-    return [line for line in text.splitlines() if line.strip()] if text.count("\n") > 2 else sentences(text)
+def _pieces(unit: Unit) -> Iterable[tuple[str, Locator]]:
+    """A text of many lines by lines, each with its own number where that is known; any other by sentences."""
+    if unit.text.count("\n") <= 2:
+        return [(sentence, unit.locator) for sentence in sentences(unit.text)]
+    lines = unit.text.split("\n")
+    known = unit.lines if len(unit.lines) == len(lines) else ()
+    places = [replace(unit.locator, first_line=at, last_line=at) for at in known] or [unit.locator] * len(lines)
+    return [(line, at) for line, at in zip(lines, places, strict=True) if line.strip()]
 
 
 def _by_words(text: str, target: int) -> Iterable[str]:

@@ -17,7 +17,7 @@ from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
 
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "5"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "7"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,16 @@ class Ingestor:
         document = await self._catalogue.withdraw(document_id)
         await self._index.remove(document_id)
         return document
+
+    async def tidy(self, base: str, source: str) -> int:
+        """Remove what is there of a document beside its visible version; how many passages.
+
+        For whoever takes over from a worker that died with this document in hand: it may have left a version that
+        never became visible, or the one that was replaced.
+        """
+        document_id = document_id_of(base, source)
+        visible = await self._catalogue.visible_versions([document_id])
+        return await self._index.remove(document_id, keep_version=visible.get(document_id, ""))
 
     def _version(self, material: Material) -> str:
         recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"

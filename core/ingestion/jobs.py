@@ -80,6 +80,7 @@ class JobItem:
     reason: str = ""
     passages: int = 0
     notes: tuple[str, ...] = ()
+    gone: bool = False  # a page of which its site says that there is none any more
 
     @property
     def over(self) -> bool:

@@ -18,15 +18,22 @@ class Block:
         page: 1-based page (PDF) or slide (PPTX).
         label: what to call the place otherwise: 'Prices!A2:D20', 'slide 3', an archive member's path.
         first_line: 1-based line of the source that the first line of `text` corresponds to, for formats made
-            of lines (Markdown, text, RST, code, CSV, JSONL). In Markdown, text and RST the lines of `text` count
-            on from there one to one; where a table header, heading or fence was added (CSV, code, JSONL) it is
-            the line at which the stretch begins.
+            of lines (Markdown, text, RST, code, CSV, JSONL).
+        lines: the line of the source that each line of `text` came from, where they do not count on from
+            `first_line` one to one: where a heading, a fence or a table's header was added (code, CSV, JSONL).
     """
 
     text: str
     page: int | None = None
     label: str | None = None
     first_line: int | None = None
+    lines: tuple[int, ...] = ()
+
+    def source_line(self, offset: int) -> int | None:
+        """The 1-based line of the source for a line of `text` counted from 0; None where the format has none."""
+        if self.lines:
+            return self.lines[min(offset, len(self.lines) - 1)]
+        return None if self.first_line is None else self.first_line + offset
 
 
 @dataclass(frozen=True, slots=True)

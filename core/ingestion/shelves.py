@@ -16,6 +16,7 @@ from typing import Protocol
 
 from core.conversation import Person
 from core.errors import DocumentRejected, NotFound
+from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Scope, Vectors
 from core.serial import from_json, to_json
@@ -79,7 +80,7 @@ class Proposal:
 
 
 class ShelfRecords(Protocol):
-    """Keeps what was removed, what is fetched again, and what was proposed. Bounded; old entries go."""
+    """Keeps what was removed, what is fetched again, what sites hold, and what was proposed. Old entries go."""
 
     async def keep_removed(self, removed: Removed) -> None:
         """Keep it, replacing an earlier removal of the same document."""
@@ -98,6 +99,12 @@ class ShelfRecords(Protocol):
 
     async def schedules(self) -> Sequence[Schedule]:
         """All of them, the next one first."""
+
+    async def keep_site(self, site: Site) -> None:
+        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
+
+    async def sites(self, base: str) -> Sequence[Site]:
+        """The sites of a base, by link."""
 
     async def propose(self, proposal: Proposal) -> None:
         """Keep it. Raises Busy when too many wait, of this person or altogether."""
@@ -178,11 +185,12 @@ class Shelves:
         return next((base for base in await self._catalogue.bases() if base.name.casefold() == wanted), None)
 
     async def remove(self, document: Document, by: str) -> int:
-        """Take one document out: invisible at once, deleted on return; how many passages went."""
+        """Take one document out: copied, then invisible, deleted on return; how many passages went."""
         base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
+        await self._set_aside(document)  # first: whoever dies after it has lost nothing
         await self._records.keep_removed(self._removal(document, base, by))
         await self._catalogue.withdraw(document.id)
-        return await self.put_away(document)
+        return await self._index.remove(document.id)
 
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
@@ -197,17 +205,26 @@ class Shelves:
 
         A second call, after a crash in between, keeps the copy that is there.
         """
+        await self._set_aside(document)
+        return await self._index.remove(document.id)
+
+    async def _set_aside(self, document: Document) -> None:
         scope = Scope(frozenset({document.knowledge_base}))
         passages = await self._index.passages(document.id, document.version, scope)
         if len(passages) >= document.passages:
             vectors = await self._index.known_vectors([passage.id for passage in passages])
             copy = await asyncio.to_thread(_packed, self._encoder.name, passages, vectors)
             await self._archive.keep(kept_name(document), copy)
-        return await self._index.remove(document.id)
 
     async def restore(self, removed: Removed) -> Document:
-        """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use."""
-        if await self._catalogue.document(removed.document.id) is not None:
+        """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
+
+        Until it is visible again its removal is known and its copy kept: who dies over it can begin anew.
+        """
+        there = await self._catalogue.document(removed.document.id)
+        if there is not None and there.version == removed.document.version:
+            return await self._restored(removed)
+        if there is not None:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
         copy = await self._archive.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
@@ -221,8 +238,11 @@ class Shelves:
             await self._index.add(batch, kept)
         if await self.base(removed.base.name) is None:
             await self._catalogue.save_base(removed.base)
-        await self._records.forget_removed(removed.document.id)
         await self._catalogue.publish(removed.document)
+        return await self._restored(removed)
+
+    async def _restored(self, removed: Removed) -> Document:
+        await self._records.forget_removed(removed.document.id)
         await self._archive.forget(removed.kept)
         return removed.document
 

@@ -73,7 +73,7 @@ def _parts(dense: Mapping[str, float], bm25: Mapping[str, float], asked: int) ->
 def _range(leg: Mapping[str, float], asked: int) -> tuple[float, float]:
     """The best score, and what an absent passage can have at most: nothing, when the leg had no more to return."""
     best = max(leg.values(), default=0.0)
-    floor = min(leg.values()) if len(leg) >= asked else 0.0
+    floor = min(leg.values()) if leg and len(leg) >= asked else 0.0
     return (best if best > 0 else 1.0), max(0.0, floor)
 
 

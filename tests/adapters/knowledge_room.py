@@ -10,7 +10,7 @@ from adapters.incoming import FileReference, Permissions
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, PlatformSeams
 from adapters.librarian import KnowledgeDesk
-from adapters.loaders.fetch import Fetched, Fetcher
+from adapters.loaders.fetch import Fetched, Fetcher, Gone
 from adapters.materials import Materials
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
@@ -22,6 +22,7 @@ from core.conversation import Audience, Person, ThreadKey
 from core.errors import DocumentRejected, FetchRefused, NotFound
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.jobs import Job
+from core.ingestion.leftovers import Leftovers
 from core.ingestion.parsed import Block, Parsed
 from core.ingestion.shelves import Shelves
 from core.ingestion.transcripts import Conversation, Said
@@ -57,12 +58,15 @@ class PaperSite(Fetcher):
     def __init__(self) -> None:
         super().__init__()
         self.pages: dict[str, str] = {}
+        self.broken: set[str] = set()
         self.asked: list[tuple[str, str | None]] = []
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
         self.asked.append((url, etag))
+        if url in self.broken:
+            raise FetchRefused("The host answered 500 Internal Server Error.")
         if url not in self.pages:
-            raise FetchRefused("The host answered 404 Not Found.")
+            raise Gone("The host answered 404 Not Found.")
         text = self.pages[url]
         mark = f'"{hash(text)}"'
         name = url.rsplit("/", 1)[-1] or "index.html"
@@ -110,7 +114,11 @@ class Room:
         self.index, self.encoder, self.catalogue = InProcessIndex(), HashingEncoder(), InProcessCatalogue()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), PaperPlatform()
         self.jobs, self.records, self.archive = InProcessJobs(), InProcessShelfRecords(), InProcessArchive()
-        self.inbox, self.audit = InProcessInbox(), InProcessAudit()
+        self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
+        self.assemble()
+
+    def assemble(self) -> None:
+        """Put together what works on these stores."""
         self.retriever = Retriever(self.index, self.encoder, None, self.catalogue)
         self.ingestor = Ingestor(
             index=self.index, encoder=self.encoder, catalogue=self.catalogue, parser=self.parser, clock=self.clock
@@ -123,7 +131,10 @@ class Room:
             archive=self.archive,
             clock=self.clock,
         )
-        self.acceptance = Acceptance(self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock)
+        self.leftovers = Leftovers(index=self.index, catalogue=self.catalogue, clock=self.clock)
+        self.acceptance = Acceptance(
+            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers
+        )
         self.desk = KnowledgeDesk(self.catalogue, self.index, self.retriever, self.acceptance, self.audit)
 
     def runner(self, platforms: Mapping[str, PlatformSeams] | None = None) -> JobRunner:
@@ -134,7 +145,7 @@ class Room:
             catalogue=self.catalogue,
             shelves=self.shelves,
             records=self.records,
-            materials=Materials(self.catalogue, self.archive, self.site, seams),
+            materials=Materials(self.catalogue, self.archive, self.site, seams, pause=0),
             clock=self.clock,
         )
 
@@ -176,6 +187,9 @@ class Room:
         job = await self.jobs.read(job_id)
         assert job is not None
         return job
+
+    def scope(self, *bases: str) -> Scope:
+        return Scope(frozenset(bases))
 
     async def finds(self, query: str, *bases: str) -> list[str]:
         """The titles that a search finds in these bases."""

@@ -1,19 +1,23 @@
 """Jobs: what a kill, a cancellation, a lost lease and a second person do to them."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from adapters.incoming import FileReference
-from adapters.jobs import MOST_ATTEMPTS, job_thread
+from adapters.jobs import LOOK_SECONDS, MOST_ATTEMPTS, job_thread
 from adapters.knowledge_desk import KbVerb, PlatformSeams
 from adapters.knowledge_text import job_text
 from adapters.leasing import hold
 from core.errors import LeaseLost
+from core.ingestion.ingestor import BATCH
 from core.ingestion.jobs import ItemState, Job, JobStage, JobState
-from core.ports import Scope
+from core.knowledge import Passage
+from core.ports import Scope, Vectors
 from tests.adapters.knowledge_room import ADMIN, Room
 
 HANDBOOK = Scope(frozenset({"handbook"}))
@@ -273,3 +277,74 @@ async def test_who_has_many_jobs_waiting_is_asked_to_wait(room: Room) -> None:
     replies = [await room.says(KbVerb.INGEST, base="handbook", target=f"https://docs.example/{n}") for n in range(22)]
     assert [reply.ok for reply in replies] == [True] * 20 + [False] * 2
     assert "wait until" in replies[-1].text
+
+
+async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_outcome(room: Room) -> None:
+    job = await _accepted(room, 1)
+    looks = 0
+
+    async def lost_at_the_end() -> None:
+        nonlocal looks
+        looks += 1
+        if await room.catalogue.documents(frozenset({"handbook"})):
+            raise LeaseLost("Another worker has taken this base over.")
+
+    with pytest.raises(LeaseLost):
+        await room.runner().work(job.id, lost_at_the_end)
+    assert looks == 2
+    assert (await room.job(job.id)).counts == {ItemState.WAITING: 1}
+
+
+async def test_a_job_that_is_known_is_not_put_in_line_again(room: Room) -> None:
+    job = await _accepted(room, 1)
+    await room.works()
+    again = await room.acceptance.accept(replace(job, turn=7))
+    assert again.id == job.id
+    assert await room.inbox.waiting() == 0
+
+
+def _long(edition: str, changed: int = -1) -> bytes:
+    """A document of a hundred passages, one of which may differ."""
+    text = "parcels gates and harbours " * 40
+    return b"# Rules\n\n" + b"".join(
+        f"## Rule {n}\n\nRule {n} speaks of {edition if n == changed else 'all'} {text}.\n\n".encode()
+        for n in range(100)
+    )
+
+
+async def test_a_job_that_is_cancelled_between_two_batches_leaves_nothing_of_what_it_wrote(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    room.platform.files["rules.md"] = _long("first")
+    reply = await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("rules.md", "rules.md"),))
+    assert reply.job is not None
+    written: list[int] = []
+    add = room.index.add
+
+    async def cancelled_after_the_first(passages: Sequence[Passage], vectors: Vectors) -> None:
+        await add(passages, vectors)
+        written.append(await room.index.count())
+        if len(written) == 1:
+            await room.says(KbVerb.CANCEL, target=reply.job.id if reply.job else "")
+            await asyncio.sleep(LOOK_SECONDS * 1.5)  # it is looked for between two batches, and seldom
+
+    room.index.add = cancelled_after_the_first  # type: ignore[method-assign]
+    await room.works()
+    assert (await room.job(reply.job.id)).state is JobState.CANCELLED
+    assert written == [BATCH]
+    assert await room.index.count() == 0
+
+
+async def test_only_what_has_changed_is_encoded_again(room: Room) -> None:
+    encoded: list[int] = []
+    encode = room.encoder.encode_passages
+
+    async def counted(texts: Sequence[str]) -> Vectors:
+        encoded.append(len(texts))
+        return await encode(texts)
+
+    room.encoder.encode_passages = counted  # type: ignore[method-assign]
+    await room.adds(rules_md=_long("first").decode())
+    assert sum(encoded) == 100
+    encoded.clear()
+    await room.adds(rules_md=_long("second", changed=70).decode())
+    assert sum(encoded) == 1

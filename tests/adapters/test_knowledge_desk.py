@@ -1,15 +1,19 @@
 """``/kb`` as people use it: who may, what happens, what is said."""
 
+from collections.abc import AsyncIterator, Sequence
+
 import pytest
 
 from adapters.accepting import MOST_PAGES
 from adapters.incoming import FileReference
 from adapters.knowledge_desk import EVERYONE, KbVerb
+from adapters.testing.encoder import HashingEncoder
 from adapters.testing.knowledge import InProcessShelfRecords
 from core.conversation import Audience
+from core.errors import NotFound, StoreUnavailable
 from core.ingestion.jobs import ItemState, JobState
 from core.ingestion.shelves import NOBODY, RESTORABLE
-from core.ports import Scope
+from core.ports import Scope, Vectors
 from tests.adapters.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, conversation
 
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
@@ -41,6 +45,24 @@ async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) 
     reply = await room.desk.handle(asked.confirm, room.caller(MEMBER))
     assert reply.denied
     assert await room.finds("refunds") == ["Refunds"]
+
+
+async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
+    async def files() -> AsyncIterator[tuple[str, str, bytes]]:
+        yield "refunds.md", "refunds.md", b"# Refunds"
+
+    reply = await room.desk.ingest_bytes(files(), "default", room.caller(MEMBER))
+    assert reply.denied
+    assert await room.jobs.recent() == []
+    assert (await room.audit.recent())[0].allowed is False
+
+
+async def test_jobs_of_a_base_that_the_readers_may_not_see_are_not_listed(room: Room) -> None:
+    job = await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",))
+    for given in ("", job.id):
+        assert job.id in (await room.says(KbVerb.JOBS, target=given)).text
+        assert job.id not in (await room.says(KbVerb.JOBS, target=given, private=False)).text
 
 
 async def test_every_admin_action_is_in_the_audit(room: Room) -> None:
@@ -162,6 +184,10 @@ async def test_a_refresh_of_an_unchanged_link_reads_nothing(room: Room) -> None:
     assert reply.job is not None
     assert (await room.job(reply.job.id)).items[0].state is ItemState.UNCHANGED
     assert len(room.parser.read) == read
+    assert [etag is not None for _, etag in room.site.asked] == [
+        False,
+        True,
+    ]  # the second time it could say "unchanged"
     room.site.pages["https://docs.example/a"] = "# A\n\nNew words."
     await room.says(KbVerb.REFRESH, base="handbook", target="A")
     await room.works()
@@ -204,9 +230,15 @@ async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(ro
     assert asked.confirm is not None
     assert await room.finds("refunds thirty") != ["Leave"]
     reply = await room.desk.handle(asked.confirm, room.caller(ADMIN))
-    assert "1 passages then, 0 now" in reply.text
+    assert "1 passage then, 0 now" in reply.text
     assert "now finds Leave" in reply.text
     assert "Refunds" not in await room.finds("refunds thirty days")
+
+
+async def test_another_document_of_the_same_title_is_told_apart_by_its_source(room: Room) -> None:
+    await room.adds(one_md="# Refunds\n\nThirty days.", two_md="# Refunds\n\nSixty days.")
+    reply = await room.says(KbVerb.REMOVE, base="handbook", target="one.md", confirmed=True)
+    assert "A search for “Refunds” now finds Refunds (two.md)." in reply.text
 
 
 async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: Room) -> None:
@@ -382,3 +414,108 @@ async def test_a_name_that_means_several_documents_is_asked_back(room: Room) -> 
     await room.adds(refunds_md="# Refund rules\n\nA.", returns_md="# Refund forms\n\nB.")
     reply = await room.says(KbVerb.SHOW, target="refund")
     assert "could be any of 2: returns.md, refunds.md" in reply.text
+
+
+async def test_a_base_that_fills_every_search_can_be_removed_and_is_searched_for_afterwards(room: Room) -> None:
+    text = "parcels gates and harbours " * 40
+    sections = "".join(f"## Rule {n}\n\nRule {n} speaks of {text}.\n\n" for n in range(350))
+    await room.adds(rules_md=f"# Rules\n\n{sections}")
+    assert await room.index.count() > 300
+    reply = await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
+    assert reply.ok
+    assert "A search for “Rules” now finds nothing." in reply.text
+    assert await room.index.count() > 300  # its rows are still there, and nothing of them is found
+
+
+async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+
+    async def away(*_: object) -> object:
+        raise StoreUnavailable("The encoder is away.")
+
+    room.encoder.encode_queries = away  # type: ignore[method-assign,assignment]
+    reply = await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    assert reply.ok
+    assert "1 passage then, 0 now. No search can be made just now." in reply.text
+
+
+async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
+    await room.desk.propose(conversation("The unspeakable word."), room.caller(MEMBER))
+    proposal = (await room.records.proposals())[0]
+    approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
+    assert approved.job is not None
+    assert "unspeakable" in (await room.job(approved.job.id)).items[0].reference
+    await room.works()
+    assert "unspeakable" not in repr(await room.job(approved.job.id))
+    assert await room.finds("unspeakable word", "default") == ["Refunds?"]
+
+
+async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None:
+    await room.desk.propose(conversation("Thirty days."), room.caller(MEMBER))
+    proposal = (await room.records.proposals())[0]
+    for verb in (KbVerb.APPROVE, KbVerb.REJECT):
+        reply = await room.says(verb, target=proposal.id, private=False)
+        assert not reply.ok
+        assert "Refunds" not in reply.text
+    assert [one.id for one in await room.records.proposals()] == [proposal.id]
+
+
+async def test_a_secret_in_a_link_is_not_shown_among_a_bases_failures(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a?token=s3cret")
+    await room.works()
+    shown = (await room.says(KbVerb.SHOW, base="handbook")).text
+    assert "https://docs.example/a?…: The host answered 404 Not Found." in shown
+    assert "s3cret" not in shown
+
+
+async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    assert "Refunds" in (await room.says(KbVerb.RESTORE, private=False)).text
+    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",))
+    assert "Refunds" not in (await room.says(KbVerb.RESTORE, private=False)).text
+    assert "Refunds" in (await room.says(KbVerb.RESTORE)).text
+
+
+async def test_a_proposal_that_could_not_be_taken_up_goes_on_waiting(room: Room) -> None:
+    await room.desk.propose(conversation("Thirty days."), room.caller(MEMBER))
+    proposal = (await room.records.proposals())[0]
+    for number in range(20):
+        await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
+    refused = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
+    assert not refused.ok
+    assert "wait until" in refused.text
+    assert await room.records.proposals() == [proposal]
+    await room.works()
+    assert (await room.says(KbVerb.APPROVE, target=proposal.id, base="default")).ok
+
+
+async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    removed = (await room.records.removed())[0]
+    room.clock.advance(RESTORABLE.total_seconds() + 1)
+    with pytest.raises(NotFound, match="is gone"):
+        await room.shelves.restore(removed)
+
+
+async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+
+    class Other(HashingEncoder):
+        asked = 0
+
+        @property
+        def name(self) -> str:
+            return "another"
+
+        async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            self.asked += len(texts)
+            return await super().encode_passages(texts)
+
+    room.encoder = other = Other()
+    room.assemble()
+    assert (await room.says(KbVerb.RESTORE, target="refunds")).ok
+    assert other.asked == 1

@@ -137,7 +137,22 @@ class InboxContract:
         await inbox.note(lease, "message", "17.3")
         await inbox.hand_back(lease)
         again = await taken(inbox)
-        assert (again.delivery, again.attempt, again.notes) == (lease.delivery, 2, {"message": "17.3"})
+        assert (again.delivery, again.notes) == (lease.delivery, {"message": "17.3"})
+        assert again.fence > lease.fence
+
+    async def test_giving_back_is_no_attempt_but_a_lease_that_ran_out_is(self, new_inbox: NewInbox) -> None:
+        inbox = new_inbox(lease=SHORT_LEASE)
+        await inbox.put(delivery("d1"))
+        for _ in range(3):
+            drained = await taken(inbox)
+            assert drained.attempt == 1
+            await inbox.hand_back(drained)
+            await inbox.hand_back(drained)
+        await taken(inbox, "dies")
+        second = await taken(inbox, "takes over")
+        assert second.attempt == 2
+        await inbox.hand_back(second)
+        assert (await taken(inbox)).attempt == 2
 
     async def test_the_next_delivery_begins_without_notes_at_its_first_attempt(self, inbox: Inbox) -> None:
         await inbox.put(delivery("d1"))

@@ -16,6 +16,7 @@ from core.conversation import Person
 from core.errors import Busy, DocumentRejected
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, Jobs, JobState
 from core.ingestion.shelves import Archive, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase
 from core.ports import Delivery
 
@@ -111,6 +112,15 @@ class ShelfContract:
         assert list(await records.schedules()) == [daily, weekly]
         await records.schedule(replace(daily, every=Every.NEVER))
         assert list(await records.schedules()) == [weekly]
+
+    async def test_a_site_is_kept_with_its_pages_until_it_has_none(self, records: ShelfRecords) -> None:
+        guide = Site("handbook", "https://b/", 50, {"https://b/x": 0, "https://b/y": 1}, "job1")
+        other = Site("handbook", "https://a/", 5, {"https://a/": 0})
+        for site in (guide, other, Site("elsewhere", "https://b/", 5, {"https://b/": 0})):
+            await records.keep_site(site)
+        assert list(await records.sites("handbook")) == [other, guide]
+        await records.keep_site(replace(guide, pages={}))
+        assert list(await records.sites("handbook")) == [other]
 
     async def test_a_proposal_is_taken_once(self, records: ShelfRecords) -> None:
         proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")

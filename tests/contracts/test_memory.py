@@ -1,6 +1,6 @@
 """What every memory promises."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from redis.asyncio import Redis
@@ -10,7 +10,11 @@ from adapters.stores.redis_feedback import RedisFeedbackBox
 from adapters.stores.redis_inbox import RedisInbox
 from adapters.stores.redis_journal import RedisJournal
 from adapters.stores.redis_memory import RedisMemory
+from adapters.stores.redis_postings import RedisPostings
+from adapters.stores.redis_shelf import RedisShelfRecords
 from adapters.testing.inbox import InProcessInbox
+from adapters.testing.knowledge import InProcessShelfRecords
+from adapters.testing.postings import InProcessPostings
 from adapters.testing.stores import (
     InProcessCheckpoints,
     InProcessFeedbackBox,
@@ -21,9 +25,21 @@ from adapters.testing.stores import (
 from core.conversation import ThreadKey
 from core.errors import LeaseLost
 from core.events import Noticed, TracedEvent
-from core.ports import Checkpoints, Delivery, Feedback, FeedbackBox, Inbox, Journal, Lease, Memory, ThreadRecord
-from tests.contracts.conversations import ANA, BEN, OTHER_THREAD, THREAD, evidence, parked, turn
-from tests.contracts.test_inbox import WAIT
+from core.ingestion.shelves import Proposal, ShelfRecords
+from core.ports import (
+    Checkpoints,
+    Delivery,
+    Feedback,
+    FeedbackBox,
+    Inbox,
+    Journal,
+    Lease,
+    Memory,
+    Postings,
+    ThreadRecord,
+)
+from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
+from tests.contracts.test_inbox import AT_ONCE, WAIT
 
 EVENT = TracedEvent(1.0, Noticed("hello"))
 
@@ -35,6 +51,19 @@ class Stores:
     journal: Journal
     feedback: FeedbackBox
     inbox: Inbox
+    postings: Postings
+    proposals: ShelfRecords
+
+    async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
+        await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
+
+    async def waiting(self) -> list[str]:
+        """What is taken now, of one thread after the other."""
+        found = []
+        while (lease := await self.inbox.take("worker", AT_ONCE)) is not None:
+            found.append(lease.delivery.id)
+            await self.inbox.done(lease)
+        return found
 
 
 async def leased(stores: Stores, thread: ThreadKey) -> Lease:
@@ -179,6 +208,108 @@ class MemoryContract:
         assert [(word.trace_id, word.person) async for word in stores.feedback.all()] == [("t2", BEN)]
         assert await stores.memory.forget_person(ANA.id) == 0
 
+    async def test_forgetting_a_thread_reaches_checkpoints_that_were_taken_and_runs_that_failed(
+        self, stores: Stores
+    ) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        await stores.checkpoints.claim("c1", by="press")
+        await stores.journal.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))
+        await stores.journal.record("t-other", [EVENT], person_id=ANA.id, thread=str(OTHER_THREAD))
+        await stores.memory.forget_thread(THREAD)
+        assert await stores.checkpoints.read("c1", by="press") is None
+        assert not await stores.journal.trace("t-failed")
+        assert await stores.journal.trace("t-other") == [EVENT]
+
+    async def test_forgetting_a_thread_takes_what_was_posted_and_what_waits_there(self, stores: Stores) -> None:
+        here, there = str(THREAD), str(OTHER_THREAD)
+        for thread, subject in ((here, "m1"), (here, "checkpoint:c1"), (there, "m9")):
+            await stores.postings.keep(thread, subject, {"question": "How many days?"})
+        await stores.postings.call_off(here, "m1", "stopped")
+        await stores.ask("d1", THREAD, ANA.id)
+        await stores.ask("d2", THREAD, BEN.id)
+        await stores.ask("d3", OTHER_THREAD, ANA.id)
+        assert await stores.memory.forget_thread(THREAD)
+        assert not await stores.postings.read(here, "m1")
+        assert not await stores.postings.read(here, "checkpoint:c1")
+        assert not await stores.postings.called_off(here, "m1")
+        assert await stores.postings.read(there, "m9")
+        assert await stores.inbox.waiting() == 1
+        assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
+        assert await stores.waiting() == ["d3"]
+
+    async def test_forgetting_a_person_takes_what_was_posted_for_them_and_what_of_theirs_waits(
+        self, stores: Stores
+    ) -> None:
+        thread = str(THREAD)
+        for name, person, subject in (("d1", ANA.id, "m1"), ("d2", BEN.id, "m2")):
+            await stores.ask(name, THREAD, person)
+            lease = await stores.inbox.take("worker", WAIT)
+            assert lease is not None
+            await stores.postings.keep(thread, subject, {"question": "How many days?"}, fence=lease.fence)
+            await stores.postings.keep(thread, "m1", {"outcome": "answered"}, fence=lease.fence)  # hers, also when he
+            await stores.inbox.done(lease)
+        await stores.postings.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
+        await stores.ask("d3", THREAD, BEN.id)
+        await stores.ask("d4", THREAD, ANA.id)
+        await stores.ask("d5", OTHER_THREAD, ANA.id)
+        await stores.memory.forget_person(ANA.id)
+        kept = [subject for subject in ("m1", "m2", "m3") if await stores.postings.read(thread, subject)]
+        assert kept == ["m2"]
+        assert dict(await stores.postings.read(thread, "m2")) == {"question": "How many days?"}
+        assert await stores.waiting() == ["d3"]
+        assert await stores.inbox.waiting() == 0
+
+    async def test_what_was_posted_for_one_stays_when_another_who_pressed_there_is_forgotten(
+        self, stores: Stores
+    ) -> None:
+        thread = str(THREAD)
+        for name, person in (("d1", ANA.id), ("d2", BEN.id)):
+            await stores.ask(name, THREAD, person)
+            lease = await stores.inbox.take("worker", WAIT)
+            assert lease is not None
+            await stores.postings.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
+            await stores.inbox.done(lease)
+        await stores.memory.forget_person(BEN.id)
+        assert dict(await stores.postings.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
+        await stores.memory.forget_person(ANA.id)
+        assert not await stores.postings.read(thread, "m1")
+
+    async def test_what_is_being_worked_on_is_left_to_come_to_its_end(self, stores: Stores) -> None:
+        lease = await leased(stores, THREAD)
+        await stores.ask("d2", THREAD, ANA.id)
+        await stores.memory.forget_person(ANA.id)
+        await stores.memory.forget_thread(THREAD)
+        await stores.memory.remember(THREAD, turn("t1"), [], fence=lease.fence)
+        await stores.inbox.done(lease)
+        assert await stores.waiting() == []
+        assert (await stores.memory.recall(THREAD)).total == 1
+
+    async def test_whose_a_trace_is_need_be_said_only_once(self, stores: Stores) -> None:
+        for trace, thread in (("t1", THREAD), ("t2", OTHER_THREAD)):
+            await stores.journal.record(trace, [EVENT], person_id=ANA.id, thread=str(thread))
+            await stores.journal.record(trace, [EVENT])
+        await stores.memory.forget_thread(THREAD)
+        assert not await stores.journal.trace("t1")
+        await stores.memory.forget_person(ANA.id)
+        assert not await stores.journal.trace("t2")
+
+    async def test_feedback_is_forgotten_with_whose_question_it_repeats(self, stores: Stores) -> None:
+        await stores.memory.remember(THREAD, turn("t1"), [])
+        await stores.feedback.keep(Feedback("t1", BEN, helpful=True, question="How many days?"))
+        hers = Feedback("long gone", BEN, helpful=True, question="How many?", asker=ANA.id, thread=str(THREAD))
+        await stores.feedback.keep(hers)
+        await stores.feedback.keep(Feedback("his", BEN, helpful=True, asker=BEN.id, thread=str(OTHER_THREAD)))
+        await stores.memory.forget_person(ANA.id)
+        assert [word.trace_id async for word in stores.feedback.all()] == ["his"]
+        await stores.memory.forget_thread(OTHER_THREAD)
+        assert [word async for word in stores.feedback.all()] == []
+
+    async def test_proposals_that_wait_are_taken_back_with_who_made_them(self, stores: Stores) -> None:
+        for name, person in (("p1", ANA), ("p2", BEN)):
+            await stores.proposals.propose(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
+        await stores.memory.forget_person(ANA.id)
+        assert [proposal.id for proposal in await stores.proposals.proposals()] == ["p2"]
+
 
 class TestInProcessMemory(MemoryContract):
     @pytest.fixture
@@ -190,6 +321,8 @@ class TestInProcessMemory(MemoryContract):
             InProcessJournal(state),
             InProcessFeedbackBox(state),
             InProcessInbox(state),
+            InProcessPostings(state),
+            InProcessShelfRecords(state),
         )
 
 
@@ -203,7 +336,26 @@ class TestRedisMemory(MemoryContract):
             RedisJournal(redis),
             RedisFeedbackBox(redis),
             RedisInbox(redis),
+            RedisPostings(redis),
+            RedisShelfRecords(redis),
         )
+
+    async def test_nothing_of_a_person_is_left_in_any_key_or_value(self, stores: Stores, redis: Redis) -> None:
+        words = "the unspeakable question"
+        await stores.ask("d1", THREAD, ANA.id)
+        lease = await stores.inbox.take("worker", WAIT)
+        assert lease is not None
+        await stores.postings.keep(str(THREAD), "m1", {"question": words}, fence=lease.fence)
+        await stores.memory.remember(THREAD, replace(turn("t1"), question=words), [], fence=lease.fence)
+        await stores.checkpoints.park(parked("c1"))
+        await stores.journal.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
+        await stores.feedback.keep(Feedback("t1", BEN, helpful=True, question=words, asker=ANA.id))
+        await stores.inbox.done(lease)
+        await stores.inbox.put(Delivery("d2", "slack", str(THREAD), ANA.id, words))
+        await stores.memory.forget_person(ANA.id)
+        await stores.waiting()
+        left = [await _everything(redis, key) async for key in redis.scan_iter()]
+        assert not [text for text in left if words in text or ANA.id in text]
 
     async def test_every_key_about_a_conversation_has_an_end(self, stores: Stores, redis: Redis) -> None:
         await stores.memory.remember(THREAD, turn("t1", cites=(1,)), [evidence(1)])
@@ -213,3 +365,19 @@ class TestRedisMemory(MemoryContract):
         keys = [key async for key in redis.scan_iter() if key != "footnote:checkpoints:due"]
         assert len(keys) > 8
         assert [key for key in keys if await redis.ttl(key) < 0] == []
+
+
+async def _everything(redis: Redis, key: str) -> str:
+    """A key with all that is kept there, as text."""
+    match await redis.type(key):
+        case "hash":
+            held: object = await redis.hgetall(key)
+        case "list":
+            held = await redis.lrange(key, 0, -1)
+        case "zset":
+            held = await redis.zrange(key, 0, -1)
+        case "stream":
+            held = await redis.xrange(key)
+        case _:
+            held = await redis.get(key)
+    return f"{key} {held}"

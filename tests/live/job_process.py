@@ -17,6 +17,7 @@ from bot.knowledge import JOBS
 from bot.wiring import Footnote, open_footnote
 from core.conversation import Audience, ThreadKey
 from core.ingestion.ingestor import Ingested, Ingestor, Material, Progress
+from core.ports import Index
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
@@ -30,6 +31,11 @@ class Telling(Ingestor):
         self.__dict__.update(ingestor.__dict__)
         self._job_id = job_id
         self._done = 0
+        self._index = _Retiring(self._index, self._tell)  # type: ignore[assignment]
+
+    def _tell(self, stage: str) -> None:
+        sys.stdout.write(f"{self._job_id} {self._done} {stage}\n")
+        sys.stdout.flush()
 
     async def ingest(
         self,
@@ -40,13 +46,28 @@ class Telling(Ingestor):
         still_ours: Callable[[], Awaitable[None]] | None = None,
     ) -> Ingested:
         def tell(stage: str, done: int, total: int) -> None:
-            sys.stdout.write(f"{self._job_id} {self._done} {stage}\n")
-            sys.stdout.flush()
+            self._tell(stage)
             progress(stage, done, total)
 
         ingested = await super().ingest(material, base, tell, still_ours=still_ours)
         self._done += 1
         return ingested
+
+
+class _Retiring:
+    """The index, which says that an old version is about to go, and waits a little to be killed there."""
+
+    def __init__(self, index: Index, tell: Callable[[str], None]) -> None:
+        self._index = index
+        self._tell = tell
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._index, name)
+
+    async def remove(self, document: str, *, keep_version: str | None = None) -> int:
+        self._tell("retiring")
+        await asyncio.sleep(1)
+        return await self._index.remove(document, keep_version=keep_version)
 
 
 def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:

@@ -12,8 +12,9 @@ import pytest
 import pytest_asyncio
 
 from adapters.controls import Controls
-from adapters.incoming import Permissions
-from adapters.knowledge_desk import Caller, KbCommand, KbVerb, KnowledgeCommands
+from adapters.incoming import FileReference, Permissions
+from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb
+from adapters.librarian import KnowledgeDesk
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
     InProcessCheckpoints,
@@ -31,6 +32,8 @@ from core.conversation import Audience, Person, ThreadKey
 from core.errors import FootnoteError
 from core.events import CheckpointReached
 from core.ingestion.ingestor import Ingestor, Material
+from core.ingestion.sites import Site
+from core.ingestion.transcripts import Conversation, Said
 from core.inquiry import (
     PROFILE_LIMITS,
     Inquiry,
@@ -63,7 +66,7 @@ class Installation:
 
     assistant: Assistant
     controls: Controls
-    desk: KnowledgeCommands
+    desk: KnowledgeDesk
     ingestor: Ingestor
     catalogue: Catalogue
     index: Index
@@ -206,7 +209,94 @@ async def _removed(at: Installation, dice: random.Random) -> None:
     await at.asks("What did you say about the merger?", key, BOARD)
 
 
-PATHS: tuple[Path, ...] = (_search, _moves, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed)
+def _insider(at: Installation) -> Caller:
+    """An admin among the board, alone with the reply."""
+    return Caller(Person("paper:chair", "Chair"), Permissions(is_admin=True), BOARD, at.key())
+
+
+def _outsiders(at: Installation) -> tuple[Caller, Caller]:
+    """A member and an admin, in public."""
+    return (
+        Caller(ASKER, Permissions(is_admin=False), PUBLIC, at.key(), private=False),
+        Caller(Person("paper:ops", "Ops"), Permissions(is_admin=True), PUBLIC, at.key(), private=False),
+    )
+
+
+async def _asked_for(at: Installation, verbs: tuple[KbVerb, ...], *targets: str) -> None:
+    """Every one of these commands, with and without the base, by both outsiders."""
+    for caller in _outsiders(at):
+        for verb in verbs:
+            for base, target in [(base, target) for base in ("", VAULT) for target in ("", *targets)]:
+                await at.tries(at.desk.handle(KbCommand(verb, base, target, every="daily", confirmed=True), caller))
+        await at.tries(at.desk.complete("", caller))
+        for base in ("", VAULT):
+            await at.tries(at.desk.complete_document("", caller, base))
+
+
+async def _hidden_words(at: Installation) -> str:
+    """What only the board knows: the canary, as the document in the vault has it."""
+    document = (await at.catalogue.documents(frozenset({VAULT})))[0]
+    return document.title.partition(" ")[2]
+
+
+async def _job_cards(at: Installation, dice: random.Random) -> None:
+    """A job of the board, with the canary in its files' names, its card and its failures."""
+    chair, canary = _insider(at), await _hidden_words(at)
+    files = (FileReference(canary, f"{canary}.md"),)
+    accepted: KbReply = await at.desk.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
+    assert accepted.job is not None
+    job = replace(accepted.job.items[0], reason=f"{canary} is no text.")
+    await at.desk.acceptance.jobs.record(accepted.job.with_item(job), [job])
+    looks = (KbVerb.STATUS, KbVerb.JOBS, KbVerb.SHOW, KbVerb.LIST, KbVerb.CANCEL)
+    await _asked_for(at, looks, accepted.job.id)
+    shown = await at.desk.handle(KbCommand(KbVerb.JOBS, target=accepted.job.id), chair)
+    assert canary in shown.text
+    await at.desk.handle(KbCommand(KbVerb.CANCEL, target=accepted.job.id), chair)
+
+
+async def _proposals(at: Installation, dice: random.Random) -> None:
+    """A thread of the board, and a correction there, wait for an admin; somebody looks from elsewhere."""
+    canary = await _hidden_words(at)
+    member = replace(_insider(at), permissions=Permissions(is_admin=False))
+    said = (Said("Chair", at.desk.acceptance.clock.now(), f"It is {canary}."),)
+    await at.desk.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
+    await at.desk.correct(f"When is {canary}?", f"On {canary}.", None, member)
+    ids = [one.id for one in await at.desk.acceptance.records.proposals()]
+    assert len(ids) >= 2
+    decisions = (KbVerb.PROPOSALS, KbVerb.STATUS, KbVerb.APPROVE, KbVerb.REJECT)
+    await _asked_for(at, decisions, *ids)
+    outsider = _outsiders(at)[0]
+    await at.tries(at.desk.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
+    await at.tries(at.desk.correct("When is lunch?", "At noon.", None, outsider))
+    for one in await at.desk.acceptance.records.proposals():
+        await at.desk.acceptance.records.take_proposal(one.id)
+
+
+async def _kept_current(at: Installation, dice: random.Random) -> None:
+    """A site and a schedule of the vault, whose links say what nobody else may know."""
+    canary = await _hidden_words(at)
+    link = f"https://board.example/{canary}/"
+    await at.desk.acceptance.records.keep_site(Site(VAULT, link, 5, {link: 0}))
+    guesses = ("https://board.example/", "board", "Merger", "merger.md")
+    await _asked_for(at, (KbVerb.REFRESH, KbVerb.SHOW, KbVerb.STATUS), *guesses)
+    await at.desk.acceptance.records.keep_site(Site(VAULT, link))
+
+
+async def _put_away(at: Installation, dice: random.Random) -> None:
+    """The document is removed while its base is open, and the base is closed since: what can be restored is hidden."""
+    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
+    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    chair = _insider(at)
+    assert (await at.desk.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair)).ok
+    await at.catalogue.save_base(base)
+    await _asked_for(at, (KbVerb.RESTORE, KbVerb.REMOVE), "Merger", "merger.md")
+    assert (await at.desk.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair)).ok
+
+
+PATHS: tuple[Path, ...] = (
+    _search, _moves, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed,
+    _job_cards, _proposals, _kept_current, _put_away,
+)  # fmt: skip
 
 
 def _in_process() -> Installation:

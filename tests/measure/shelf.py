@@ -79,7 +79,7 @@ class Shelf:
     """The corpus of one set, searchable."""
 
     def __init__(self, passages: Sequence[Passage], vectors: Vectors, encoder: PackagedEncoder) -> None:
-        self._passages = list(passages)
+        self.passages = list(passages)
         self._vectors = vectors
         self._encoder = encoder
         bags = [Counter(content_words(passage.searchable)) for passage in passages]
@@ -99,18 +99,18 @@ class Shelf:
     def search(self, text: str, limit: int, without: frozenset[str] = frozenset()) -> tuple[Hit, ...]:
         """The best passages, fused score first."""
         dense = self._vectors @ self._encoder.encode([text])[0]
-        lexical = np.zeros(len(self._passages), dtype=np.float32)
+        lexical = np.zeros(len(self.passages), dtype=np.float32)
         for word in set(content_words(text)):
             if word in self._postings:
                 rows, weights = self._postings[word]
                 lexical[rows] += weights
-        hidden = [at for at, passage in enumerate(self._passages) if passage.id in without] if without else []
+        hidden = [at for at, passage in enumerate(self.passages) if passage.id in without] if without else []
         dense[hidden], lexical[hidden] = -1.0, 0.0
         pool = np.unique(np.concatenate([np.argsort(-dense)[:POOL], np.argsort(-lexical)[:POOL]]))
         fused = (_spread(dense[pool]) + _spread(lexical[pool])) / 2
         order = pool[np.argsort(-fused, kind="stable")][:limit]
         score = dict(zip(pool.tolist(), fused.tolist(), strict=True))
-        return tuple(Hit(self._passages[at], score[at], float(dense[at]), float(lexical[at])) for at in order.tolist())
+        return tuple(Hit(self.passages[at], score[at], float(dense[at]), float(lexical[at])) for at in order.tolist())
 
 
 def _spread(values: Vectors) -> Vectors:

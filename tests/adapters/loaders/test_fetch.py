@@ -14,7 +14,7 @@ from yarl import URL
 
 from adapters.loaders.addresses import why_host_refused, why_refused
 from adapters.loaders.crawl import crawl
-from adapters.loaders.fetch import AddressInfo, Fetcher, Rules, Target, make_socket
+from adapters.loaders.fetch import AddressInfo, Fetcher, Gone, Rules, Target, make_socket
 from core.errors import FetchRefused
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -351,6 +351,30 @@ async def test_a_crawl_ends_at_its_limit() -> None:
 
 async def test_a_packed_sitemap_lists_the_pages() -> None:
     assert (await walked("/docs/sitemap.xml.gz", 10))[0] == ["/docs/a", "/docs/b", "/docs/deep/c"]
+
+
+async def test_a_sitemap_that_cannot_be_fetched_is_told_so_that_nobody_takes_the_walk_for_whole() -> None:
+    maps = "".join(f"<sitemap><loc>/docs/{name}.xml</loc></sitemap>" for name in ("away", "there"))
+    pages_there = {
+        "/docs/sitemap.xml": f"<sitemapindex>{maps}</sitemapindex>",
+        "/docs/there.xml": "<urlset><url><loc>/docs/a</loc></url></urlset>",
+        "/docs/a": "<html>a</html>",
+    }
+
+    async def served(request: web.Request) -> web.Response:
+        text = pages_there.get(request.path)
+        return web.Response(text=text or "", status=200 if text else 410)
+
+    network = docs()
+    refused: list[tuple[str, FetchRefused]] = []
+    async with serving(served) as port:
+        start = f"http://docs.test:{port}/docs/sitemap.xml"
+        pages = crawl(
+            network.fetcher(inside(port)), start, limit=5, pause=0, refused=lambda url, why: refused.append((url, why))
+        )
+        found = [page.url.rpartition("/")[2] async for page in pages]
+    assert found == ["a"]
+    assert [(url.rpartition("/")[2], type(why)) for url, why in refused] == [("away.xml", Gone)]
 
 
 async def test_a_sitemap_that_unpacks_without_end_is_refused() -> None:

@@ -1,0 +1,89 @@
+"""``footnote kb …`` on the embedded stores: one walk through a base's life. How each reads is told elsewhere."""
+
+import zipfile
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from adapters.knowledge_desk import KbCommand, KbVerb
+from bot.commands import documents, knowledge
+from bot.wiring import Footnote
+from core.ports import Scope
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+Run = Callable[[Coroutine[object, object, int]], Coroutine[object, object, tuple[int, str]]]
+
+
+@pytest.fixture
+def run(footnote: Footnote, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command's work on what is open already; its exit code, and what it printed."""
+
+    @asynccontextmanager
+    async def opened(*_: object, **__: object) -> AsyncIterator[Footnote]:
+        yield footnote
+
+    monkeypatch.setattr("bot.wiring.open_footnote", opened)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    async def ran(work: Coroutine[object, object, int]) -> tuple[int, str]:
+        code = await work
+        out, err = capfd.readouterr()
+        return code, out + err
+
+    return ran
+
+
+def _kb(verb: KbVerb, *, yes: bool = True, **given: object) -> Coroutine[object, object, int]:
+    return knowledge._handle(KbCommand(verb, "voyage", **given), yes, as_json=False)  # type: ignore[arg-type]
+
+
+async def test_a_base_is_filled_looked_at_emptied_and_filled_again(
+    run: Run, footnote: Footnote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
+    Path("folder/train.txt").write_text("The train leaves at ten.")
+    with zipfile.ZipFile("more.zip", "w") as packed:
+        packed.writestr("bus.md", "# Bus\n\nThe bus leaves at eleven.")
+        packed.writestr("tram.md", "# Tram\n\nThe tram leaves at noon.")
+    link = "http://169.254.169.254/latest/meta-data"
+    code, out = await run(knowledge._ingest(["ferry.md", "folder", "more.zip", link], "voyage", 0, as_json=False))
+    assert code == 1
+    assert "3 added" in out
+    assert f"{link}: This host must not be fetched from" in out
+    code, out = await run(_kb(KbVerb.LIST))
+    assert (code, out.count("•")) == (0, 3)
+    code, out = await run(_kb(KbVerb.SHOW, target="more.zip"))
+    assert "bus.md" in out
+    assert "tram.md" in out
+    code, out = await run(_kb(KbVerb.REMOVE, target="ferry"))
+    assert (code, "1 passage then, 0 now" in out) == (0, True)
+    assert "Ferry" not in out.partition("now finds")[2]
+    assert "is back in voyage" in (await run(_kb(KbVerb.RESTORE, target="ferry")))[1]
+    assert (await run(_kb(KbVerb.REFRESH)))[0] == 1
+    code, out = await run(_kb(KbVerb.REMOVE, yes=False))
+    assert (code, "Say so with --yes." in out) == (1, True)
+    assert await footnote.index.count(Scope(frozenset({"voyage"}))) == 4
+    code, out = await run(_kb(KbVerb.REMOVE))
+    assert (code, "3 removed" in out) == (0, True)
+    assert await footnote.index.count(Scope(frozenset({"voyage"}))) == 0
+    code, out = await run(knowledge._audit(2, as_json=False))
+    assert ["kb remove" in out.splitlines()[0], "kb refresh" in out.splitlines()[1]] == [True, True]
+
+
+async def test_the_short_commands_bring_in_find_and_take_out(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kiosk.md").write_text("# Kiosk\n\nThe kiosk sells maps until six.")
+    code, out = await run(documents._ingest([Path("kiosk.md")], "harbour", as_json=False))
+    assert code == 0
+    assert "kiosk.md" in (await run(documents._list("harbour", as_json=False)))[1]
+    assert "maps until six" in (await run(documents._search("maps", 5, "harbour", None, as_json=False)))[1]
+    assert "maps until six" in (await run(documents._show("kiosk", "harbour", as_json=False)))[1]
+    code, out = await run(documents._remove("kiosk", "harbour", yes=False, as_json=False))
+    assert (code, "Say so with --yes." in out) == (1, True)
+    assert "1 passage then, 0 now" in (await run(documents._remove("kiosk", "harbour", yes=True, as_json=False)))[1]
