@@ -140,7 +140,8 @@ def schedule_line(schedule: Schedule) -> str:
 
 def proposal_line(proposal: Proposal) -> str:
     """Something that waits for an admin, with the beginning of its text."""
-    beginning = " ".join(proposal.text.split())[:280]
+    text = proposal.text.removeprefix(f"# {proposal.title}")  # the title stands before it
+    beginning = " ".join(text.split())[:280]
     where = f" for {proposal.base}" if proposal.base else ""
     link = f" {proposal.permalink}" if proposal.permalink else ""
     return (

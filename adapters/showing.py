@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 
-from adapters.knowledge_text import age, shown_link
+from adapters.knowledge_text import age, count, shown_link
 from core.ingestion.jobs import ItemState, Job
 from core.knowledge import Document, Passage
 
@@ -18,7 +18,7 @@ def shown_document(
     facts = [
         f"**{document.title}** in {document.knowledge_base}",
         f"{shown_link(document.source)}, {document.media_type}",
-        f"version {document.version[:8]}, dated {document.dated}, {document.passages} passages",
+        f"version {document.version[:8]}, dated {document.dated}, {count(range(document.passages), 'passage')}",
         f"added {age(document.added_at, now) or 'some time ago'}{_by(document) if admin else ''}",
         *_looks(document, jobs, now),
         *document.notes,

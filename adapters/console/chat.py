@@ -140,7 +140,8 @@ class Chat:
         documents = await self.catalogue.documents(frozenset(base.name for base in bases))
         for document in documents:
             line = Text.assemble((document.title, "bold"), (f"  {document.source}", "dim"))
-            line.append(f"  {document.passages} passages · {document.dated}", style="dim")
+            passages = "1 passage" if document.passages == 1 else f"{document.passages} passages"
+            line.append(f"  {passages} · {document.dated}", style="dim")
             self.console.print(Padding(line, (0, 0, 0, 2)))
         self.console.print(Text(f"{len(documents)} documents.", style="dim"))
 
