@@ -68,8 +68,14 @@ class Acceptance:
         )
 
     async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
-        """Take in files, a link, a site, a thread or a channel. Raises NotFound when nothing was named, Busy."""
+        """Take in files, a link, a site, a thread or a channel.
+
+        Raises NotFound when nothing was named, or what cannot be one job; Busy.
+        """
         link = command.target.strip()
+        walked = bool(command.channel) or bool(link and (command.limit > 1 or _is_sitemap(link)))
+        if walked and command.files:
+            raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
             made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
             job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)

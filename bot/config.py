@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     llm_timeout: float = Field(default=20.0, gt=0, le=600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
+    llm_answer_budget: float | None = Field(default=None, ge=0)
     llm_daily_budget: float | None = Field(default=None, ge=0)
     embedding_model: str | None = None
     reranker_model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
     from adapters.reasoners.openai_reasoner import OpenAIReasoner
 
-# From this probability of the first search a model is spared the calls that grade and decide. On the sample set no
-# unanswerable question reaches 0.3 (tests/measure/fusion.py fits the probability). Without a model they cost nothing.
-CONFIDENT = 0.5
+# From this score a model answers from the first search at once; a draft that fails goes the long way, see
+# core.agent.attempt. Without a model the long way costs nothing, so that it is always taken.
+CONFIDENT = 0.1
 NEVER = 2.0
 OPENAI = "https://api.openai.com/v1"
 
@@ -176,7 +176,7 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
             checkpoint_seconds=settings.checkpoint_expiry * 60,
         )
         limits = {
-            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline))
+            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
@@ -294,13 +294,22 @@ def _reasoner(
 
 def _purse(settings: Settings, redis: "Redis", clock: Clock) -> Purse | None:
     """The day's budget, where one is set and prices say what a call costs."""
-    if settings.llm_daily_budget is None:
-        return None
-    if not settings.llm_price_in and not settings.llm_price_out:
+    budget = _priced(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
+    return None if budget is None else RedisPurse(redis, clock, budget)
+
+
+def _answer_budget(settings: Settings) -> float | None:
+    """What one answer may cost, where that is set."""
+    return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+
+
+def _priced(settings: Settings, name: str, budget: float | None) -> float | None:
+    """This budget. Raises ConfigurationError when there are no prices to hold it by."""
+    if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(
-            "LLM_DAILY_BUDGET is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
+            f"{name} is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
         )
-    return RedisPurse(redis, clock, settings.llm_daily_budget)
+    return budget
 
 
 def model_endpoint(settings: Settings, purse: Purse | None = None) -> "OpenAIReasoner":

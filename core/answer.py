@@ -36,11 +36,12 @@ class Citation:
 
 
 class Support(StrEnum):
-    """What the cited evidence says of a claim."""
+    """What the cited evidence says of a claim; unchecked where a cap left no time to look."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
+    UNCHECKED = "unchecked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """All claims of an answer judged. ``grounding`` is the supported share in [0, 1]; 1 when there is no claim."""
+    """All claims of an answer. ``grounding`` is the share that is known to hold, in [0, 1]; 1 without any claim."""
 
     claims: tuple[ClaimVerdict, ...] = ()
 
@@ -77,7 +78,7 @@ class Verdict:
     @property
     def unsupported(self) -> tuple[ClaimVerdict, ...]:
         """The claims that did not hold."""
-        return tuple(c for c in self.claims if c.support is not Support.SUPPORTED)
+        return tuple(c for c in self.claims if c.support in {Support.CONTRADICTED, Support.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)

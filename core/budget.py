@@ -30,6 +30,7 @@ class Meter:
     prices: Prices = field(default_factory=Prices)
     notices: list[str] = field(default_factory=list)
     written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
+    held_back: float = 0.0  # share of the tokens and the money that is kept for later steps
     _run: Spent = Spent()
     _started: float = 0.0
 
@@ -63,17 +64,23 @@ class Meter:
         """How many more searches the profile allows."""
         return max(0, self.limits.searches - self.spent.searches)
 
+    @property
+    def room(self) -> int:
+        """How many more tokens may be used now."""
+        return int(self.limits.tokens * (1.0 - self.held_back)) - self.spent.tokens
+
     def searched(self) -> None:
         """Count one search. Raises BudgetExhausted when there is none left."""
         if not self.searches_left:
             raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used.")
         self._run = replace(self._run, searches=self._run.searches + 1)
 
-    def admit(self, tokens: int) -> None:
+    def admit(self, tokens_in: int, tokens_out: int = 0) -> None:
         """Ask before a call that would read and write about this many tokens. Raises BudgetExhausted."""
-        if self.spent.tokens + tokens > self.limits.tokens:
+        if tokens_in + tokens_out > self.room:
             raise BudgetExhausted(f"The {self.limits.tokens:,} tokens of this profile are used.")
-        if self.limits.cost is not None and self.spent.cost + self.prices.cost(tokens, 0) > self.limits.cost:
+        cost = self.spent.cost + self.prices.cost(tokens_in, tokens_out)
+        if self.limits.cost is not None and cost > self.limits.cost * (1.0 - self.held_back):
             raise BudgetExhausted(f"The {self.limits.cost:g} that one answer may cost are used.")
         if not self.remaining:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")

@@ -92,7 +92,7 @@ class QueryRefined:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointReached:
-    """The inquiry is parked until a person chooses. ``sources`` is set where sources are shown first."""
+    """The inquiry is parked until a person chooses."""
 
     checkpoint: Checkpoint
     answer: Answer  # outcome parked or clarified: what to show meanwhile

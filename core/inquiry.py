@@ -219,10 +219,11 @@ class Inquiry:
     library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
     misses: int = 0  # rounds in a row that brought nothing new
     missing: str = ""
-    refining: str = ""  # a person's narrowing, or the claim that verification wants evidence for
+    refining: str = ""  # what a person narrowed the question to
     proposals: tuple[Move, ...] = ()  # what to do next, decided and not yet done
     settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such
+    attempt: bool = False  # written from the first search as it came; the reasoner may withhold
     closing: bool = False  # answer from what is there, whatever it is
     stopped: bool = False  # the person wants no answer
     notices: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.reasoners.structured import as_number
@@ -51,6 +51,18 @@ _TOO_LONG = re.compile(
 )
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # some servers answer 500 to a field they do not know, naming it
 _UNNAMED_REFUSALS = frozenset({400, 422})
+
+
+class Calling(TypedDict, total=False):
+    """How an endpoint is called; what is left out is as ``Endpoint`` has it."""
+
+    timeout_seconds: float  # of a call with its retries, and in a stream of the wait for the next piece
+    answer_seconds: float  # of a whole stream; the meter's remaining time bounds both once more
+    retries: int  # after a rate limit, a server's error or a lost connection
+    backoff_seconds: float  # before the first retry, doubled for each further one
+    temperature: float | None
+    purse: Purse | None  # every call is paid from the day's budget, at these prices
+    prices: Prices | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +123,7 @@ class Endpoint:
         purse: Purse | None = None,
         prices: Prices | None = None,
     ) -> None:
-        """Nothing is connected yet. With a ``purse``, every call is paid from the day's budget at these ``prices``.
-
-        ``timeout_seconds`` bounds a call with its retries, and in a stream the wait for the next piece;
-        ``answer_seconds`` bounds a whole stream. The meter's remaining time bounds both.
-        """
+        """Nothing is connected yet. What the options mean stands at ``Calling``."""
         from openai import AsyncOpenAI
 
         self.model = model
@@ -425,9 +433,9 @@ class _Tally:
 
 def _ceiling(ask: Ask, meter: Meter) -> int:
     """How many tokens the reply may have; admits the whole call. Raises BudgetExhausted."""
-    room = meter.limits.tokens - meter.spent.tokens - ask.tokens
+    room = meter.room - ask.tokens
     ceiling = max(FEWEST_TOKENS_OUT, min(ask.max_tokens, room))
-    meter.admit(ask.tokens + ceiling)
+    meter.admit(ask.tokens, ceiling)
     return ceiling
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.openai_endpoint import Ask
 from adapters.reasoners.openai_tools import TOOLS_IN_WORDS, tools_for
+from adapters.reasoners.structured import MISSING
 from core.answer import Claim
 from core.conversation import Thread, Turn
 from core.evidence import Evidence
@@ -46,6 +47,13 @@ _BEHAVIOURS = {
     Behaviour.THOROUGH: "Search for anything that the documents might answer, and split a question with several parts"
     " or a comparison into one query for each.",
 }
+
+
+_ATTEMPT = f"""
+- The documents come straight from a search and need not fit. If they do not answer the whole question, or if it may
+  mean one of several things that they describe, write no answer but this one line only, with the keywords to search
+  for next:
+{MISSING} keywords"""
 
 
 class Fence:
@@ -146,6 +154,7 @@ Call one or more tools; several calls at once run together. Call answer_now when
 def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], max_tokens: int) -> Ask:
     """The answer, as Markdown with ``[id]`` marks."""
     fence = Fence()
+    attempt = _ATTEMPT if inquiry.attempt else ""
     weak = "\nThe evidence is weak. Say so first, and word what follows with care." if inquiry.caveats else ""
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
     system = f"""{COMPOSE}
@@ -158,7 +167,7 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
   it at all, say only that.
 - Short and plain: the answer first, then what matters for it. Markdown. No heading above a short answer, no
   list of sources at the end, no links.
-- {_language(inquiry.conduct)}{weak}{closing}
+- {_language(inquiry.conduct)}{attempt}{weak}{closing}
 {fence.rule}"""
     user = _joined(
         _conversation(thread, fence, turns=2),

@@ -9,12 +9,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners import openai_prompts as prompts
-from adapters.reasoners.openai_endpoint import Ask, Endpoint
+from adapters.reasoners.openai_endpoint import Ask, Calling, Endpoint
 from adapters.reasoners.openai_tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
 from adapters.reasoners.structured import (
+    MissingFilter,
     ThoughtFilter,
     as_flag,
     as_number,
@@ -25,19 +26,22 @@ from adapters.reasoners.structured import (
 )
 from core.agent.run import CUTOFFS
 from core.answer import Claim, ClaimVerdict, Support
-from core.budget import Meter, Prices
+from core.budget import Meter
 from core.conversation import Thread, Turn
 from core.errors import ModelMisbehaved
 from core.evidence import Evidence, Grade
 from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
-from core.ports import Purse
+from core.ports import DraftPart, Withheld
 
 T = TypeVar("T")
 
 MOST_QUERIES = 3
 REPLY_LENGTH = 4_000  # characters
-VERDICTS = {support.value: support for support in Support} | {
+VERDICTS = {
+    "supported": Support.SUPPORTED,
+    "contradicted": Support.CONTRADICTED,
     "refuted": Support.CONTRADICTED,
+    "unsupported": Support.UNSUPPORTED,
     "not supported": Support.UNSUPPORTED,
 }
 REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
@@ -52,34 +56,13 @@ class OpenAIReasoner:
         api_key: str,
         model: str,
         *,
-        timeout_seconds: float = 20.0,
-        answer_seconds: float = 60.0,
         answer_tokens: int = 1_200,
         grading_batch: int = 8,
         grading_concurrency: int = 4,
-        retries: int = 2,
-        backoff_seconds: float = 0.4,
-        temperature: float | None = 0.0,
-        purse: Purse | None = None,
-        prices: Prices | None = None,
+        **calling: Unpack[Calling],
     ) -> None:
-        """Nothing is connected yet.
-
-        ``timeout_seconds`` bounds each call with its retries, and the wait for the next piece of an answer;
-        ``answer_seconds`` a whole answer, ``answer_tokens`` its length. The meter bounds everything once more.
-        """
-        self.endpoint = Endpoint(
-            base_url,
-            api_key,
-            model,
-            timeout_seconds=timeout_seconds,
-            answer_seconds=answer_seconds,
-            retries=retries,
-            backoff_seconds=backoff_seconds,
-            temperature=temperature,
-            purse=purse,
-            prices=prices,
-        )
+        """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches."""
+        self.endpoint = Endpoint(base_url, api_key, model, **calling)
         self._answer_tokens = answer_tokens
         self._batch = grading_batch
         self._concurrency = grading_concurrency
@@ -129,20 +112,38 @@ class OpenAIReasoner:
 
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
-    ) -> AsyncGenerator[str, None]:
-        """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes."""
+    ) -> AsyncGenerator[DraftPart, None]:
+        """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes.
+
+        In an attempt, the line that says what is missing ends it.
+        """
         ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
-        thoughts, written = ThoughtFilter(), False
-        async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
+        lacking, written = MissingFilter(), False
+        async with aclosing(self._thoughtless(ask, meter)) as pieces:
             async for piece in pieces:
-                if text := thoughts.feed(piece):
+                if text := lacking.feed(piece) if inquiry.attempt else piece:
                     written = written or bool(text.strip())
                     yield text
-        if rest := thoughts.rest():
-            written = True
+                if lacking.complete:
+                    break
+        if lacking.found:
+            yield Withheld(lacking.missing)
+            return
+        if rest := lacking.rest():
+            written = written or bool(rest.strip())
             yield rest
         if not written:
             raise ModelMisbehaved("The model sent an empty answer.")
+
+    async def _thoughtless(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
+        """The streamed text without what the model thinks aloud before it."""
+        thoughts = ThoughtFilter()
+        async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
+            async for piece in pieces:
+                if text := thoughts.feed(piece):
+                    yield text
+        if rest := thoughts.rest():
+            yield rest
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""

@@ -19,7 +19,7 @@ from core.conversation import Thread, Turn
 from core.errors import BudgetExhausted, ModelUnavailable
 from core.evidence import Evidence, Grade
 from core.inquiry import Decision, Inquiry, Investigate, Plan
-from core.ports import Clock, DraftPart, Reasoner, Restarted
+from core.ports import Clock, DraftPart, Reasoner, Restarted, Withheld
 
 T = TypeVar("T")
 
@@ -179,7 +179,8 @@ class StandbyReasoner:
     ) -> AsyncGenerator[DraftPart, None]:
         """The first reasoner's text. When it fails in the middle: Restarted, and the second's.
 
-        A cap on tokens or money is no reason to say nothing here: quoting costs neither.
+        A cap on tokens or money is no reason to say nothing here: quoting costs neither. What is only attempted is
+        withheld then: the second quotes from graded evidence, and grading costs it nothing.
         """
         begun, notice = False, QUOTING
         if self._admits(inquiry.id, meter, self._reserves.write):
@@ -195,6 +196,9 @@ class StandbyReasoner:
                 notice = CAPPED
             else:
                 return
+        if inquiry.attempt:
+            yield Withheld()
+            return
         if STOOD_IN in meter.notices:
             meter.notices.remove(STOOD_IN)
         meter.notice(notice)
@@ -214,6 +218,9 @@ class StandbyReasoner:
         settled = False
         try:
             while (part := await _before(deadline, anext(parts, None))) is not None:
+                if isinstance(part, Withheld):  # that is a reply too, and nobody reads on after it
+                    settled = True
+                    self._breaker.worked()
                 yield part
             settled = True
             self._breaker.worked()

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+MISSING = "MISSING:"  # begins the line that takes an attempted answer's place
+
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)```", re.DOTALL)
@@ -16,6 +18,11 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LITERAL = re.compile(r"(?<=[:\[,\s])(True|False|None)(?=\s*[,}\]])")
 _MOST_STARTS = 20  # how many brackets of a long text are tried as the beginning of a JSON value
+_MISSING_LENGTH = 300  # characters
+_LINE_STARTS = (r"(?:\A|\n)[\s>*_#-]*", r"\n[\s>*_#-]*")  # of the whole text; of what follows its first words
+_MISSING = [re.compile(start + MISSING) for start in _LINE_STARTS]
+_BEGUN = "|".join(MISSING[:length] for length in range(len(MISSING)))
+_MAY_BE_MISSING = [re.compile(rf"{start}(?:{_BEGUN})\Z") for start in _LINE_STARTS]
 _UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
 
 
@@ -112,6 +119,54 @@ def as_number(value: object) -> float | None:
 def as_flag(value: object) -> bool:
     """Whether this means yes."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in {"true", "yes", "1"})
+
+
+class MissingFilter:
+    """Finds the line of a streamed text that says what is missing, and holds back what may become one.
+
+    Neither the line nor what comes after it is let through; ``missing`` is what it says.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._begun = False  # something was let through, so that the next piece begins no line by itself
+        self._said: str | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there is such a line."""
+        return self._said is not None
+
+    @property
+    def missing(self) -> str:
+        """What the line says."""
+        return (self._said or "").strip().partition("\n")[0].strip(' \r*_."')[:_MISSING_LENGTH]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the line has been read to its end."""
+        said = (self._said or "").lstrip()
+        return "\n" in said or len(said) > _MISSING_LENGTH
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far may be shown now."""
+        if self._said is not None:
+            self._said += piece
+            return ""
+        text = self._held + piece
+        where = 1 if self._begun else 0
+        if (line := _MISSING[where].search(text)) is not None:
+            self._said = text[line.end() :]
+            return text[: line.start()]
+        held = _MAY_BE_MISSING[where].search(text)
+        shown = text[: held.start()] if held else text
+        self._held = text[len(shown) :]
+        self._begun = self._begun or bool(shown)
+        return shown
+
+    def rest(self) -> str:
+        """What is still held at the end and was no such line after all."""
+        return "" if self.found else self._held
 
 
 class ThoughtFilter:

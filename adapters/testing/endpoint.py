@@ -9,6 +9,7 @@ Replies are taken from a queue, one for each request; when it is empty, from the
 
 import asyncio
 import json
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -125,22 +126,31 @@ class Garbles:
 
 Scripted = Says | Fails | Hangs | Drips | Truncates | Garbles
 Answering = Callable[[Request], Scripted | str | Awaitable[Scripted | str]]
+Timed = Callable[[Request, float, float], None]  # a call, and when on the monotonic clock it came and was answered
 
 
 class ScriptedEndpoint:
     """The server. An async context manager; ``base_url`` is what goes into ``LLM_BASE_URL``."""
 
     def __init__(
-        self, *, supports: frozenset[str] = FEATURES, names_refusals: bool = True, latency: float = 0.0, port: int = 0
+        self,
+        *,
+        supports: frozenset[str] = FEATURES,
+        names_refusals: bool = True,
+        latency: float = 0.0,
+        port: int = 0,
+        timed: Timed | None = None,
     ) -> None:
         """What is not in ``supports`` is refused with 400, naming the field unless told not to.
 
-        ``latency`` seconds pass before every reply; ``port`` 0 takes any free one.
+        ``latency`` seconds pass before every reply; ``port`` 0 takes any free one. With ``timed`` every call is told
+        to it when it is over, and ``requests`` stays empty: under load they would fill the memory.
         """
         self.supports = supports
         self.latency = latency
         self.requests: list[Request] = []
         self._names_refusals = names_refusals
+        self._timed = timed
         self._port = port
         self._script: deque[Scripted] = deque()
         self._answering: Answering | None = None
@@ -223,8 +233,17 @@ class ScriptedEndpoint:
         return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
     async def _completions(self, incoming: web.Request) -> web.StreamResponse:
+        came = time.monotonic()
         request = Request(await incoming.json(), dict(incoming.headers))
-        self.requests.append(request)
+        if self._timed is None:
+            self.requests.append(request)
+            return await self._completion(request, incoming)
+        try:
+            return await self._completion(request, incoming)
+        finally:
+            self._timed(request, came, time.monotonic())
+
+    async def _completion(self, request: Request, incoming: web.Request) -> web.StreamResponse:
         if self.latency:
             await asyncio.sleep(self.latency)
         refused = next((name for name in sorted(FEATURES - self.supports) if name in request.body), None)

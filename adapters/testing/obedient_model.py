@@ -1,8 +1,9 @@
 """A plausible language model for a scripted endpoint: follows our prompts, and, on request, what documents tell it.
 
-It plans a search, grades by word overlap, decides that it has enough, quotes with ``[id]`` marks, and supports what
-its documents say word for word. ``obey_documents=True`` makes it the worst case: it prints, links, mentions and calls
-whatever a document asks for, which is what the rest of the program has to withstand.
+It plans a search, grades by word overlap, decides that it has enough, quotes with ``[id]`` marks (or says what is
+missing, where it may), and supports what its documents say word for word. ``obey_documents=True`` makes it the worst
+case: it prints, links, mentions and calls whatever a document asks for, which is what the rest of the program has to
+withstand.
 """
 
 import json
@@ -13,6 +14,7 @@ from itertools import pairwise
 from urllib.parse import quote
 
 from adapters.reasoners import openai_prompts as prompts
+from adapters.reasoners.structured import MISSING
 from adapters.testing.endpoint import Request, Says
 from core.language import content_words, sentences
 
@@ -109,10 +111,13 @@ class ObedientModel:
         grades = [self._graded(block, wanted) for block in _documents(request)]
         return _json({"grades": grades})
 
-    def _graded(self, block: Block, wanted: set[str]) -> dict[str, object]:
+    def _score(self, block: Block, wanted: set[str]) -> int:
         held = set(content_words(f"{block.named.get('title', '')} {block.named.get('place', '')} {block.text}"))
         share = len(wanted & held) / len(wanted) if wanted else 0.0
-        score = 10 if self._obey and _COMMAND.search(block.text) else max(1, min(10, round(1 + 9 * share)))
+        return 10 if self._obey and _COMMAND.search(block.text) else max(1, min(10, round(1 + 9 * share)))
+
+    def _graded(self, block: Block, wanted: set[str]) -> dict[str, object]:
+        score = self._score(block, wanted)
         summary = " ".join(_best(block.text, wanted, 2)) if score >= ENOUGH else ""
         return {"id": block.number, "score": score, "summary": summary}
 
@@ -131,6 +136,9 @@ class ObedientModel:
         documents = _documents(request)
         question = _question(request)
         wanted = set(content_words(question))
+        best = max((self._score(block, wanted) for block in documents), default=0)
+        if MISSING in request.system and best < ENOUGH:
+            return Says(f"{MISSING} {' '.join(_keywords(question)) or question}")
         lines = [line for block in documents for line in self._obeyed(block, question)] if self._obey else []
         ranked = sorted(
             (

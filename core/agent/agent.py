@@ -23,6 +23,8 @@ STEPS: dict[Phase, Step] = {
     Phase.COMPOSE: compose,
     Phase.VERIFY: verify,
 }
+SEARCHING = frozenset({Phase.UNDERSTAND, Phase.GATHER, Phase.DECIDE})
+HELD_BACK = 0.25  # of an answer's tokens and money is kept from the searching, to write and check with
 
 
 class Agent:
@@ -56,6 +58,7 @@ class Agent:
         )
         try:
             while run.inquiry.phase is not Phase.DONE:
+                run.meter.held_back = HELD_BACK if run.inquiry.phase in SEARCHING else 0.0
                 async with aclosing(STEPS[run.inquiry.phase](run)) as events:
                     async for event in events:
                         yield event

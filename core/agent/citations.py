@@ -6,7 +6,6 @@ marker or half a link: what may still become one is held back.
 """
 
 import re
-from collections.abc import Iterable
 
 from core.agent.links import HELD_BACK, without_foreign_links
 from core.answer import Citation
@@ -122,8 +121,3 @@ def _sentences_citing(draft: str) -> dict[int, str]:
             claims.setdefault(int(number), said)
         start = marker.end() if said else start
     return claims
-
-
-def library_of(items: Iterable[Evidence]) -> EvidenceLibrary:
-    """A library of just these."""
-    return EvidenceLibrary(tuple(items))

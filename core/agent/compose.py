@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from core.agent.attempt import look_closer
 from core.agent.citations import AnswerStream, cited_ids
 from core.agent.conclude import abstained
 from core.agent.run import WEAK, Run
@@ -9,14 +10,17 @@ from core.errors import BudgetExhausted
 from core.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
 from core.evidence import Evidence
 from core.inquiry import Phase
-from core.ports import Restarted
+from core.ports import Restarted, Withheld
 
 MOST = 10  # pieces of evidence an answer is written from
 WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
 
 
 async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves the draft in the run; ends the run when there is nothing to write from."""
+    """Leaves the draft in the run; ends the run when there is nothing to write from.
+
+    Where the reasoner withholds an attempt, it leaves what comes next instead.
+    """
     evidence = _chosen(run)
     if not evidence or run.inquiry.stopped:
         yield abstained(run, because="I stopped there." if run.inquiry.stopped else "")
@@ -29,21 +33,30 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     elapsed = run.bench.clock.monotonic() - started
     run.timings["compose"] = run.timings.get("compose", 0.0) + elapsed
     yield GenerationCompleted(len(cited_ids(run.draft)), run.meter.spent.tokens - before, elapsed * 1000)
-    run.update(phase=Phase.VERIFY)
+    if run.withheld is None:
+        run.update(phase=Phase.VERIFY)
+        return
+    async for event in look_closer(run, run.withheld.missing):
+        yield event
 
 
 def _chosen(run: Run) -> tuple[Evidence, ...]:
+    if run.inquiry.attempt:
+        return tuple(sorted(run.inquiry.library.found(), key=lambda item: (-item.hit.score, item.id)))[:MOST]
     if run.relevant:
         return run.relevant[:MOST]
     return run.inquiry.library.relevant(WEAK)[:WEAKEST] if run.inquiry.caveats else ()
 
 
 async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
-    run.draft = ""
+    run.draft, run.withheld = "", None
     shown = AnswerStream(run.inquiry.library)
     parts = run.bench.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
     try:
         while (part := await run.within(anext(parts, None))) is not None:
+            if isinstance(part, Withheld):
+                run.withheld = part
+                return
             if isinstance(part, Restarted):
                 run.draft, shown = "", AnswerStream(run.inquiry.library)
                 yield AnswerReset(part.reason)

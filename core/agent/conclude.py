@@ -9,6 +9,7 @@ from core.agent.citations import citation, finished_text
 from core.agent.run import WEAK, Run
 from core.answer import Answer, Citation, Outcome, Verdict
 from core.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
+from core.evidence import Evidence
 from core.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Phase, Reply, SearchKnowledge, SearchSource
 
 NEAREST = 3
@@ -17,7 +18,7 @@ FOUND = 8
 
 def ended(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
-    run.update(phase=Phase.DONE, spent=run.meter.spent)
+    run.update(phase=Phase.DONE)
     return AgentCompleted(_answer(run, outcome, text, **more))
 
 
@@ -86,15 +87,20 @@ def sources_shown(run: Run) -> CheckpointReached:
 
 def stopped(run: Run) -> AgentEvent:
     """The asker stopped the work: what was found so far can still be had."""
-    if not run.relevant:
+    if not (counts := _counting(run)):
         return ended(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
-    titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in run.relevant[:NEAREST]))
+    titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
     choices = (Choice("answer", "Answer from that"), Choice("keep", "Keep searching"))
     return parked(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
 
 
+def _counting(run: Run) -> tuple[Evidence, ...]:
+    """The evidence that counts; in an attempt, where nothing is graded, what it is written from."""
+    return run.relevant or (run.composed_from if run.inquiry.attempt else ())
+
+
 def _named(run: Run) -> list[str]:
-    items = run.relevant or run.inquiry.library.relevant(WEAK)
+    items = _counting(run) or run.inquiry.library.relevant(WEAK)
     return [
         f"{item.passage.title} ({item.passage.place})" if item.passage.place else item.passage.title for item in items
     ]
@@ -119,9 +125,9 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
     lines = [because or "The documents don't say."]
     if queries:
         lines.append("I searched for " + ", ".join(f"“{query}”" for query in queries) + ".")
-    if not len(run.inquiry.library):
+    if not close:
         lines.append("Nothing in the knowledge I can read here comes near it.")
-    elif close:
+    else:
         lines.append("The nearest I found: " + "; ".join(_nearest_name(source) for source in close) + ".")
     return ended(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
 

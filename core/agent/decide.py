@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.conclude import clarified, parked
-from core.agent.gather import describe, unmade
+from core.agent.moves import describe, unmade
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, QueryRefined
@@ -26,15 +26,15 @@ MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is
 
 async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves the next phase in the inquiry, or ends the run at a checkpoint."""
-    if run.inquiry.closing or (run.quick and run.relevant and not _wants_sources(run)):
-        run.update(phase=Phase.COMPOSE)
-        return
-    if _wants_sources(run) and run.relevant:
+    if run.wants_sources and run.relevant and not run.inquiry.closing:
         yield _sources_first(run)
+        return
+    if run.inquiry.closing:
+        run.update(phase=Phase.COMPOSE)
         return
     with run.timed("decide"):
         decision = await _decision(run)
-    if isinstance(decision, AskBack) and _gate(run, CheckpointKind.CLARIFY):
+    if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
         async for event in clarified(run, decision):
             yield event
         return
@@ -58,35 +58,22 @@ async def _decision(run: Run) -> Decision:
 async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
     moves = unmade(run.inquiry, decision.moves)
-    worthwhile = moves and run.meter.searches_left and run.inquiry.misses < MISSES_IN_A_ROW
     long = run.meter.spent.searches >= LONG_SEARCH_AFTER
-    if long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled:
-        worthwhile = (
-            False  # three searches without a trace of it: more of the same is not what a person wants to be asked
-        )
-    if worthwhile and long and _gate(run, CheckpointKind.LONG_SEARCH):
+    # Three searches without a trace of it: more of the same is not what a person wants to be asked.
+    hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
+    repeating = run.inquiry.misses >= MISSES_IN_A_ROW
+    worthwhile = bool(moves) and bool(run.meter.searches_left) and not repeating and not hopeless
+    if worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
         run.update(proposals=moves)
         yield _long_search(run, moves)
     elif worthwhile:
         run.update(proposals=moves, phase=Phase.GATHER)
         refined = "; ".join(describe(move) for move in moves)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
-    elif not run.relevant and run.inquiry.library.relevant(WEAK) and _gate(run, CheckpointKind.NOTHING_RELEVANT):
+    elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
         yield _nothing_relevant(run, moves)
     else:
         run.update(phase=Phase.COMPOSE)
-
-
-def _gate(run: Run, kind: CheckpointKind) -> bool:
-    """Whether this checkpoint is switched on here and the person has not passed it already."""
-    return kind in run.inquiry.conduct.checkpoints and kind not in run.inquiry.settled
-
-
-def _wants_sources(run: Run) -> bool:
-    asked = getattr(run.inquiry.plan, "sources_first", False)
-    if CheckpointKind.SOURCES_FIRST in run.inquiry.settled:
-        return False
-    return asked or (run.inquiry.conduct.sources_first and _gate(run, CheckpointKind.SOURCES_FIRST))
 
 
 def _sources_first(run: Run) -> AgentEvent:

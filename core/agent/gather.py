@@ -1,28 +1,24 @@
-"""Second step: make the moves that were decided on, together, and grade what they bring."""
+"""Second step: make the moves that were decided on, together, and have what they bring graded."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from core.agent.grading import grade
+from core.agent.moves import describe, unmade, where
 from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
-from core.events import (
-    AgentEvent,
-    GradingCompleted,
-    RerankingCompleted,
-    RetrievalCompleted,
-    RetrievalStarted,
-)
-from core.evidence import Evidence, Grade, Hit
-from core.inquiry import Inquiry, ListSources, Move, Phase, ReadSection, Search, SearchKnowledge, SearchSource
+from core.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
+from core.evidence import Evidence, Hit
+from core.inquiry import ListSources, Move, Phase, Profile, ReadSection, Search, SearchKnowledge, SearchSource
 from core.knowledge import Document
 from core.ports import Scope
 from core.retrieval.hybrid import Retrieval
 
 TOP_K = 8  # one batch of grading
 MAX_TOP_K = 20
-RUNNER_UP = 0.7  # share of the best score
+RUNNER_UP = 0.75  # share of the best score
 LISTED = 40  # sources named to the model at most
 
 
@@ -37,16 +33,19 @@ class Finding:
 
 
 async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Makes the proposed moves (those not made before), adds what they find, grades what is new."""
+    """Makes the proposed moves (those not made before) and adds what they find.
+
+    What is new is graded, unless the question is simple enough to be answered from it at once.
+    """
     moves = _affordable(run)
     run.update(proposals=())
     first = run.iteration + 1
     for offset, move in enumerate(moves):
-        yield RetrievalStarted(first + offset, describe(move), _where(move))
+        yield RetrievalStarted(first + offset, describe(move), where(move))
     with run.timed("search"):
         try:
             findings = await run.within(
-                asyncio.gather(*(_make(run, move) for move in moves)), reserve=RESERVE_SECONDS / 2
+                asyncio.gather(*(make(run, move) for move in moves)), reserve=RESERVE_SECONDS / 2
             )
         except BudgetExhausted as cap:
             run.update(phase=Phase.COMPOSE, closing=True)
@@ -54,22 +53,16 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
             return
     before = len(run.inquiry.library.found())
     for finding in findings:
-        async for event in _keep(run, finding):
+        async for event in keep(run, finding):
             yield event
     run.update(misses=0 if len(run.inquiry.library.found()) > before else run.inquiry.misses + 1)
-    async for event in grade(run):
+    fresh = run.inquiry.library.ungraded()
+    if _simple(run, fresh):
+        run.update(attempt=True, phase=Phase.COMPOSE)
+        return
+    async for event in grade(run, fresh):
         yield event
     run.update(phase=Phase.DECIDE)
-
-
-def unmade(inquiry: Inquiry, moves: Sequence[Move]) -> tuple[Move, ...]:
-    """The moves that were not made before: the same query is never run twice."""
-    made = {_fingerprint(search.move) for search in inquiry.searches}
-    fresh: dict[object, Move] = {}
-    for move in moves:
-        if _fingerprint(move) not in made:
-            fresh.setdefault(_fingerprint(move), move)
-    return tuple(fresh.values())
 
 
 def _affordable(run: Run) -> tuple[Move, ...]:
@@ -83,46 +76,8 @@ def _affordable(run: Run) -> tuple[Move, ...]:
     return tuple(moves)
 
 
-def _fingerprint(move: Move) -> object:
-    match move:
-        case SearchKnowledge():
-            return ("search", " ".join(move.query.casefold().split()), move.knowledge_base)
-        case SearchSource():
-            return ("source", " ".join(move.query.casefold().split()), move.source.casefold())
-        case ListSources():
-            return "list"
-        case ReadSection():
-            return ("read", move.evidence)
-        case _:
-            assert_never(move)
-
-
-def describe(move: Move) -> str:
-    """The move in a person's words."""
-    match move:
-        case SearchKnowledge() | SearchSource():
-            return move.query
-        case ListSources():
-            return "what there is"
-        case ReadSection():
-            return f"the section around [{move.evidence}]"
-        case _:
-            assert_never(move)
-
-
-def _where(move: Move) -> str:
-    match move:
-        case SearchKnowledge():
-            return move.knowledge_base or ""
-        case SearchSource():
-            return move.source
-        case ListSources() | ReadSection():
-            return ""
-        case _:
-            assert_never(move)
-
-
-async def _make(run: Run, move: Move) -> Finding:
+async def make(run: Run, move: Move) -> Finding:
+    """Make one move. It is counted by whoever decides on it."""
     started = run.bench.clock.monotonic()
     match move:
         case SearchKnowledge():
@@ -184,7 +139,8 @@ async def _read(run: Run, move: ReadSection) -> Finding:
     return Finding(move, Retrieval(hits=hits), note=f"The section around [{move.evidence}] is now among the evidence.")
 
 
-async def _keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
+async def keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
+    """Adds what a move brought to the library, and the move to those made."""
     run.iteration += 1
     retrieval = finding.retrieval or Retrieval()
     library, added = run.inquiry.library.add(retrieval.hits, describe(finding.move))
@@ -206,54 +162,17 @@ async def _keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
     )
 
 
-async def grade(run: Run) -> AsyncIterator[AgentEvent]:
-    """Grades what no one has graded yet. On the quick path the retrieval's own score is the grade."""
-    fresh = run.inquiry.library.ungraded()
-    if not fresh:
-        return
-    started = run.bench.clock.monotonic()
-    if _convincing(run, fresh):
-        run.quick = True
-        grades: Sequence[Grade] = [_convinced(run, item) for item in fresh]
-    else:
-        try:
-            grades = await run.within(
-                run.bench.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2
-            )
-        except BudgetExhausted as cap:
-            run.meter.notice(str(cap))
-            run.update(closing=True)
-            grades = [_from_score(item) for item in fresh]
-    run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
-    elapsed = run.bench.clock.monotonic() - started
-    run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
-    yield GradingCompleted(
-        total=len(fresh),
-        relevant=sum(g.score >= run.cutoff for g in grades),
-        average=round(sum(g.score for g in grades) / len(grades), 2),
-        duration_ms=elapsed * 1000,
-    )
+def _simple(run: Run, fresh: Sequence[Evidence]) -> bool:
+    """Whether one search, the first, for one need, found one section clearly ahead: see ``attempt``.
 
-
-def _convincing(run: Run, fresh: Sequence[Evidence]) -> bool:
-    """Whether one search, the first, for one need, found one thing so clearly that no gate is worth its cost.
-
-    A runner-up from another section that is nearly as good may be another reading, or another version: that is worth
-    looking at.
+    A runner-up from another section that is nearly as good may be another reading of the question, or another version:
+    that is worth looking at. So is everything in the thorough profile, and where sources are shown before an answer.
     """
-    if len(run.inquiry.searches) != 1:
+    if run.inquiry.conduct.profile is Profile.THOROUGH or run.wants_sources:
+        return False
+    if len(run.inquiry.searches) != 1 or not fresh:
         return False
     best = max(fresh, key=lambda item: item.hit.score)
     others = (item.hit.score for item in fresh if item.passage.section != best.passage.section)
     clear = max(others, default=0.0) <= RUNNER_UP * best.hit.score
     return best.hit.score >= run.bench.confident and clear
-
-
-def _convinced(run: Run, item: Evidence) -> Grade:
-    """The score as a grade; what convinces counts."""
-    grade = _from_score(item)
-    return Grade(max(run.cutoff, grade.score)) if item.hit.score >= run.bench.confident else grade
-
-
-def _from_score(item: Evidence) -> Grade:
-    return Grade(max(1, min(10, round(item.hit.score * 10))))

@@ -2,14 +2,8 @@
 
 from dataclasses import replace
 
-from core.inquiry import (
-    CheckpointKind,
-    Choice,
-    Inquiry,
-    Investigate,
-    Phase,
-    SearchKnowledge,
-)
+from core.agent.understand import MAX_QUERIES
+from core.inquiry import AskBack, CheckpointKind, Choice, Inquiry, Investigate, Phase, SearchKnowledge
 from core.ports import Parked
 
 EXPIRED = Choice("expired", "No choice was made in time")
@@ -53,10 +47,19 @@ def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
     return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
 
 
+def _all_readings(inquiry: Inquiry) -> Inquiry:
+    """Nobody chose: answer from what was found for all readings, and search for each where nothing was yet."""
+    if inquiry.library.found():
+        return replace(inquiry, phase=Phase.COMPOSE, closing=True)
+    readings = inquiry.plan.options if isinstance(inquiry.plan, AskBack) else ()
+    moves = tuple(SearchKnowledge(reading) for reading in readings or (inquiry.standalone,))
+    return replace(inquiry, phase=Phase.GATHER, closing=True, proposals=moves[:MAX_QUERIES])
+
+
 def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
     question = choice.value or text.strip()
-    if not question:  # nobody chose: answer from what was found for all readings
-        return replace(inquiry, phase=Phase.COMPOSE if len(inquiry.library) else Phase.GATHER, closing=True)
+    if not question:
+        return _all_readings(inquiry)
     if not choice.value:
         question = f"{inquiry.standalone} {question}"
     plan = Investigate(question, (question,), "the asker said which one")

@@ -14,8 +14,8 @@ from core.budget import Meter, Prices
 from core.conversation import Thread
 from core.errors import BudgetExhausted
 from core.evidence import Evidence
-from core.inquiry import Behaviour, Inquiry
-from core.ports import Catalogue, Clock, Index, Reasoner
+from core.inquiry import Behaviour, CheckpointKind, Inquiry, Investigate
+from core.ports import Catalogue, Clock, Index, Reasoner, Withheld
 from core.retrieval.hybrid import Retriever
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Workbench:
     catalogue: Catalogue
     clock: Clock
     prices: Prices = field(default_factory=Prices)
-    confident: float = 2.0  # a first search scoring at least this takes the quick path; above 1 never
+    confident: float = 2.0  # a first search whose best passage scores this is answered from at once; above 1 never
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
 
 
@@ -49,9 +49,9 @@ class Run:
     thread: Thread
     meter: Meter
     draft: str = ""  # Markdown with [evidence id] markers, as written
+    withheld: Withheld | None = None  # the reasoner would not write from this evidence
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
-    quick: bool = False  # the first search was convincing: no gates
     critiqued: bool = False
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -69,6 +69,17 @@ class Run:
         """The evidence that counts, best first."""
         return self.inquiry.library.relevant(self.cutoff)
 
+    def may_ask(self, kind: CheckpointKind) -> bool:
+        """Whether this checkpoint is switched on here and the person has not passed it already."""
+        return kind in self.inquiry.conduct.checkpoints and kind not in self.inquiry.settled
+
+    @property
+    def wants_sources(self) -> bool:
+        """Whether the sources are to be shown before an answer."""
+        plan = self.inquiry.plan
+        asked = isinstance(plan, Investigate) and plan.sources_first
+        return asked or (self.inquiry.conduct.sources_first and self.may_ask(CheckpointKind.SOURCES_FIRST))
+
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Add the time spent inside to a stage."""
@@ -80,8 +91,11 @@ class Run:
 
     async def within(self, work: Awaitable[T], *, reserve: float = 0.0) -> T:
         """Await under the run's deadline, keeping ``reserve`` seconds back. Raises BudgetExhausted when it passes."""
+        deadline = asyncio.timeout(max(0.05, self.meter.remaining - reserve))
         try:
-            async with asyncio.timeout(max(0.05, self.meter.remaining - reserve)):
+            async with deadline:
                 return await work
         except TimeoutError:
+            if not deadline.expired():  # somebody else's
+                raise
             raise BudgetExhausted(f"The {self.meter.limits.seconds:g} seconds of this profile are over.") from None

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from core.agent.conclude import clarified, replied
+from core.agent.direct import unfounded
 from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, RoutingDecided
@@ -21,7 +22,9 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
                 run.bench.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
             )
         except BudgetExhausted:
-            plan = Investigate(run.inquiry.question, (run.inquiry.question,), "no time to plan: searching as asked")
+            plan = _as_asked(run, "no time to plan: searching as asked")
+    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread)):
+        plan = _as_asked(run, doubt)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -43,3 +46,7 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)
+
+
+def _as_asked(run: Run, reason: str) -> Investigate:
+    return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

@@ -8,24 +8,17 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 
+from core.agent.attempt import look_closer
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
 from core.agent.claims import claims_in, stands_verbatim
 from core.agent.conclude import abstained, ended
-from core.agent.gather import grade
+from core.agent.gather import Finding, keep, make
+from core.agent.grading import grade
 from core.agent.run import Run
 from core.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.errors import BudgetExhausted
-from core.events import (
-    AgentEvent,
-    AnswerReset,
-    HallucinationChecked,
-    QueryRefined,
-    RetrievalCompleted,
-    RetrievalStarted,
-)
-from core.inquiry import Phase, Profile, Search, SearchKnowledge
-from core.ports import Scope
-from core.retrieval.hybrid import Retrieval
+from core.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
+from core.inquiry import Phase, Profile, SearchKnowledge
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
 SECOND_LOOK = 3  # passages that one more search for a claim may add
@@ -33,39 +26,45 @@ UNSOURCED = " (not from the documents)"
 
 
 async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves the final answer; in the thorough profile may first go back for one more round."""
-    if not cited_ids(run.draft) or not _known(run):
-        yield abstained(run)
-        return
+    """Leaves the final answer, or goes back: an attempt that does not hold, one more round in the thorough profile."""
     verdict: Verdict | None = None
-    if run.inquiry.conduct.profile is not Profile.QUICK:
-        started = run.bench.clock.monotonic()
-        with run.timed("verify"):
-            verdicts = await _judged(run, claims_in(run.draft))
-        async for event in _look_again(run, verdicts):
+    cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(run.draft))
+    if cites and run.inquiry.conduct.profile is not Profile.QUICK:
+        verdicts: list[ClaimVerdict] = []
+        async for event in _checked(run, verdicts):
             yield event
         verdict = Verdict(tuple(verdicts))
-        yield HallucinationChecked(
-            is_grounded=verdict.grounding >= GROUNDED,
-            confidence=round(verdict.grounding, 3),
-            hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
-            duration_ms=(run.bench.clock.monotonic() - started) * 1000,
-        )
         run.draft = amended(run.draft, verdict.claims)
-    if run.inquiry.conduct.profile is Profile.THOROUGH and not (run.critiqued or run.quick):
+    if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
         if run.inquiry.phase is Phase.GATHER:
             return
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
-    if not citations:
-        yield abstained(run, because="What I had written did not hold against the documents.", verdict=verdict)
-        return
-    yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
+    if citations:
+        yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
+    elif run.inquiry.attempt:
+        async for event in look_closer(run):
+            yield event
+    else:
+        because = "What I had written did not hold against the documents." if cites else ""
+        yield abstained(run, because=because, verdict=verdict)
 
 
-def _known(run: Run) -> bool:
-    return any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(run.draft))
+async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
+    """Fills in the verdicts of all claims of the draft, after a second look where one lacks support."""
+    started = run.bench.clock.monotonic()
+    with run.timed("verify"):
+        verdicts.extend(await _judged(run, claims_in(run.draft)))
+    async for event in _look_again(run, verdicts):
+        yield event
+    verdict = Verdict(tuple(verdicts))
+    yield HallucinationChecked(
+        is_grounded=verdict.grounding >= GROUNDED,
+        confidence=round(verdict.grounding, 3),
+        hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
+        duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+    )
 
 
 async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
@@ -85,7 +84,7 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
             )
         except BudgetExhausted:
             run.meter.notice("There was no time to check every sentence against its source.")
-            judged = [ClaimVerdict(held[p], Support.SUPPORTED, 0.0) for p in open_positions]
+            judged = [ClaimVerdict(held[p], Support.UNCHECKED, 0.0) for p in open_positions]
         verdicts.update(zip(open_positions, judged, strict=True))
     return [replace(verdicts[p], claim=replace(verdicts[p].claim, text=claims[p].text)) for p in range(len(held))]
 
@@ -96,36 +95,23 @@ async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[A
     if position is None or not run.meter.searches_left or run.inquiry.closing:
         return
     claim = verdicts[position].claim
-    query = without_markers(claim.text)
+    move = SearchKnowledge(without_markers(claim.text), top_k=SECOND_LOOK)
     run.meter.searched()
-    yield QueryRefined(run.inquiry.standalone, query, "a sentence of the draft lacks support")
-    run.iteration += 1
-    yield RetrievalStarted(run.iteration, query)
+    yield QueryRefined(run.inquiry.standalone, move.query, "a sentence of the draft lacks support")
+    yield RetrievalStarted(run.iteration + 1, move.query)
+    known = {item.id for item in run.inquiry.library.found()}
     try:
-        retrieval = await run.within(run.bench.retriever.search(query, Scope(run.inquiry.scope), SECOND_LOOK))
+        finding = await run.within(make(run, move))
     except BudgetExhausted:
-        retrieval = Retrieval()
-    library, added = run.inquiry.library.add(retrieval.hits, query)
-    search = Search(SearchKnowledge(query), len(retrieval.hits), len(added))
-    run.update(library=library, searches=(*run.inquiry.searches, search))
-    yield RetrievalCompleted(
-        run.iteration,
-        query,
-        ("dense", "bm25"),
-        retrieval.vector_results,
-        retrieval.bm25_results,
-        len(retrieval.hits),
-        len(added),
-        sum(retrieval.seconds.values()) * 1000,
-        tuple(dict.fromkeys(hit.passage.title for hit in retrieval.hits)),
-    )
-    if added:
-        async for event in grade(run):
+        finding = Finding(move)
+    async for event in keep(run, finding):
+        yield event
+    if added := [item for item in run.inquiry.library.found() if item.id not in known]:
+        async for event in grade(run, added):
             yield event
-        wider = replace(claim, evidence=tuple(item.id for item in added))
-        (again,) = await _judged(run, [wider])
-        if again.support is Support.SUPPORTED:
-            verdicts[position] = again
+        again = await _judged(run, [replace(claim, evidence=(item.id,)) for item in added])
+        held = next((verdict for verdict in again if verdict.support is Support.SUPPORTED), None)
+        verdicts[position] = held or verdicts[position]
 
 
 def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
@@ -135,9 +121,9 @@ def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
         cited = cited_ids(sentence)
         ids = "".join(f"[{n}]" for n in verdict.claim.evidence)
         match verdict.support:
-            case Support.SUPPORTED if not cited and len(verdict.claim.evidence) == 1:
-                draft = draft.replace(sentence, f"{sentence} {ids}", 1)
-            case Support.SUPPORTED:
+            case Support.SUPPORTED if len(verdict.claim.evidence) == 1 and cited != verdict.claim.evidence:
+                draft = draft.replace(sentence, f"{without_markers(sentence)} {ids}", 1)
+            case Support.SUPPORTED | Support.UNCHECKED:
                 continue
             case Support.CONTRADICTED if verdict.correction:
                 draft = draft.replace(sentence, f"{without_markers(verdict.correction)} {ids}", 1)

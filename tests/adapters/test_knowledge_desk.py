@@ -124,6 +124,9 @@ async def test_more_than_ten_files_and_what_is_no_link_are_refused_with_a_remedy
     assert "at most 10" in (await room.says(KbVerb.INGEST, files=many)).text
     assert "https://" in (await room.says(KbVerb.INGEST, target="ftp://example")).text
     assert "Attach files" in (await room.says(KbVerb.INGEST)).text
+    two_jobs = await room.says(KbVerb.INGEST, files=many[:1], target="https://docs.example", limit=5)
+    assert not two_jobs.ok
+    assert "Add the files by themselves" in two_jobs.text
 
 
 async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(room: Room) -> None:

@@ -19,6 +19,7 @@ from core.agent.agent import Agent
 from core.agent.run import Workbench
 from core.answer import Answer, Outcome
 from core.assistant import Assistant, Question
+from core.budget import Prices
 from core.conversation import Audience, Person, ThreadKey
 from core.events import (
     AgentCompleted,
@@ -96,9 +97,16 @@ class Scene:
     """One installation: documents, a reasoner, people and their threads."""
 
     def __init__(
-        self, reasoner: Reasoner | None = None, *, limits: dict[Profile, Limits] | None = None, confident: float = 2.0
+        self,
+        reasoner: Reasoner | None = None,
+        *,
+        script: ScriptedReasoner | None = None,
+        limits: dict[Profile, Limits] | None = None,
+        confident: float = 2.0,
+        prices: Prices | None = None,
     ) -> None:
-        self.script = ScriptedReasoner()
+        """``script`` is what the reasoner thinks, where ``reasoner`` is somebody who speaks it."""
+        self.script = script or ScriptedReasoner()
         self.reasoner: Reasoner = reasoner or self.script
         self.clock = ManualClock()
         self.state = InProcessState()
@@ -115,6 +123,7 @@ class Scene:
             catalogue=self.catalogue,
             clock=self.clock,
             confident=confident,
+            prices=prices or Prices(),
         )
         self.assistant = Assistant(
             agent=Agent(bench, limits or PROFILE_LIMITS),
@@ -128,7 +137,12 @@ class Scene:
         self._documents = 0
 
     async def knows(
-        self, *texts: str, title: str = "", base: str = "default", grants: frozenset[str] = frozenset()
+        self,
+        *texts: str,
+        title: str = "",
+        base: str = "default",
+        grants: frozenset[str] = frozenset(),
+        dated: str = "2026-01-01",
     ) -> None:
         """Index a document whose sections are these texts."""
         self._documents += 1
@@ -148,7 +162,7 @@ class Scene:
                 (f"Section {n}",),
                 Locator(page=n),
                 document.source,
-                dated="2026-01-01",
+                dated=dated,
             )
             for n, text in enumerate(texts, 1)
         ]

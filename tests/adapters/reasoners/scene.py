@@ -14,6 +14,7 @@ from core.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.evidence import EvidenceLibrary, Grade, Hit
 from core.inquiry import Inquiry, Limits
 from core.knowledge import KnowledgeBase, Passage
+from core.ports import DraftPart
 
 SECRET = "sk-very-secret-key"
 KEY = ThreadKey("console", "", "terminal", "1")
@@ -71,6 +72,13 @@ def turn(question: str, answer: str, *cited: int) -> Turn:
 
 def thread(*turns: Turn, **more: Any) -> Thread:
     return Thread(KEY, turns=turns, **more)
+
+
+async def text_of(parts: AsyncIterator[DraftPart]) -> str:
+    """A draft that is nothing but text."""
+    texts = [part async for part in parts]
+    assert all(isinstance(part, str) for part in texts), texts
+    return "".join(str(part) for part in texts)
 
 
 @asynccontextmanager

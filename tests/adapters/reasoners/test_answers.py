@@ -1,16 +1,20 @@
 """Whole answers, from the question to the citation, with a model behind a real socket."""
 
+import random
 from collections.abc import AsyncIterator
 
 import pytest
 
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.openai_reasoner import OpenAIReasoner
-from adapters.reasoners.standby import QUOTING, Reserves, StandbyReasoner
+from adapters.reasoners.standby import QUOTING, BreakerState, Reserves, StandbyReasoner
 from adapters.testing.clock import ManualClock
-from adapters.testing.endpoint import Drips, Fails, Garbles, Hangs, Says, Scripted, ScriptedEndpoint, Truncates
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.endpoint import Drips, Fails, Garbles, Hangs, Request, Says, Scripted, ScriptedEndpoint, Truncates
 from adapters.testing.obedient_model import ObedientModel
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.answer import Outcome
+from core.events import AgentFailed
 from core.inquiry import Conduct, Profile
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene, within
@@ -50,6 +54,21 @@ async def test_a_simple_question_costs_three_calls_on_the_quick_path(
     assert said.answer.citations[0].title == "Document 1"
     assert said.answer.spent.calls == len(endpoint.requests)
     assert len(endpoint.requests) <= 3
+
+
+async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoint: ScriptedEndpoint) -> None:
+    cooperative = ObedientModel()
+    endpoint.answers_with(lambda request: Fails(401) if request.stream else cooperative(request))
+    async with opened(endpoint) as reasoner:
+        quoting = ScriptedReasoner("extractive")
+        scene = Scene(StandbyReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
+        await scene.knows(FAQ)
+        said = await scene.asks(QUESTION)
+    assert said.outcome is Outcome.ANSWERED
+    assert said.answer.written_by == "extractive"
+    assert QUOTING in said.answer.notices
+    (evidence,) = (call.given[2] for call in quoting.called("compose"))
+    assert all(item.grade is not None for item in evidence)
 
 
 @pytest.mark.parametrize("profile", list(Profile))
@@ -105,12 +124,13 @@ BAD_DAYS: dict[str, Scripted] = {
 }
 
 
+@pytest.mark.parametrize("confident", [2.0, 0.0], ids=["judged", "attempted"])
 @pytest.mark.parametrize("day", list(BAD_DAYS))
-async def test_on_a_bad_day_the_outcome_is_honest(endpoint: ScriptedEndpoint, day: str) -> None:
+async def test_on_a_bad_day_the_outcome_is_honest(endpoint: ScriptedEndpoint, day: str, confident: float) -> None:
     endpoint.answers_with(lambda _: BAD_DAYS[day])
     async with opened(endpoint, seconds=0.3) as reasoner:
         standby = StandbyReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
-        scene = Scene(standby)
+        scene = Scene(standby, confident=confident)
         await scene.knows(REFUNDS)
         said = await scene.asks(QUESTION)
     assert said.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED, Outcome.PARKED}
@@ -118,6 +138,74 @@ async def test_on_a_bad_day_the_outcome_is_honest(endpoint: ScriptedEndpoint, da
         assert said.answer.citations
         assert QUOTING in said.answer.notices
     assert "127.0.0.1" not in said.text
+
+
+class TinyModel:
+    """Says the likes of what very small models say: some of it nearly right, most of it of another step or of none."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+
+    def __call__(self, request: Request) -> Says:
+        return self._chance.choice(
+            (
+                Says("Sure! Refunds stay open for 30 days [1]. I hope this helps [7]!"),
+                Says("Refunds stay open for 90 days [1]."),
+                Says("I am not sure what you mean."),
+                Says('{"action": "search", "queries": "refund"}'),
+                Says('{"action": "reply", "reply": "The limit is 500 euros."}'),
+                Says('{"action": ["search"], "queries": {"a": 1}}'),
+                Says('{"grades": [{"id": "x", "score": "high"}, {"id": 1, "score": 99}]}'),
+                Says('{"verdicts": [{"n": 1, "verdict": "yes"}]}'),
+                Says('{"verdicts": [{"verdict": "unsupported"}]}'),
+                Says('{"complete": "maybe", "missing": ["", null]}'),
+                Says("MISSING: MISSING: keywords"),
+                Says(request.text[:300]),
+                Says("<think>Let me think about"),
+                Says(" \n"),
+                Says("", (("search_knowledge_base", '{"query": "refund"}'), ("rm", "{}"))),
+                Says("", (("ask_user", '{"question": "What?", "options": "none"}'),)),
+                Says("[1] [2] [3] " * 40),
+            )
+        )
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "with a standby"])
+async def test_a_tiny_model_that_barely_follows_still_comes_to_an_honest_outcome(
+    endpoint: ScriptedEndpoint, *, alone: bool
+) -> None:
+    async with opened(endpoint) as reasoner:
+        for seed in range(20):
+            endpoint.answers_with(TinyModel(seed))
+            standby = StandbyReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
+            scene = Scene(reasoner if alone else standby, confident=0.0 if seed % 2 else 2.0)
+            await scene.knows(REFUNDS)
+            said = await scene.asks(QUESTION, conduct=Conduct(profile=list(Profile)[seed % 3]))
+            if said.outcome is Outcome.FAILED:
+                assert alone, "a standby leaves no question without an answer"
+                assert said.all(AgentFailed)[0].message
+                continue
+            assert said.text.strip()
+            assert "500" not in said.text
+            if said.outcome is Outcome.ANSWERED:
+                assert [source.title for source in said.answer.citations] == ["Document 1"]
+                assert "[7]" not in said.text
+
+
+async def test_when_the_breaker_is_open_quotes_answer_and_say_so_without_a_call(endpoint: ScriptedEndpoint) -> None:
+    endpoint.fails(401, times=50)
+    async with opened(endpoint) as reasoner:
+        standby = StandbyReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
+        scene = Scene(standby, confident=0.0)
+        await scene.knows(REFUNDS)
+        for thread in ("one", "two", "three"):
+            await scene.asks(QUESTION, thread=thread)
+        assert (standby.state, len(endpoint.requests)) == (BreakerState.OPEN, 5)
+        said = await scene.asks(QUESTION, thread="four")
+    assert len(endpoint.requests) == 5
+    assert said.outcome is Outcome.ANSWERED
+    assert "30 days" in said.text
+    assert said.answer.notices == (QUOTING,)
 
 
 async def test_a_dripping_model_cannot_hold_an_answer_beyond_its_seconds(endpoint: ScriptedEndpoint) -> None:

@@ -12,14 +12,14 @@ from core.answer import Claim
 from core.budget import Meter
 from core.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
-from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, thread
+from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread
 
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 
 
 async def composed(reasoner: OpenAIReasoner, counted: Meter | None = None) -> str:
     parts = reasoner.compose(inquiry(), thread(), library(grade=8).items, counted or meter())
-    return "".join([part async for part in parts])
+    return await text_of(parts)
 
 
 # --- what it says ---------------------------------------------------------------------------------------------------
@@ -419,11 +419,11 @@ async def test_one_failed_batch_fails_the_grading_with_one_plain_error(
 
 
 async def test_an_answer_that_nobody_reads_on_is_closed_and_counted(
-    endpoint: ScriptedEndpoint, hasty: OpenAIReasoner
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.drips(every_seconds=0.01)
     counted = meter()
-    parts = hasty.compose(inquiry(), thread(), library().items, counted)
+    parts = reasoner.compose(inquiry(), thread(), library().items, counted)
     assert await anext(parts) == "a"
     await parts.aclose()
     assert counted.spent.calls == 1

@@ -18,7 +18,8 @@ from core.inquiry import (
     SearchSource,
     Sufficient,
 )
-from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, thread, turn
+from core.ports import Withheld
+from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, text_of, thread, turn
 
 
 async def test_a_follow_up_is_planned_in_one_call_that_shows_the_conversation(
@@ -160,12 +161,36 @@ async def test_an_answer_streams_with_its_evidence_fenced_and_dated(
     endpoint.streams("Refunds stay ", "open for 30 days [", "1].", usage=(321, 45))
     counted = meter()
     parts = [part async for part in reasoner.compose(inquiry(), thread(), library(grade=8).items, counted)]
-    assert "".join(parts) == "Refunds stay open for 30 days [1]."
-    assert len(parts) == 3
+    assert parts == ["Refunds stay ", "open for 30 days [", "1]."]
     (request,) = endpoint.requests
     assert 'id="1" title="Refunds" date="2026-01-01"' in request.user
     assert REFUNDS in request.user
     assert (counted.spent.tokens_in, counted.spent.tokens_out) == (321, 45)
+    assert "MISSING:" not in request.system
+
+
+async def test_an_attempt_may_be_withheld_with_what_is_missing(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.streams("Thirty days [1].\nMIS", "SING: who ", "approves refunds\n", "and more", " and more")
+    counted = meter()
+    stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, counted)
+    assert [part async for part in stream] == ["Thirty days [1].", Withheld("who approves refunds")]
+    assert "MISSING: keywords" in endpoint.requests[0].system
+    assert counted.spent.calls == 1
+
+
+async def test_only_an_attempt_can_be_withheld(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
+    endpoint.says("MISSING: who approves refunds")
+    assert await text_of(reasoner.compose(inquiry(), thread(), library().items, meter())) == (
+        "MISSING: who approves refunds"
+    )
+
+
+async def test_an_attempt_that_is_an_answer_is_one(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
+    endpoint.streams("Thirty", " days [1].\n", "\n- M", "ISS the date and it is over [1].\n")
+    text = await text_of(reasoner.compose(inquiry(attempt=True), thread(), library().items, meter()))
+    assert text == "Thirty days [1].\n\n- MISS the date and it is over [1].\n"
 
 
 async def test_a_document_cannot_close_its_own_fence(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:

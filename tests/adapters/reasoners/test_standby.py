@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from core.answer import Claim
 from core.budget import Meter
 from core.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
-from core.ports import Restarted
+from core.ports import Restarted, Withheld
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, thread, turn
 
 DOWN = ModelUnavailable("The model endpoint at example.com cannot be reached.")
@@ -39,7 +41,7 @@ def pair(model: ScriptedReasoner, quoting: ScriptedReasoner, clock: ManualClock)
     return StandbyReasoner(model, quoting, clock=clock, failures=5, cool_down_seconds=30)
 
 
-async def written(pair: StandbyReasoner, counted: Meter | None = None, **asked: str) -> list[object]:
+async def written(pair: StandbyReasoner, counted: Meter | None = None, **asked: Any) -> list[object]:
     stream = pair.compose(inquiry(**asked), thread(), library(grade=8).items, counted or meter())
     return [part async for part in stream]
 
@@ -78,6 +80,27 @@ async def test_an_answer_that_breaks_off_begins_again(
     model.enqueue("compose", ["Refunds ", "stay ", DOWN])
     quoting.enqueue("compose", "Quoted [1].")
     assert await written(pair) == ["Refunds ", "stay ", Restarted(QUOTING), "Quoted [1]."]
+
+
+@pytest.mark.parametrize("away", [DOWN, BudgetExhausted("all used")])
+async def test_an_attempt_is_withheld_rather_than_quoted_from_evidence_that_nobody_graded(
+    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner, away: Exception
+) -> None:
+    model.enqueue("compose", ["Refunds ", away])
+    assert await written(pair, attempt=True) == ["Refunds ", Withheld()]
+    assert quoting.calls == []
+
+
+async def test_a_draft_that_the_model_withholds_shows_that_the_model_works(
+    pair: StandbyReasoner, model: ScriptedReasoner
+) -> None:
+    model.enqueue("decide", *[DOWN] * 4, DOWN).enqueue("compose", [Withheld("the price")])
+    for _ in range(4):
+        await pair.decide(inquiry(), thread(), meter())
+    async with aclosing(pair.compose(inquiry(attempt=True), thread(), library().items, meter())) as parts:
+        assert await anext(parts) == Withheld("the price")
+    await pair.decide(inquiry(), thread(), meter())
+    assert pair.state is BreakerState.CLOSED
 
 
 async def test_nothing_usable_counts_as_a_failure_too(

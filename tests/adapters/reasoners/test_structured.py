@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.reasoners.structured import (
+    MissingFilter,
     ThoughtFilter,
     as_flag,
     as_number,
@@ -79,3 +80,23 @@ def test_an_answer_without_a_thought_is_shown_whole(size: int) -> None:
     thoughts = ThoughtFilter()
     shown = "".join(thoughts.feed(text[at : at + size]) for at in range(0, len(text), size)) + thoughts.rest()
     assert shown == text
+
+
+@given(st.integers(1, 40), st.sampled_from(["", "Thirty days [1].", "A MISSING: in the middle.\nThen\n", "- Mi\n"]))
+def test_what_is_missing_is_read_and_not_shown_however_it_is_cut(size: int, before: str) -> None:
+    text = f"{before}\n**MISSING:** who approves\nand so on"
+    lacking = MissingFilter()
+    shown = "".join(lacking.feed(text[at : at + size]) for at in range(0, len(text), size)) + lacking.rest()
+    assert shown.strip() == before.strip()
+    assert lacking.found
+    assert lacking.complete
+    assert lacking.missing == "who approves"
+
+
+@given(st.integers(1, 40), st.sampled_from(["MISS", "It is MISSING: nothing.", "One.\n\n- MISS two", "\n\n"]))
+def test_an_answer_in_which_nothing_is_missing_is_shown_whole(size: int, text: str) -> None:
+    lacking = MissingFilter()
+    shown = "".join(lacking.feed(text[at : at + size]) for at in range(0, len(text), size)) + lacking.rest()
+    assert shown == text
+    assert not lacking.found
+    assert lacking.missing == ""

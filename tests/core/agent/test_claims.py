@@ -85,3 +85,9 @@ def test_a_list_item_that_is_struck_leaves_no_empty_bullet() -> None:
 def test_a_verbatim_sentence_is_recognised_whatever_its_decoration() -> None:
     assert stands_verbatim("**Refunds** take “14 days” [1].", ["Our refunds take 14 days, as a rule."])
     assert not stands_verbatim("Refunds take 30 days.", ["Our refunds take 14 days, as a rule."])
+
+
+def test_a_word_or_two_in_between_state_nothing() -> None:
+    assert [claim.text for claim in claims_in("Yes, indeed. Refunds are paid within 14 days [1]. Good luck!")] == [
+        "Refunds are paid within 14 days [1]."
+    ]

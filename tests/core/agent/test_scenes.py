@@ -1,15 +1,27 @@
-"""The agent as dialogue, with a scripted reasoner."""
+"""The agent as dialogue. Every scene is played twice: by the scripted reasoner, and by a model behind a real socket."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
 
 import pytest
+import pytest_asyncio
 
+from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.testing.endpoint import ScriptedEndpoint
+from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.answer import Claim, ClaimVerdict, Outcome, Support
+from core.assistant import Question
+from core.budget import Prices
 from core.conversation import Audience
-from core.errors import Denied, ModelUnavailable, NotFound
+from core.errors import BudgetExhausted, Denied, ModelUnavailable, NotFound
 from core.events import (
+    AgentCompleted,
     AgentFailed,
+    AnswerDelta,
     AnswerReset,
+    CheckpointReached,
     GenerationStarted,
     HallucinationChecked,
     QueryRefined,
@@ -19,9 +31,11 @@ from core.events import (
 )
 from core.evidence import Evidence
 from core.inquiry import (
+    ALL_CHECKPOINTS,
     AskBack,
     CheckpointKind,
     Conduct,
+    Inquiry,
     Insufficient,
     Investigate,
     ListSources,
@@ -31,11 +45,18 @@ from core.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
-from core.ports import Restarted
-from tests.core.scene import BOB, Scene, Told, told, within
+from core.ports import Legs, Restarted, Withheld
+from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
+from tests.core.scene import ALICE, BOB, Scene, Told, told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
+
+# What the casts have in common when the model is away: this is what a server that wants another key becomes.
+AWAY = ModelUnavailable("The model endpoint at 127.0.0.1 does not accept our key (401).", remedy="Check LLM_API_KEY.")
+
+Stage = Callable[..., Scene]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def citing(draft: str) -> Callable[..., str]:
@@ -47,12 +68,66 @@ def citing(draft: str) -> Callable[..., str]:
     return compose
 
 
+def by_source(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerdict]]:
+    """Support what cites a passage with these words, and nothing else."""
+
+    def check(inquiry: Inquiry, claims: Sequence[Claim]) -> list[ClaimVerdict]:
+        texts = [[item.passage.text for n in claim.evidence if (item := inquiry.library.get(n))] for claim in claims]
+        held = [Support.SUPPORTED if words in " ".join(text) else Support.UNSUPPORTED for text in texts]
+        return [ClaimVerdict(claim, support) for claim, support in zip(claims, held, strict=True)]
+
+    return check
+
+
+# Scenes that only the scripted reasoner can play, and why a model over HTTP cannot.
+IN_PROCESS_ONLY = {
+    "test_a_model_that_goes_away_is_replaced_and_nothing_is_doubled": "a model cannot say that another one takes over",
+    "test_on_a_cap_of_tokens_it_composes_from_what_it_has": "a prompt is as long as it is",
+    "test_on_a_cap_of_money_it_composes_from_what_it_has": "a prompt is as long as it is",
+    "test_on_a_cap_while_grading_the_retrievals_own_scores_stand_in": "a cap refuses before anything is sent",
+    "test_when_there_is_no_time_to_check_the_answer_does_not_call_itself_grounded": "a cap refuses before it is sent",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every scene is played by both casts, unless it is one of those that only one can play."""
+    if "stage" in metafunc.fixturenames:
+        alone = metafunc.definition.originalname in IN_PROCESS_ONLY
+        metafunc.parametrize("cast", [IN_PROCESS] if alone else [IN_PROCESS, OVER_HTTP])
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def model() -> AsyncIterator[tuple[ScriptedEndpoint, OpenAIReasoner]]:
+    """One server and one client for all scenes of this module."""
+    async with ScriptedEndpoint() as endpoint:
+        reasoner = OpenAIReasoner(endpoint.base_url, "key", "scripted", timeout_seconds=5.0, backoff_seconds=0.001)
+        yield endpoint, reasoner
+        await reasoner.close()
+
+
 @pytest.fixture
-async def scene() -> Scene:
-    scene = Scene()
+def stage(cast: str, model: tuple[ScriptedEndpoint, OpenAIReasoner]) -> Stage:
+    """Builds scenes for the cast of this test."""
+
+    def built(**installation: Any) -> Scene:
+        script = ScriptedReasoner()
+        reasoner = ModelOverHttp(script, *model) if cast == OVER_HTTP else script
+        return Scene(reasoner, script=script, **installation)
+
+    return built
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def scene(stage: Stage) -> Scene:
+    scene = stage()
     await scene.knows(REFUNDS, "Refunds above 2,000 euros are approved by Finance.", title="Refund policy")
     await scene.knows(LEAVE, title="Leave")
     return scene
+
+
+async def test_every_scene_that_is_left_to_one_cast_exists() -> None:
+    suites = [suite for name, suite in globals().items() if name.startswith("Test")]
+    assert all(any(hasattr(suite, name) for suite in suites) for name in IN_PROCESS_ONLY)
 
 
 class TestUnderstanding:
@@ -62,6 +137,24 @@ class TestUnderstanding:
         assert (answer.outcome, answer.text) == (Outcome.ANSWERED, "Hello!")
         assert answer.all(RetrievalStarted) == []
         assert [call.step for call in scene.script.calls] == ["understand"]
+
+    async def test_a_fact_slipped_into_a_reply_is_searched_for_instead(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Reply("The limit is 500.", "I happen to know"))
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R]"))
+        answer = await scene.asks("What is the limit for refunds?")
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["What is the limit for refunds?"]
+        assert answer.all(RoutingDecided)[0].needs_retrieval
+        assert "500" not in answer.text
+        assert "500" not in answer.streamed
+        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+
+    async def test_a_fact_about_what_was_said_before_may_be_repeated_but_not_changed(self, scene: Scene) -> None:
+        await scene.asks("How many days until refunds are paid?")
+        scene.script.enqueue("understand", Reply("Within 14 days."), Reply("Within 90 days."))
+        repeated = await scene.asks("say that again, shorter")
+        assert (repeated.text, repeated.all(RetrievalStarted)) == ("Within 14 days.", [])
+        changed = await scene.asks("say that again, shorter")
+        assert len(changed.all(RetrievalStarted)) == 1
 
     async def test_unrelated_needs_are_searched_for_together(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("Refunds, and leave?", ("refund days", "annual leave")))
@@ -75,9 +168,21 @@ class TestUnderstanding:
         (routing,) = answer.all(RoutingDecided)
         assert routing.queries == ("a1", "b2", "c3")
 
+    async def test_a_plan_without_queries_searches_for_its_question(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Investigate("How long do refunds take?", (" ", "")))
+        answer = await scene.asks("how long?")
+        assert answer.all(RoutingDecided)[0].queries == ("How long do refunds take?",)
+
     async def test_a_question_back_without_readings_ends_the_turn(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which one do you mean?"))
         assert (await scene.asks("what about it?")).outcome is Outcome.CLARIFIED
+
+    async def test_readings_are_listed_where_choices_are_switched_off(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", AskBack("Which days?", ("Of refunds?", "Of leave?")))
+        answer = await scene.asks("days?", conduct=Conduct(checkpoints=frozenset()))
+        assert answer.outcome is Outcome.CLARIFIED
+        assert answer.text == "Which days?\n- Of refunds?\n- Of leave?"
+        assert answer.all(CheckpointReached) == []
 
     async def test_the_thread_is_given_to_the_reasoner(self, scene: Scene) -> None:
         await scene.asks("How long do refunds take?")
@@ -130,7 +235,51 @@ class TestGathering:
         for n in range(20):
             scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge(f"refunds {n}"),)))
         answer = await scene.asks("refunds", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
-        assert answer.answer.spent.searches <= 3
+        assert answer.answer.spent.searches == 3
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_no_search_brings_more_than_twenty_passages(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(*(f"Refund number {n}." for n in range(30)))
+        scene.script.enqueue("decide", Insufficient("x", (SearchKnowledge("refund number", top_k=500),)))
+        few, many = (await scene.asks("refund")).all(RetrievalCompleted)
+        assert (few.total_docs, many.total_docs) == (8, 20)
+        _, _, evidence = scene.script.called("compose")[0].given
+        assert len(evidence) == 10, "and no answer is written from more than ten"
+
+    async def test_reading_a_section_brings_that_section_only(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(*(f"Refund number {n}." for n in range(30)))
+        scene.script.enqueue("decide", Insufficient("x", (ReadSection(1),)))
+        _, read = (await scene.asks("refund")).all(RetrievalCompleted)
+        assert (read.total_docs, read.new) == (1, 0)
+
+    async def test_a_search_that_does_not_come_back_leaves_time_to_say_so(self, stage: Stage) -> None:
+        async def stuck(*_: object) -> Legs:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        scene = stage(limits=within(seconds=4.2))
+        await scene.knows(REFUNDS)
+        scene.index.search = stuck  # type: ignore[method-assign, assignment]
+        answer = await scene.asks("refunds")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.answer.notices == ("The 4.2 seconds of this profile are over.",)
+
+    async def test_what_cannot_be_afforded_is_not_tried(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(*(f"Refund number {n}." for n in range(30)))
+        further = [SearchKnowledge(f"refund number {n}", top_k=n) for n in (12, 16, 20)]
+        scene.script.enqueue("decide", *(Insufficient("more", (move,)) for move in further))
+        answer = await scene.asks("refund", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
+        assert all(event.new for event in answer.all(RetrievalCompleted)), "or it would have ended for that"
+        assert [call.step for call in scene.script.calls] == ["understand", *["grade", "decide"] * 3, "compose"]
+
+    async def test_of_more_searches_than_are_left_the_first_are_made(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Investigate("q", ("refunds", "leave")))
+        scene.script.enqueue("decide", Insufficient("more", tuple(SearchKnowledge(f"finance {n}") for n in range(4))))
+        answer = await scene.asks("all?", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["refunds", "leave", "finance 0"]
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_searches_that_bring_nothing_new_end_the_searching(self, scene: Scene) -> None:
@@ -139,11 +288,132 @@ class TestGathering:
         answer = await scene.asks("refunds leave", conduct=Conduct(checkpoints=frozenset(), profile=Profile.THOROUGH))
         assert answer.answer.spent.searches == 3
 
-    async def test_a_convincing_first_search_needs_no_gates(self) -> None:
-        scene = Scene(confident=0.0)
-        await scene.knows(REFUNDS)
-        await scene.asks("How long until refunds are paid?")
-        assert [call.step for call in scene.script.calls] == ["understand", "compose"]
+
+class TestTheShortWay:
+    """A simple question: one need, and a first search that puts one section clearly ahead."""
+
+    QUESTION = "How many days until refunds are paid?"
+    PARAPHRASE = "You get your money back within a fortnight [R]."
+
+    @pytest_asyncio.fixture(loop_scope="module")
+    async def scene(self, stage: Stage) -> Scene:
+        scene = stage(confident=0.3)
+        await scene.knows(REFUNDS, "Refunds above 2,000 euros are approved by Finance.", title="Refund policy")
+        await scene.knows(LEAVE, title="Leave")
+        return scene
+
+    def steps(self, scene: Scene) -> list[str]:
+        return [call.step for call in scene.script.calls]
+
+    async def test_a_simple_question_costs_three_calls_also_in_the_models_own_words(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(self.PARAPHRASE))
+        answer = await scene.asks(self.QUESTION)
+        assert answer.text == "You get your money back within a fortnight [1]."
+        assert self.steps(scene) == ["understand", "compose", "check"]
+        assert answer.answer.spent.calls == 3
+        assert answer.answer.verdict is not None
+
+    async def test_an_answer_in_the_documents_words_costs_two(self, scene: Scene) -> None:
+        await scene.asks(self.QUESTION)
+        assert self.steps(scene) == ["understand", "compose"]
+
+    async def test_the_writer_sees_what_was_found_best_first(self, scene: Scene) -> None:
+        await scene.asks(self.QUESTION)
+        _, _, evidence = scene.script.called("compose")[0].given
+        assert [item.passage.text for item in evidence][:2] == [REFUNDS, LEAVE]
+
+    async def test_what_is_missing_is_searched_for_and_then_judged(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", [Withheld("who approves refunds")])
+        answer = await scene.asks(self.QUESTION)
+        assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION, "who approves refunds"]
+        assert answer.all(QueryRefined)[0].refined == "who approves refunds"
+        assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_a_draft_that_was_begun_and_withheld_is_taken_back(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", ["Refunds are a fine thing, ", "and so on.\n", Withheld("refund period")])
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R]"))
+        answer = await scene.asks(self.QUESTION)
+        assert answer.streamed == answer.text == f"{REFUNDS} [1]"
+
+    async def test_when_nobody_knows_what_is_missing_what_there_is_is_judged(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", [Withheld()])
+        scene.script.enqueue("decide", AskBack("Which days?", ("Of leave?", "Of refunds?")))
+        asked = await scene.asks(self.QUESTION)
+        assert self.steps(scene) == ["understand", "compose", "grade", "decide"]
+        assert asked.outcome is Outcome.CLARIFIED
+
+    async def test_what_is_missing_is_not_searched_for_twice(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", [Withheld(self.QUESTION.upper())])
+        answer = await scene.asks(self.QUESTION)
+        assert len(answer.all(RetrievalStarted)) == 1
+        assert self.steps(scene)[2:] == ["grade", "decide", "compose"]
+
+    async def test_a_draft_without_a_source_is_thrown_away_and_the_evidence_judged(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", "I believe that it is soon.", citing(f"{REFUNDS} [R]"))
+        answer = await scene.asks(self.QUESTION)
+        assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
+        assert answer.streamed == answer.text == f"{REFUNDS} [1]"
+
+    async def test_a_draft_that_does_not_hold_is_thrown_away_and_the_evidence_judged(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", "The moon is made of green cheese [1].", citing(f"{REFUNDS} [R]"))
+        scene.script.always("check", Support.UNSUPPORTED)
+        answer = await scene.asks(self.QUESTION)
+        assert self.steps(scene)[-3:] == ["grade", "decide", "compose"]
+        assert answer.text == f"{REFUNDS} [1]"
+
+    async def test_stopped_before_anything_was_found_it_is_over(self, scene: Scene) -> None:
+        question = Question(self.QUESTION, scene.key(), ALICE, Audience())
+        async with aclosing(scene.assistant.ask(question)) as events:
+            async for event in events:
+                if isinstance(event, RoutingDecided):
+                    break
+        stopped = await scene.assistant.stop(question.trace_id)
+        assert isinstance(stopped, AgentCompleted)
+        assert stopped.answer.outcome is Outcome.REFUSED
+
+    async def test_one_that_is_stopped_can_still_be_answered_from_what_was_found(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", ["Refunds are paid ", "some day."], citing(f"{REFUNDS} [R]"))
+        question = Question(self.QUESTION, scene.key(), ALICE, Audience())
+        async with aclosing(scene.assistant.ask(question)) as events:
+            async for event in events:
+                if isinstance(event, AnswerDelta):
+                    break
+        stopped = await scene.assistant.stop(question.trace_id)
+        assert isinstance(stopped, CheckpointReached)
+        assert "*Refund policy*" in stopped.checkpoint.message
+        answer = await scene.presses(stopped.checkpoint, "Answer from that")
+        assert answer.text == f"{REFUNDS} [1]"
+
+    async def test_it_is_tried_once_only(self, scene: Scene) -> None:
+        scene.script.always("compose", "I believe that it is soon.")
+        answer = await scene.asks(self.QUESTION)
+        assert len(scene.script.called("compose")) == 2
+        assert answer.outcome is Outcome.ABSTAINED
+
+    @pytest.mark.parametrize(
+        ("question", "conduct", "plan"),
+        [
+            ("days", Conduct(), None),  # two sections are nearly as good
+            ("What does it cost?", Conduct(), None),  # nothing is good
+            (QUESTION, Conduct(profile=Profile.THOROUGH), None),
+            (QUESTION, Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True), None),
+            (QUESTION, Conduct(), Investigate(QUESTION, (QUESTION,), sources_first=True)),
+            (QUESTION, Conduct(), Investigate(QUESTION, ("refunds paid", "annual leave"))),
+        ],
+    )
+    async def test_what_is_not_simple_is_judged_first(
+        self, scene: Scene, question: str, conduct: Conduct, plan: Investigate | None
+    ) -> None:
+        scene.script.enqueue("understand", *([plan] if plan else []))
+        await scene.asks(question, conduct=conduct)
+        assert self.steps(scene)[:2] == ["understand", "grade"]
+
+    async def test_sources_that_were_shown_are_not_tried_out_again(self, scene: Scene) -> None:
+        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        parked = await scene.asks(self.QUESTION, conduct=conduct)
+        await scene.presses(parked.checkpoint, "Answer")
+        assert self.steps(scene) == ["understand", "grade", "compose"]
 
 
 class TestDeciding:
@@ -153,10 +423,13 @@ class TestDeciding:
         (refined,) = answer.all(QueryRefined)
         assert (refined.refined, refined.reason) == ("finance approves", "who approves")
 
-    async def test_nothing_at_all_is_said_plainly(self) -> None:
-        answer = await Scene().asks("How long do refunds take?")
+    async def test_nothing_at_all_is_said_plainly(self, stage: Stage) -> None:
+        answer = await stage().asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("The documents don't say. I searched for “How long do refunds take?”.")
+        assert answer.text == (
+            "The documents don't say. I searched for “How long do refunds take?”."
+            " Nothing in the knowledge I can read here comes near it."
+        )
 
     async def test_what_is_not_relevant_is_not_offered_as_an_answer(self, scene: Scene) -> None:
         scene.script.always("grade", 1)
@@ -165,6 +438,7 @@ class TestDeciding:
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.answer.citations == ()
         assert {source.title for source in answer.answer.nearest} == {"Refund policy", "Leave"}
+        assert "The nearest I found: " in answer.text
 
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")
@@ -186,12 +460,27 @@ class TestCheckpoints:
         assert "the price" in checkpoint.message
         assert checkpoint.spent.searches == 3
 
+    async def test_after_three_searches_without_a_trace_nobody_is_asked_for_more_of_the_same(
+        self, scene: Scene
+    ) -> None:
+        scene.script.always("grade", 1)
+        answer = await self.long_search(scene)
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.answer.spent.searches == 3
+
     async def test_keeping_on_makes_the_search_that_was_next(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
         answer = await scene.presses(parked.checkpoint, "Keep searching")
         assert [event.query for event in answer.all(RetrievalStarted)] == ["price"]
         assert answer.outcome is Outcome.ANSWERED
         assert answer.answer.spent.searches == 4
+
+    async def test_who_keeps_on_is_not_asked_again(self, scene: Scene) -> None:
+        parked = await self.long_search(scene)
+        scene.script.enqueue("decide", Insufficient("the price", (SearchKnowledge("euros"),)))
+        answer = await scene.presses(parked.checkpoint, "keep")
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["price", "euros"]
+        assert answer.outcome is Outcome.ANSWERED
 
     async def test_answering_now_searches_no_more(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
@@ -221,7 +510,9 @@ class TestCheckpoints:
 
     async def test_when_nobody_chooses_it_answers_with_what_it_has(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
-        scene.clock.advance(31 * 60)
+        scene.clock.advance(29 * 60)
+        assert list(await scene.checkpoints.due(scene.clock.now())) == []
+        scene.clock.advance(2 * 60)
         assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
         answer = await told(scene.assistant.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
@@ -240,6 +531,21 @@ class TestCheckpoints:
         assert len([label for label in labels if label.startswith("Try “")]) == 2
         assert labels[-2:] == ["Answer with caveats", "Stop"]
 
+    async def test_terms_that_were_tried_are_not_proposed_again(self, scene: Scene) -> None:
+        scene.script.always("grade", 3).always("decide", Insufficient("x"))
+        parked = await scene.asks("section 1")
+        assert "Try “Section 2”" in [choice.label for choice in parked.checkpoint.choices]
+        assert "Try “Section 1”" not in [choice.label for choice in parked.checkpoint.choices]
+
+    async def test_who_has_seen_the_sources_may_want_no_answer(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
+        parked = await scene.asks("show me the sources on refunds first")
+        shown = await scene.presses(parked.checkpoint, "show")
+        stopped = await scene.presses(shown.checkpoint, "stop")
+        assert stopped.outcome is Outcome.ABSTAINED
+        assert stopped.text.startswith("I stopped there.")
+        assert scene.script.called("compose") == []
+
     async def test_caveats_answer_from_weak_evidence_and_say_so(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
         answer = await scene.presses(parked.checkpoint, "caveats")
@@ -251,6 +557,7 @@ class TestCheckpoints:
         parked = await self.nothing_relevant(scene)
         answer = await scene.presses(parked.checkpoint, "stop")
         assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text.startswith("I stopped there.")
 
     async def test_sources_come_first_where_the_person_wants_them(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
@@ -279,12 +586,59 @@ class TestCheckpoints:
         assert "I take that as your answer" in answer.noticed
         assert answer.outcome is Outcome.ANSWERED
 
+    async def test_own_words_that_fit_no_reading_are_added_to_the_question(self, scene: Scene) -> None:
+        await self.clarified(scene)
+        answer = await scene.asks("the parental kind")
+        assert "I take that as your answer" in answer.noticed
+        assert answer.all(RetrievalStarted)[0].query == "how many days? the parental kind"
+
     async def test_a_new_question_sets_the_old_aside_and_says_so(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
         assert "I take that as a new question" in answer.noticed
         with pytest.raises(NotFound):
             await scene.presses(parked.checkpoint, "1")
+
+    async def test_when_nobody_says_which_reading_each_is_searched_for(self, scene: Scene) -> None:
+        await scene.asks("refunds")  # what an earlier question found is no answer to this one
+        options = ("How long do refunds take?", "How many days of annual leave are there?")
+        scene.script.enqueue("understand", AskBack("Which days?", options))
+        parked = await scene.asks("how many days?")
+        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        assert [event.query for event in answer.all(RetrievalStarted)] == list(options)
+        assert answer.outcome is Outcome.ANSWERED
+        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
+
+    async def test_when_nobody_wants_weak_evidence_it_says_that_there_is_no_better(self, scene: Scene) -> None:
+        parked = await self.nothing_relevant(scene)
+        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.answer.nearest
+
+    async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
+        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        parked = await scene.asks("refunds", conduct=conduct)
+        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
+        def without(kind: CheckpointKind) -> Conduct:
+            return Conduct(checkpoints=ALL_CHECKPOINTS - {kind}, sources_first=kind is CheckpointKind.SOURCES_FIRST)
+
+        scene.script.enqueue("decide", AskBack("Which?", ("This?", "That?")))
+        assert (await scene.asks("refunds", conduct=without(CheckpointKind.CLARIFY))).outcome is Outcome.ANSWERED
+        told = await scene.asks("refunds", thread="u", conduct=without(CheckpointKind.SOURCES_FIRST))
+        assert told.outcome is Outcome.ANSWERED
+        scene.script.always("grade", 3).always("decide", Insufficient("a price list"))
+        told = await scene.asks("refunds", thread="v", conduct=without(CheckpointKind.NOTHING_RELEVANT))
+        assert told.outcome is Outcome.ABSTAINED
+        assert (await scene.asks("refunds", thread="w")).outcome is Outcome.PARKED
+
+    async def test_what_a_choice_finds_is_searched_on_its_own_terms(self, scene: Scene) -> None:
+        parked = await self.nothing_relevant(scene)
+        tried = parked.checkpoint.choices[0]
+        answer = await scene.presses(parked.checkpoint, tried.id)
+        assert answer.all(RetrievalStarted)[0].query == tried.value
 
     async def test_another_person_in_the_thread_does_not_answer_for_the_asker(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
@@ -312,6 +666,22 @@ class TestComposing:
         assert second.answer.citations[0].passage == first.answer.citations[0].passage
         assert second.text == "In short: two weeks [1]."
 
+    async def test_an_older_and_a_newer_version_are_both_there_to_be_named_with_their_dates(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows("Refunds are paid within 30 days.", title="Policy 2024", dated="2024-03-01")
+        await scene.knows(REFUNDS, title="Policy 2026", dated="2026-01-01")
+
+        def both(_inquiry: object, _thread: object, evidence: Sequence[Evidence]) -> str:
+            ids = {item.passage.title: item.id for item in evidence}
+            return f"{REFUNDS} [{ids['Policy 2026']}] It was 30 days before [{ids['Policy 2024']}]."
+
+        scene.script.enqueue("compose", both)
+        answer = await scene.asks("How many days until refunds are paid?")
+        assert [(source.title, source.dated) for source in answer.answer.citations] == [
+            ("Policy 2026", "2026-01-01"),
+            ("Policy 2024", "2024-03-01"),
+        ]
+
 
 class TestVerifying:
     async def test_a_verbatim_draft_costs_no_check(self, scene: Scene) -> None:
@@ -329,6 +699,41 @@ class TestVerifying:
         assert [event.query for event in answer.all(RetrievalStarted)][1:] == ["The moon is made of green cheese."]
         (checked,) = answer.all(HallucinationChecked)
         assert not checked.is_grounded
+
+    async def test_what_a_second_look_finds_becomes_the_sentences_source(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(REFUNDS, *(f"Refunds of kind {n} are paid." for n in range(8)), title="Refund policy")
+        await scene.knows("The moon is a ball of rock.", title="Astronomy")
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon consists of rock [R]."))
+        scene.script.enqueue("check", Support.UNSUPPORTED, by_source("ball of rock"))
+        answer = await scene.asks("How many days until refunds are paid?")
+        assert answer.text == f"{REFUNDS} [1] The moon consists of rock. [2]"
+        assert [source.title for source in answer.answer.citations] == ["Refund policy", "Astronomy"]
+        assert answer.all(HallucinationChecked)[0].is_grounded
+
+    async def test_there_is_no_second_look_when_all_searches_are_used(self, stage: Stage) -> None:
+        scene = stage(limits=within(searches=1))
+        await scene.knows(REFUNDS)
+        scene.script.enqueue("compose", f"{REFUNDS} [1] The moon is made of green cheese [1].")
+        scene.script.always("check", Support.UNSUPPORTED)
+        answer = await scene.asks("refunds")
+        assert (answer.text, answer.answer.spent.searches) == (f"{REFUNDS} [1]", 1)
+
+    async def test_there_is_no_second_look_when_the_search_was_closed(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon is made of green cheese [R]."))
+        scene.script.always("check", Support.UNSUPPORTED)
+        parked = await scene.asks("the sources on refunds first, please")
+        answer = await scene.presses(parked.checkpoint, "answer")
+        assert answer.text == f"{REFUNDS} [1]"
+        assert answer.all(RetrievalStarted) == []
+
+    async def test_a_sentence_without_a_source_is_held_against_all_that_was_read(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(REFUNDS)
+        scene.script.enqueue("compose", f"{REFUNDS} [1]\nYour money is back within a fortnight.")
+        answer = await scene.asks("refunds")
+        assert answer.text == f"{REFUNDS} [1]\nYour money is back within a fortnight. [1]"
 
     async def test_a_contradicted_sentence_is_corrected(self, scene: Scene) -> None:
         def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
@@ -385,18 +790,50 @@ class TestAudience:
 
 class TestWhenThingsFail:
     async def test_a_model_that_is_away_is_one_honest_line_with_a_trace(self, scene: Scene) -> None:
-        scene.script.enqueue("understand", ModelUnavailable("The model does not answer.", remedy="Try again soon."))
+        scene.script.enqueue("understand", AWAY)
         answer = await scene.asks("refunds")
         (failed,) = answer.all(AgentFailed)
-        assert failed.message == "The model does not answer. Try again soon."
+        assert failed.message == str(AWAY)
         assert failed.trace_id
 
-    async def test_when_the_tokens_are_used_it_answers_with_what_it_has(self) -> None:
-        scene = Scene(limits=within(tokens=1_000))
-        scene.script._tokens = (400, 0)
+    async def test_on_a_cap_of_tokens_it_composes_from_what_it_has(self, stage: Stage) -> None:
+        scene = stage(limits=within(tokens=1_000))
+        scene.script._tokens = (300, 0)  # deciding would take what is kept for writing
         await scene.knows(REFUNDS)
         answer = await scene.asks("refunds")
-        assert answer.answer.spent.tokens <= 1_000
+        assert [call.step for call in scene.script.calls] == ["understand", "grade", "decide", "compose"]
+        assert answer.text == f"{REFUNDS} [1]"
+        assert answer.answer.notices == ("The 1,000 tokens of this profile are used.",)
+
+    async def test_on_a_cap_of_money_it_composes_from_what_it_has(self, stage: Stage) -> None:
+        scene = stage(limits=within(cost=1.0), prices=Prices(per_million_in=1_000))
+        scene.script._tokens = (300, 0)
+        await scene.knows(REFUNDS)
+        answer = await scene.asks("refunds")
+        assert answer.text == f"{REFUNDS} [1]"
+        assert answer.answer.notices == ("The 1 that one answer may cost are used.",)
+        assert answer.answer.spent.cost == pytest.approx(0.9)
+
+    async def test_on_a_cap_while_grading_the_retrievals_own_scores_stand_in(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(REFUNDS)
+        scene.script.enqueue("grade", BudgetExhausted("all used"))
+        answer = await scene.asks("How many days until refunds are paid?")
+        assert [call.step for call in scene.script.calls] == ["understand", "grade", "compose"]
+        assert answer.outcome is Outcome.ANSWERED
+        assert answer.answer.notices == ("all used",)
+
+    async def test_when_there_is_no_time_to_check_the_answer_does_not_call_itself_grounded(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows(REFUNDS)
+        scene.script.enqueue("compose", "You get your money back within a fortnight [1].")
+        scene.script.always("check", BudgetExhausted("all used"))
+        answer = await scene.asks("refunds")
+        assert answer.text == "You get your money back within a fortnight [1]."
+        assert answer.answer.verdict is not None
+        assert answer.answer.verdict.grounding == 0.0
+        assert not answer.all(HallucinationChecked)[0].is_grounded
+        assert answer.answer.notices == ("There was no time to check every sentence against its source.",)
 
     async def test_every_step_is_in_the_trace(self, scene: Scene) -> None:
         answer = await scene.asks("refunds")

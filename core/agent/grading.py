@@ -1,0 +1,35 @@
+"""Grades of evidence, asked for once for each piece; from the retrieval's own scores when a cap leaves no other way."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from core.agent.run import RESERVE_SECONDS, Run
+from core.errors import BudgetExhausted
+from core.events import AgentEvent, GradingCompleted
+from core.evidence import Evidence, Grade
+
+
+async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent]:
+    """Leaves the grades of these in the library. On a cap the run closes: it answers from what there is."""
+    if not fresh:
+        return
+    started = run.bench.clock.monotonic()
+    try:
+        grades = await run.within(run.bench.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2)
+    except BudgetExhausted as cap:
+        run.meter.notice(str(cap))
+        run.update(closing=True)
+        grades = [_from_score(item) for item in fresh]
+    run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
+    elapsed = run.bench.clock.monotonic() - started
+    run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
+    yield GradingCompleted(
+        total=len(fresh),
+        relevant=sum(g.score >= run.cutoff for g in grades),
+        average=round(sum(g.score for g in grades) / len(grades), 2),
+        duration_ms=elapsed * 1000,
+    )
+
+
+def _from_score(item: Evidence) -> Grade:
+    """The probability that retrieval gives, on the grades' scale."""
+    return Grade(max(1, min(10, round(item.hit.score * 10))))

@@ -1,0 +1,99 @@
+"""What an answer costs a language model: requests that arrive at a real socket, by kind of question and profile.
+
+The table in the README says the same; ``confident`` is the product's, and so are the caps.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from adapters.reasoners import openai_prompts as prompts
+from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel
+from core.answer import Outcome
+from core.inquiry import Conduct, Profile
+from tests.adapters.reasoners.scene import opened
+from tests.core.scene import Scene
+
+CONFIDENT = 0.1
+SIMPLE = "How many days until refunds are paid?"
+CLOSE = "What is the timeout?"  # two sections are about equally good
+TWO = "How many days until refunds are paid? How much annual leave is there?"
+UNKNOWN = "On which days are refunds paid by the mayor of Oslo and the tooth fairy of Rome?"
+STEPS = (prompts.UNDERSTAND, prompts.GRADE, prompts.DECIDE, prompts.COMPOSE, prompts.CHECK, prompts.CRITIQUE)
+NAMES = dict(zip(STEPS, ("understand", "grade", "decide", "compose", "check", "critique"), strict=True))
+
+
+class InItsOwnWords(ObedientModel):
+    """Never repeats a sentence as it stands, so that each has to be checked."""
+
+    def __call__(self, request: Request) -> Says:
+        said = super().__call__(request)
+        return replace(said, text=f"As it says: {said.text}") if request.stream and "[" in said.text else said
+
+
+@pytest.fixture
+async def scene(endpoint: ScriptedEndpoint) -> AsyncIterator[Scene]:
+    async with opened(endpoint) as reasoner:
+        scene = Scene(reasoner, confident=CONFIDENT)
+        await scene.knows("Refunds are paid within 14 days.", title="Refund policy")
+        await scene.knows("Everyone has 27 days of annual leave.", title="Leave")
+        await scene.knows("The timeout of a planner is 90 seconds.", title="Planner")
+        await scene.knows("The timeout of a webhook is 30 seconds.", title="Webhook")
+        yield scene
+
+
+def steps(endpoint: ScriptedEndpoint) -> list[str]:
+    return [NAMES[next(step for step in STEPS if request.system.startswith(step))] for request in endpoint.requests]
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, scene: Scene, profile: Profile) -> None:
+    endpoint.answers_with(InItsOwnWords())
+    told = await scene.asks("Hi there!", conduct=Conduct(profile=profile))
+    assert told.outcome is Outcome.ANSWERED
+    assert steps(endpoint) == ["understand"]
+
+
+LONG_WAY = ["understand", "grade", "decide", "compose"]
+COSTS = {
+    (SIMPLE, Profile.QUICK): ["understand", "compose"],
+    (SIMPLE, Profile.BALANCED): ["understand", "compose", "check"],
+    (SIMPLE, Profile.THOROUGH): [*LONG_WAY, "check", "critique"],
+    (CLOSE, Profile.QUICK): LONG_WAY,
+    (CLOSE, Profile.BALANCED): [*LONG_WAY, "check"],
+    (CLOSE, Profile.THOROUGH): [*LONG_WAY, "check", "critique"],
+    (TWO, Profile.BALANCED): [*LONG_WAY, "check"],
+    (TWO, Profile.THOROUGH): [*LONG_WAY, "check", "critique"],
+}
+
+
+@pytest.mark.parametrize(("question", "profile"), list(COSTS))
+async def test_an_answer_costs_no_more_than_the_table_says(
+    endpoint: ScriptedEndpoint, scene: Scene, question: str, profile: Profile
+) -> None:
+    endpoint.answers_with(InItsOwnWords())
+    told = await scene.asks(question, conduct=Conduct(profile=profile))
+    assert told.outcome is Outcome.ANSWERED
+    assert steps(endpoint) == COSTS[question, profile]
+    assert told.answer.spent.calls == len(endpoint.requests)
+
+
+async def test_an_answer_in_the_documents_words_is_checked_without_a_call(
+    endpoint: ScriptedEndpoint, scene: Scene
+) -> None:
+    endpoint.answers_with(ObedientModel())
+    told = await scene.asks(SIMPLE)
+    assert told.answer.verdict is not None
+    assert told.answer.verdict.grounding == 1.0
+    assert steps(endpoint) == ["understand", "compose"]
+
+
+async def test_a_question_that_nothing_answers_costs_one_call_more_where_it_was_tried(
+    endpoint: ScriptedEndpoint, scene: Scene
+) -> None:
+    endpoint.answers_with(InItsOwnWords())
+    told = await scene.asks(UNKNOWN)
+    assert told.outcome is Outcome.ABSTAINED
+    assert steps(endpoint) == ["understand", "compose", "grade", "decide"]

@@ -1,0 +1,23 @@
+"""What answers may cost, as configured."""
+
+import pytest
+
+from bot.config import Settings
+from bot.wiring import _answer_budget, _purse
+from core.errors import ConfigurationError
+
+
+def settings(**more: object) -> Settings:
+    return Settings(_env_file=None, redis_url=None, llm_model="m", **more)  # type: ignore[call-arg,arg-type]
+
+
+def test_a_budget_without_a_price_is_refused_because_nothing_would_hold_it() -> None:
+    with pytest.raises(ConfigurationError, match="LLM_ANSWER_BUDGET is set, but no price"):
+        _answer_budget(settings(llm_answer_budget=0.05))
+    with pytest.raises(ConfigurationError, match="LLM_DAILY_BUDGET is set, but no price"):
+        _purse(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
+
+
+def test_an_answers_budget_is_its_cap() -> None:
+    assert _answer_budget(settings(llm_answer_budget=0.05, llm_price_in=1.0)) == 0.05
+    assert _answer_budget(settings()) is None

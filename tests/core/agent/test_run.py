@@ -1,0 +1,85 @@
+"""What a run waits for, and what it leaves in order."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import pytest
+
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from core.agent.run import Run
+from core.assistant import Question
+from core.budget import Meter
+from core.conversation import Audience, Thread
+from core.errors import BudgetExhausted
+from core.events import GenerationCompleted
+from core.evidence import Evidence
+from core.inquiry import Inquiry
+from core.ports import DraftPart, Withheld
+from tests.core.scene import ALICE, Scene, within
+
+
+@pytest.fixture
+def run() -> Run:
+    scene = Scene(limits=within(seconds=0.1))
+    asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
+    return scene.assistant._agent.run(asked, Thread(scene.key()))
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+async def late() -> None:
+    raise TimeoutError("the store's own")
+
+
+async def test_what_takes_too_long_is_given_up(run: Run) -> None:
+    with pytest.raises(BudgetExhausted, match="seconds of this profile"):
+        await run.within(never())
+
+
+async def test_what_is_kept_back_for_later_is_not_waited_for() -> None:
+    scene = Scene(limits=within(seconds=60.0))
+    asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
+    patient = scene.assistant._agent.run(asked, Thread(scene.key()))
+    async with asyncio.timeout(5):
+        with pytest.raises(BudgetExhausted):
+            await patient.within(never(), reserve=59.9)
+
+
+async def test_somebody_elses_timeout_is_not_taken_for_ours(run: Run) -> None:
+    with pytest.raises(TimeoutError, match="the store's own"):
+        await run.within(late())
+
+
+async def test_with_nothing_left_a_step_still_gets_a_moment(run: Run) -> None:
+    assert await run.within(asyncio.sleep(0, "done"), reserve=60.0) == "done"
+
+
+class Tidy(ScriptedReasoner):
+    """Notices when it need not write on."""
+
+    closed = False
+
+    async def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        try:
+            yield Withheld("refund policy")
+            yield "never"
+        finally:
+            self.closed = True
+
+
+async def test_a_draft_that_is_not_read_on_is_closed_at_once() -> None:
+    reasoner = Tidy()
+    scene = Scene(reasoner, confident=0.0)
+    await scene.knows("Refunds are paid within 14 days.")
+    question = Question("How many days until refunds are paid?", scene.key(), ALICE, Audience())
+    async with aclosing(scene.assistant.ask(question)) as events:
+        async for event in events:
+            if isinstance(event, GenerationCompleted):
+                assert reasoner.closed
+                return
+    raise AssertionError

@@ -1,0 +1,201 @@
+"""Who plays the reasoner in a scene: the scripted one in this process, or a language model behind a real socket.
+
+A scene says in core's own words what the reasoner thinks (``scene.script``). Over HTTP the same thoughts are spoken by
+a scripted endpoint, as the JSON, the tool calls and the stream that a model sends, and the OpenAI reasoner has to make
+plans, grades and verdicts of them again.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from adapters.reasoners import openai_prompts as prompts
+from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.testing.endpoint import Fails, Request, Says, Scripted, ScriptedEndpoint
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from core.answer import Claim, ClaimVerdict
+from core.budget import Meter
+from core.conversation import Thread, Turn
+from core.errors import ModelUnavailable
+from core.evidence import Evidence, Grade
+from core.inquiry import (
+    PROFILE_LIMITS,
+    AskBack,
+    Decision,
+    Inquiry,
+    Insufficient,
+    Investigate,
+    ListSources,
+    Move,
+    Plan,
+    Profile,
+    ReadSection,
+    Reply,
+    SearchKnowledge,
+    SearchSource,
+    Sufficient,
+)
+from core.ports import DraftPart, Reasoner, Withheld
+
+IN_PROCESS, OVER_HTTP = "in process", "over http"
+_DOCUMENT = re.compile(r'<document-[0-9a-f]{8} id="(\d+)"')
+
+
+class ModelOverHttp(Reasoner):
+    """The OpenAI reasoner at a scripted endpoint that speaks what a script thinks."""
+
+    def __init__(self, script: ScriptedReasoner, endpoint: ScriptedEndpoint, model: OpenAIReasoner) -> None:
+        self._script = script
+        self._model = model
+        self._free = Meter(PROFILE_LIMITS[Profile.THOROUGH], _NoClock())  # thinking is not what is counted here
+        self._thinking: Callable[[Request], Any] | None = None
+        endpoint.answers_with(self._spoken)
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
+        self._about_to(lambda: self._script.understand(inquiry, thread, self._free), _plan)
+        return await self._model.understand(inquiry, thread, meter)
+
+    async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
+        def say(grades: Sequence[Grade], request: Request) -> Says:
+            return _grades(dict(zip((item.id for item in evidence), grades, strict=True)), request)
+
+        self._about_to(lambda: self._script.grade(inquiry, evidence, self._free), say)
+        return await self._model.grade(inquiry, evidence, meter)
+
+    async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
+        self._about_to(lambda: self._script.decide(inquiry, thread, self._free), _decision)
+        return await self._model.decide(inquiry, thread, meter)
+
+    async def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        async def think() -> list[DraftPart]:
+            return [part async for part in self._script.compose(inquiry, thread, evidence, self._free)]
+
+        self._about_to(think, _draft)
+        async with aclosing(self._model.compose(inquiry, thread, evidence, meter)) as parts:
+            async for part in parts:
+                yield part
+
+    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
+        self._about_to(lambda: self._script.check(inquiry, claims, self._free), _verdicts)
+        return await self._model.check(inquiry, claims, meter)
+
+    async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
+        self._about_to(lambda: self._script.critique(inquiry, answer, self._free), _critique)
+        return await self._model.critique(inquiry, answer, meter)
+
+    async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
+        self._about_to(lambda: self._script.summarise(summary, turns, self._free), lambda text, _: Says(text))
+        return await self._model.summarise(summary, turns, meter)
+
+    def _about_to(self, think: Callable[[], Any], say: Callable[[Any, Request], Scripted]) -> None:
+        """The next requests belong to this step. It is thought once, however many requests the step makes."""
+        thoughts: list[Any] = []
+
+        async def spoken(request: Request) -> Scripted:
+            try:
+                if not thoughts:
+                    thoughts.append(await think())
+            except ModelUnavailable:
+                return Fails(401)  # one of the failures that are not tried again
+            return say(thoughts[0], request)
+
+        self._thinking = spoken
+
+    async def _spoken(self, request: Request) -> Scripted:
+        assert self._thinking is not None
+        spoken: Scripted = await self._thinking(request)
+        return spoken
+
+
+class _NoClock:
+    """Time that does not pass."""
+
+    def now(self) -> Any:
+        raise NotImplementedError
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def _json(value: object) -> Says:
+    return Says(json.dumps(value))
+
+
+def _plan(plan: Plan, request: Request) -> Says:
+    assert request.system.startswith(prompts.UNDERSTAND)
+    match plan:
+        case Reply():
+            return _json({"action": "reply", "reply": plan.text, "reason": plan.reason})
+        case AskBack():
+            return _json({"action": "ask", "question": plan.question, "options": plan.options, "reason": plan.reason})
+        case Investigate():
+            return _json(
+                {
+                    "action": "search",
+                    "question": plan.question,
+                    "queries": plan.queries,
+                    "sources_first": plan.sources_first,
+                    "reason": plan.reason,
+                }
+            )
+
+
+def _grades(grades: dict[int, Grade], request: Request) -> Says:
+    shown = [int(number) for number in _DOCUMENT.findall(request.user)]
+    return _json({"grades": [{"id": n, "score": grades[n].score, "summary": grades[n].summary} for n in shown]})
+
+
+def _decision(decision: Decision, request: Request) -> Says:
+    assert "search_knowledge_base" in request.tools
+    match decision:
+        case Sufficient():
+            return Says("", (("answer_now", "{}"),), finish="tool_calls")
+        case AskBack():
+            arguments = json.dumps({"question": decision.question, "options": decision.options})
+            return Says("", (("ask_user", arguments),), finish="tool_calls")
+        case Insufficient():
+            return Says(decision.missing, tuple(_call(move) for move in decision.moves), finish="tool_calls")
+
+
+def _call(move: Move) -> tuple[str, str]:
+    match move:
+        case SearchKnowledge():
+            given = {"query": move.query, "knowledge_base": move.knowledge_base, "top_k": move.top_k}
+            return "search_knowledge_base", json.dumps({name: value for name, value in given.items() if value})
+        case SearchSource():
+            return "search_by_source", json.dumps({"query": move.query, "source": move.source})
+        case ListSources():
+            return "list_sources", "{}"
+        case ReadSection():
+            return "read_section", json.dumps({"id": move.evidence})
+
+
+def _draft(parts: list[DraftPart], request: Request) -> Says:
+    assert request.stream
+    parts = [f"MISSING: {part.missing}\n" if isinstance(part, Withheld) else part for part in parts]
+    texts = [part for part in parts if isinstance(part, str)]
+    assert len(texts) == len(parts), "a model cannot say that another reasoner begins again"
+    return Says("".join(texts), pieces=tuple(texts))
+
+
+def _verdicts(verdicts: Sequence[ClaimVerdict], _: Request) -> Says:
+    return _json(
+        {
+            "verdicts": [
+                {"n": n, "verdict": v.support, "confidence": v.confidence, "correction": v.correction}
+                for n, v in enumerate(verdicts, 1)
+            ]
+        }
+    )
+
+
+def _critique(missing: str, _: Request) -> Says:
+    return _json({"complete": not missing, "missing": missing})
