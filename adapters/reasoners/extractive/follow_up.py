@@ -6,15 +6,18 @@ their words, and what they stand for is the most salient phrase of the thread. W
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.phrases import Phrase, names, noun_phrases
 from core.language import STOPWORDS, content_words, stem, words
 
 _DECAY = 0.6  # how much less an exchange counts than the one after it
+_OPENING = 0.2  # more for what the thread began with, however long ago
 _NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
 _FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
+_BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
+_FILE = re.compile(r"/|\.[a-z]{2,5}$")  # a path or a file's name is nothing that people speak of
 _LOOKED_AT = 400  # characters of an answer
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
 _DWELT_ON = 1.6  # about as much as a name in each of the last three questions
@@ -68,6 +71,12 @@ _VERBISH = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+# "What is a galaxy?" begins something; "the best player", "all the time" point at nothing said before.
+_INTRODUCES = re.compile(
+    r"^(?:so |and |then )?(?:what|who)(?:'s|’s| is| are| was| were) (?:an?|the difference)\b|.*\b(?:all the time"
+    r"|the (?:best|most|largest|biggest|oldest))\b",
+    re.IGNORECASE,
+)
 _DEFINITE = re.compile(
     r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
     r"|on|get)\b))",
@@ -128,14 +137,18 @@ def _topics(window: Sequence[Exchange]) -> list[_Topic]:
     weights: dict[Phrase, float] = {}
     recent: set[Phrase] = set()
     cited: set[str] = set()
+    opening = next((exchange for exchange in window if exchange.question), None)
     for back, exchange in enumerate(reversed(window)):
         fade = _DECAY**back
         for phrase, weight in _mentioned(exchange):
-            weights[phrase] = weights.get(phrase, 0.0) + fade * weight
+            lasting = _OPENING if exchange is opening and back else 0.0
+            weights[phrase] = weights.get(phrase, 0.0) + (fade + lasting) * weight
             if back == 0:
                 recent.add(phrase)
         cited.update(word for text in (*exchange.titles, exchange.answer[:_LOOKED_AT]) for word in content_words(text))
-    merged = _merged(weights)
+    asked = {phrase for exchange in window for phrase in noun_phrases(exchange.question)}
+    asked.update(_titled(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
+    merged = _merged(weights, asked)
     topics = [_Topic(phrase, weight, phrase in recent, phrase.stems <= cited) for phrase, weight in merged.items()]
     return sorted(topics, key=lambda topic: -topic.weight)
 
@@ -146,10 +159,15 @@ def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
         if not _DATE.search(phrase.text):
             yield phrase, _weight(phrase)
     for number, title in enumerate(exchange.titles):
-        if not any(character.isdigit() for character in title):
-            yield Phrase(_UNDRESSED.sub("", title).strip(), name=True), _FROM_TITLE / (1 + 2 * number)
+        if not any(character.isdigit() for character in title) and not _FILE.search(title):
+            share = _BESIDE_A_QUESTION if exchange.question else 1.0
+            yield _titled(title), share * _FROM_TITLE / (1 + 2 * number)
     for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:
         yield Phrase(name, name=True), _FROM_ANSWER
+
+
+def _titled(title: str) -> Phrase:
+    return Phrase(_UNDRESSED.sub("", title).strip(), name=True)
 
 
 def _weight(phrase: Phrase) -> float:
@@ -162,14 +180,19 @@ def _weight(phrase: Phrase) -> float:
     return _NOUN if len(phrase.stems) > 1 else _WORD
 
 
-def _merged(weights: dict[Phrase, float]) -> dict[Phrase, float]:
-    """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie."""
+def _merged(weights: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
+    """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie.
+
+    What people asked about goes by the name that they or a title gave it, not by a longer one of an answer.
+    """
     merged: dict[Phrase, float] = {}
-    for phrase in sorted(weights, key=lambda one: -len(one.stems)):
+    for phrase in sorted(weights, key=lambda one: (one not in asked, -len(one.stems))):
         if not phrase.stems:
             continue
-        longer = next((kept for kept in merged if phrase.stems <= kept.stems and _absorbs(kept, phrase)), None)
-        merged[longer or phrase] = merged.get(longer or phrase, 0.0) + weights[phrase]
+        known = next((kept for kept in merged if phrase.stems <= kept.stems and _absorbs(kept, phrase)), None)
+        if known is None and phrase not in asked:
+            known = next((kept for kept in merged if kept.name and phrase.name and kept.stems <= phrase.stems), None)
+        merged[known or phrase] = merged.get(known or phrase, 0.0) + weights[phrase]
     return merged
 
 
@@ -283,6 +306,8 @@ def _left_out(question: str, topics: Sequence[_Topic]) -> str:
     if names(question) or not (_VERBISH.search(question) or _ASKING.search(question)):
         return ""
     known = frozenset(content_words(question))
+    if _INTRODUCES.match(question):
+        return ""
     if definite := _DEFINITE.search(question):
         return _meant(question, definite.group(1), topics)
     if any(topic.phrase.stems & known for topic in topics[:3]):

@@ -10,7 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
-from adapters.reasoners.extractive.selection import Unit, coverage, fits, inverse_frequency, units
+from adapters.reasoners.extractive.selection import (
+    NOTHING_NEAR,
+    Near,
+    Unit,
+    coverage,
+    fits,
+    inverse_frequency,
+    topic_words,
+    units,
+)
 from core.evidence import Evidence, Grade
 from core.knowledge import Passage
 from core.language import content_words
@@ -33,7 +42,7 @@ class Features:
 
 
 WEIGHTS = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3)
-BIAS = -5.0
+BIAS = -5.2  # words that are only alike count as well: a little less than without them, or near misses are answered
 
 
 def measured(
@@ -43,15 +52,16 @@ def measured(
     rarity: Mapping[str, float],
     cosine: float,
     sentence_cosine: float,
+    near: Near = NOTHING_NEAR,
 ) -> Features:
     """The features of a passage whose units are ranked and whose cosines are known."""
     best = [unit.text for _, unit in ranked[:3]]
-    wanted = content_words(question)
+    wanted = topic_words(question)
     return Features(
         cosine=cosine,
         sentence_cosine=sentence_cosine,
-        covered=coverage(wanted, content_words(item.passage.searchable), rarity),
-        sentence_covered=coverage(wanted, content_words(best[0]), rarity) if best else 0.0,
+        covered=coverage(wanted, content_words(item.passage.searchable), rarity, near),
+        sentence_covered=max((coverage(wanted, content_words(text), rarity, near) for text in best), default=0.0),
         fits=max((fits(question, text) for text in best), default=0.0),
     )
 
@@ -86,13 +96,15 @@ def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
     return inverse_frequency(item.passage.searchable for item in evidence)
 
 
-def ranked_units(question: str, passage: Passage, rarity: Mapping[str, float]) -> list[tuple[float, Unit]]:
+def ranked_units(
+    question: str, passage: Passage, rarity: Mapping[str, float], near: Near = NOTHING_NEAR
+) -> list[tuple[float, Unit]]:
     """The units of a passage by how much of the question they cover under their headings, best first."""
-    wanted = content_words(question)
+    wanted = topic_words(question)
     above = content_words(" ".join((passage.title, *passage.heading)))
     scored: list[tuple[float, Unit]] = []
     for unit in units(passage.text):
         own = content_words(" ".join((*unit.head[:1], unit.text)))
-        score = 0.7 * coverage(wanted, own, rarity) + 0.3 * coverage(wanted, (*own, *above), rarity)
+        score = 0.7 * coverage(wanted, own, rarity, near) + 0.3 * coverage(wanted, (*own, *above), rarity, near)
         scored.append((score + _FITS * fits(question, unit.text), unit))
     return sorted(scored, key=lambda pair: -pair[0])

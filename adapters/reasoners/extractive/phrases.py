@@ -40,7 +40,7 @@ _PALE = word_list(
     different main major common many several various actually really currently however although since yes okay
     ok oh wow hi hello thanks hmm sure people person someone anyone something anything everything nothing aspect
     aspects article part parts explain describe discuss list define name find show learn hear heard understand
-    want wanted wonder curious looking look today now
+    want wanted wonder curious looking look today now besides behind aside typical normal overall
     """
 )
 # Never the noun a phrase is about, whatever their ending: a run of content words breaks at them.
@@ -51,7 +51,7 @@ _VERBS = word_list(
     produce prevent improve develop create reduce increase decrease become begin began happen seem sound suggest
     appear include contain involve require provide offer configure install delete remove add enable disable
     differ apply decide choose avoid consider solve fix handle protect explain describe learn teach study
-    believe expect hope wish try leave left live lived move went married marry born carry bring brought buy hold
+    believe expect hope wish try left live lived move went married marry born carry bring brought buy hold
     meet met join form recommend prefer protect obtain earn spend save qualify file wear convince survive affect
     influence boost attract catch catches contribute interest stay enjoy hurt respond speak spoke talk wonder
     regret mention reach fail succeed release record perform star act publish release own belong cover last
@@ -73,6 +73,7 @@ _RELATIONAL = word_list(
     method issue advantage disadvantage history meaning definition process step requirement limit area concern
     return particular form day year month week number amount level rate case fact idea view use point end result
     response reaction question problem situation location world others criticism source kind side option risk
+    treatment cost concern exercise science purpose symptom benefit
     """
 )
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")

@@ -64,25 +64,28 @@ class ExtractiveReasoner:
     async def _graded(
         self, inquiry: Inquiry, need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]
     ) -> list[Grade]:
-        ranked = [grading.ranked_units(need, item.passage, rarity) for item in evidence]
+        near = await self._similarity.of_words((need,), (item.passage.searchable for item in evidence))
+        ranked = [grading.ranked_units(need, item.passage, rarity, near) for item in evidence]
         cosines = await self._similarity.of_passages(
             need, [(item, units) for item, units in zip(evidence, ranked, strict=True)]
         )
         grades: list[Grade] = []
         for item, units, (whole, sentence) in zip(evidence, ranked, cosines, strict=True):
-            features = grading.measured(need, item, units, rarity, whole, sentence)
+            features = grading.measured(need, item, units, rarity, whole, sentence, near)
             grade = grading.grade_of(features, units, item.hit.rerank)
             grades.append(sufficiency.credited(inquiry, item, grade))
         return grades
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
-        del thread, meter
+        del meter
         relevant = inquiry.library.relevant(grading.CUTOFF)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, near)):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
+        if moves := sufficiency.in_the_same_source(inquiry, thread):
+            return Insufficient("what the last answer's source says", moves)
         missing, moves = sufficiency.next_moves(inquiry, relevant)
         if missing or moves:
             return Insufficient(missing, moves)
@@ -92,13 +95,15 @@ class ExtractiveReasoner:
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncIterator[str]:
         """The best sentences, verbatim, need by need and document by document."""
-        del thread, meter
+        del meter
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
+        leant_on = sufficiency.leant_on(inquiry, thread)
         found: list[tuple[str, Sequence[composing.Candidate]]] = []
         for need in needs_of(inquiry):
-            units = composing.candidates(need, evidence, rarity)
+            near = await self._similarity.of_words((need,), (item.passage.searchable for item in evidence))
+            units = composing.candidates(need, evidence, rarity, near)
             cosines = await self._similarity.of_sentences(need, [one.unit.text for one in units])
-            found.append((need, composing.weighed(units, cosines)))
+            found.append((need, composing.weighed(need, units, cosines, leant_on)))
         for piece in composing.answer(inquiry, found):
             yield piece
 

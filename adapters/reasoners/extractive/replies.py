@@ -34,7 +34,9 @@ _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
 _MARK = re.compile(r"\s?\[(\d{1,4})\]")
 # A sentence of an old answer with the markers that follow it; a table row or list item is one.
-_SENTENCE = re.compile(r"\|.*|.+?(?:[.!?…](?:\s*\[\d+\])*(?=\s|$)|$)")
+# So is what was marked as no document's: the mark must not be lost on the way.
+_SENTENCE = re.compile(r"\|.*|.+?(?:[.!?…](?:\s*\[\d+\]|\s*\(not from the documents\))*(?=\s|$)|$)")
+_HEDGED = "(not from the documents)"
 _FRAME = re.compile(r"^(?:From \*.*:|On “.*”:|I found nothing .*|The documents .*|Mind what .*:)$", re.MULTILINE)
 _PLAIN_HELP = (
     "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' "
@@ -126,6 +128,7 @@ def best_of(turn: Turn, limit: int) -> str:
         for match in _SENTENCE.finditer(line.lstrip("> "))
         if len(content_words(match.group())) > 1
     ]
+    said = [sentence for sentence in said if _HEDGED not in sentence] or said
     question = turn.rewritten or turn.question
     rarity = inverse_frequency(said)
     wanted = content_words(question)

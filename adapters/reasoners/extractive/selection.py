@@ -33,9 +33,15 @@ class Unit:
     head: tuple[str, ...] = ()
 
 
+Near = Mapping[str, Mapping[str, float]]
+"""For a stem, the stems of like meaning and how much they count for it, in (0, 1)."""
+NOTHING_NEAR: Near = {}
+
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_UNSEEN = 1.25  # a word that no text has, against the rarest one that some have
+_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])")  # a sentence that opens with markup
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
@@ -99,7 +105,8 @@ def _flushed(prose: list[str], item: list[str], number: int) -> list[Unit]:
     if item:
         return [Unit(" ".join(part.strip() for part in item), Form.ITEM, number)]
     joined = " ".join(part.strip() for part in prose)
-    return [Unit(sentence, Form.SENTENCE, number) for sentence in sentences(joined)]
+    parts = (part for sentence in sentences(joined) for part in _BEFORE_MARKUP.split(sentence))
+    return [Unit(part, Form.SENTENCE, number) for part in parts]
 
 
 def _rows(block: list[str], number: int) -> list[Unit]:
@@ -118,30 +125,70 @@ def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
     return {word: math.log(1 + (size - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
 
 
-def coverage(wanted: Sequence[str], there: Iterable[str], rarity: Mapping[str, float]) -> float:
+def coverage(
+    wanted: Sequence[str], there: Iterable[str], rarity: Mapping[str, float], near: Near = NOTHING_NEAR
+) -> float:
     """The share of the wanted stems that is there, in [0, 1], rare ones counting more.
 
-    A stem that no text of the pool has is the rarest of all.
+    A stem that no text of the pool has is the rarest of all. One that is not there counts in part for a word near it.
     """
     have = set(there)
-    unseen = max(rarity.values(), default=1.0)
+    unseen = _UNSEEN * max(rarity.values(), default=1.0)
     weights = {word: max(rarity.get(word, unseen), 0.1) for word in wanted}
     total = sum(weights.values())
-    return sum(weight for word, weight in weights.items() if word in have) / total if total else 0.0
+    return sum(weight * _presence(word, have, near) for word, weight in weights.items()) / total if total else 0.0
 
 
-_NUMBER = re.compile(r"\d")
-_DATE = re.compile(
-    r"\b(?:1[0-9]{3}|20[0-9]{2})\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\b(?:hours?|days?|weeks?|months?|years?"
-    r"|minutes?|noon|midnight)\b",
+def _presence(word: str, have: set[str], near: Near) -> float:
+    if word in have:
+        return 1.0
+    kin = near.get(word)
+    return max((share for other, share in kin.items() if other in have), default=0.0) if kin else 0.0
+
+
+_FRAME = re.compile(
+    r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly|come)\b"
+    r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|people|person|things?)\b",
     re.IGNORECASE,
 )
+
+
+def topic_words(question: str) -> tuple[str, ...]:
+    """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    return content_words(_FRAME.sub(" ", question)) or content_words(question)
+
+
+_COUNTED = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|several)"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_NUMBER = re.compile(r"\d")
 _AMOUNT = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|hundred|thousand"
-    r"|million|"
-    r"once|twice|unlimited|none|half|double)\b",
+    rf"\b{_COUNTED}\b|\b(?:twenty|thirty|sixty|hundred|thousand|million|once|twice|unlimited|none|double|no|any)\b",
     re.IGNORECASE,
+)
+_DURATION = re.compile(
+    rf"\b{_COUNTED}[ -](?:[a-z]+[ -])?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?|quarters?)\b"
+    r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2} ?(?:am|pm)\b|\bnoon\b|\bmidnight\b|\bat any hour\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_DATE = re.compile(
+    rf"\b(?:1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}} {_MONTH}\b|\b{_MONTH} \d"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\bnoon\b|\bmidnight\b",
+    re.IGNORECASE,
+)
+_OFTEN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly|hourly|once|twice|times|per|after)\b", re.IGNORECASE)
+_MONEY = re.compile(
+    r"[€$£¥]\s?\d|\d\s?(?:€|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|percent\b|%)|\bfree\b", re.IGNORECASE
+)
+_NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|\S+@\S+\.\S+")
+_PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
+    r"(?<![\w’'])(?!(?:The|Team|Head|Chief|Finance|Security|Customer|Company|Support|Sales|Product|Severity|In|On|At"
+    r"|For|If|An|Our|Your|This|That|Every|Each|When|After|Before|No|Tell|Ask|Up|Above|Below)\b)"
+    r"[A-Z][a-z][\w’'-]*(?: (?:[A-Z]\.|de|van|von|der|la))* [A-Z][a-z][\w-]*\b(?!['’]s)"
 )
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
 _STEPS = re.compile(
@@ -155,23 +202,42 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\b(?:in|at|on|near|under|from|to|inside|within)\s+(?:the\s+)?[A-Z#/`*]")
-_EXPECTED: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+# What is asked, and what says it: each pattern with how well it fits. The first question that matches decides.
+_EXPECTED: tuple[tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], float], ...]], ...] = tuple(
     (re.compile(asked, re.IGNORECASE), expected)
     for asked, expected in (
-        (r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly)\b", _AMOUNT),
-        (r"\b(?:price|costs?|limit|maximum|minimum|rate|percentage|number of|timeout|budget|fee)\b", _NUMBER),
-        (r"\b(?:when|what (?:year|date|day|time|month)|which (?:year|date|day|month)|deadline)\b", _DATE),
-        (r"\b(?:who|whom|whose)\b", _NAME),
-        (r"\bwhere\b", _PLACE),
-        (r"\bwhy\b", _REASON),
-        (r"\bhow (?:do|can|should|to|would|must|is|are)\b|\bsteps?\b", _STEPS),
+        (r"\b(?:ip|mail|email|web) address|\burl\b", ((_NETWORK, 1.0),)),
+        (r"\bweekday\b|\b(?:which|what) day\b(?! of the (?:month|year))", ((_WEEKDAY, 1.0), (_DATE, 0.6))),
+        (r"\b(?:at )?(?:what|which) (?:hours?|time)\b|\bopening hours\b", ((_CLOCK, 1.0), (_DATE, 0.4))),
+        (r"\bhow often\b", ((_OFTEN, 1.0), (_AMOUNT, 0.6))),
+        (
+            r"\bhow (?:long|soon|quickly|fast|late|early)\b|\bhow much (?:time|notice)\b|\buntil when\b|\bdeadline\b",
+            ((_DURATION, 1.0), (_CLOCK, 0.8), (_DATE, 0.7), (_AMOUNT, 0.5)),
+        ),
+        (
+            (
+                r"\bhow much (?:money|extra|does|do|is|may|can|will)\b|\b(?:price|costs?|fee|budget|salary)\b"
+                r"|\bget back\b|\bpaid per\b"
+            ),
+            ((_MONEY, 1.0), (_NUMBER, 0.8)),
+        ),
+        (r"\bhow (?:many|much|old|far|large|big|high|tall)\b", ((_AMOUNT, 1.0),)),
+        (
+            r"\b(?:limit|maximum|minimum|rate|percentage|number of|timeout|biggest|largest|most|least) ",
+            ((_NUMBER, 1.0), (_AMOUNT, 0.7)),
+        ),
+        (r"\b(?:when|(?:what|which) (?:year|date|month))\b", ((_DATE, 1.0), (_DURATION, 0.6))),
+        (r"\b(?:who|whom|whose)\b", ((_PERSON, 1.0), (_NAME, 0.7))),
+        (r"\bwhere\b", ((_PLACE, 1.0), (_NAME, 0.6))),
+        (r"\bwhy\b", ((_REASON, 1.0),)),
+        (r"\bhow (?:do|can|should|to|would|must|is|are)\b|\bsteps?\b", ((_STEPS, 1.0),)),
     )
 )
 
 
 def fits(question: str, text: str) -> float:
-    """Whether a text holds the kind of thing that is asked for: 1 yes, 0 no, 0.5 when nothing particular is."""
+    """How well a text holds the kind of thing that is asked for, in [0, 1]; 0.5 when nothing particular is."""
     for asked, expected in _EXPECTED:
         if asked.search(question):
-            return 1.0 if expected.search(text) else 0.0
+            return next((value for pattern, value in expected if pattern.search(text)), 0.0)
     return 0.5

@@ -1,17 +1,29 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from adapters.reasoners.extractive.selection import Unit
+from adapters.reasoners.extractive.selection import NOTHING_NEAR, Near, Unit
 from core.errors import Unavailable
 from core.evidence import Evidence
+from core.language import STOPWORDS, stem, words
 from core.ports import Encoder
+
+if TYPE_CHECKING:
+    from core.ports import Vectors
 
 _SENTENCES = 24  # encoded for one call
 _OF_ONE = 2  # of one passage
 _SECONDS = 3.0  # then words alone must do
 _CHARACTERS = 400
+_VOCABULARY = 800  # words compared for one call
+_KNOWN = 6_000  # words remembered, 1.5 kB each
+# Cosines of single words: below the first two words have nothing to do with each other ("notice" and "period" .24,
+# "dental" and "health" .40), above the second they are as good as the same ("photo" and "picture" .85).
+_APART, _ALIKE = 0.4, 0.85
+_AT_MOST = 0.8  # what a like word counts beside the word itself
 
 
 class Similarity:
@@ -20,6 +32,7 @@ class Similarity:
     def __init__(self, encoder: Encoder) -> None:
         """Compare with this encoder's vectors."""
         self._encoder = encoder
+        self._words: OrderedDict[str, Vectors] = OrderedDict()
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
         """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
@@ -49,3 +62,49 @@ class Similarity:
             at += len(few)
             found.append((item.hit.dense if item.hit.dense is not None else best, best))
         return found
+
+    async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
+        """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""
+        ours, theirs = _by_stem(wanted), _by_stem(there)
+        missing = {found: word for found, word in ours.items() if found not in theirs}
+        few = dict(list(theirs.items())[:_VOCABULARY])
+        if not missing or not few:
+            return NOTHING_NEAR
+        try:
+            async with asyncio.timeout(_SECONDS):
+                mine, known = await self._vectors(list(missing.values())), await self._vectors(list(few.values()))
+        except (TimeoutError, Unavailable):
+            return NOTHING_NEAR
+        shares = (mine @ known.T - _APART) / (_ALIKE - _APART)
+        return {
+            found: {
+                other: _AT_MOST * min(1.0, float(share)) for other, share in zip(few, row, strict=True) if share > 0.0
+            }
+            for found, row in zip(missing, shares, strict=True)
+        }
+
+    async def _vectors(self, listed: Sequence[str]) -> "Vectors":
+        """(n, dimension) of single words, most of which were met before."""
+        import numpy as np
+
+        fresh = [word for word in listed if word not in self._words]
+        if fresh:
+            for word, vector in zip(fresh, await self._encoder.encode_passages(fresh), strict=True):
+                self._words[word] = vector
+        found = np.stack([self._words[word] for word in listed])
+        for word in listed:
+            self._words.move_to_end(word)
+        while len(self._words) > _KNOWN:
+            self._words.popitem(last=False)
+        return found
+
+
+def _by_stem(texts: Iterable[str]) -> dict[str, str]:
+    """The first word of each stem that carries meaning."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for word in words(text):
+            bare = word.casefold().replace("’", "'").removesuffix("'s")
+            if bare not in STOPWORDS:
+                found.setdefault(stem(bare), bare)
+    return found

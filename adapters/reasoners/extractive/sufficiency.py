@@ -8,14 +8,19 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.grading import CUTOFF, rarity_of
+from adapters.reasoners.extractive.chaining import Step, leads_on, mentions, trail
+from adapters.reasoners.extractive.grading import CUTOFF, ranked_units, rarity_of
 from adapters.reasoners.extractive.phrases import names, word_list
-from adapters.reasoners.extractive.selection import coverage
+from adapters.reasoners.extractive.selection import coverage, units
+from core.conversation import Thread
 from core.evidence import Evidence, Grade
 from core.inquiry import Inquiry, Move, SearchKnowledge, SearchSource
 from core.language import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
+_RELATION = 6  # words
+_DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
+_FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
 _COVERED = 0.85  # of the question by one passage: nothing is left to bridge to
 _CALENDAR = word_list(
@@ -38,7 +43,7 @@ _LAYERED = re.compile(
 def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
     """What is missing in a person's words, and the searches that may find it; nothing missing, no moves.
 
-    It searches on once: a chain longer than that is not followed by names alone.
+    It searches on once, and once more only where a single search brought the trail a step further.
     """
     question = inquiry.standalone
     planned = len(getattr(inquiry.plan, "queries", ())) or 1
@@ -46,12 +51,66 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     if not relevant:
         moves = (*bridges(inquiry), *keywords(inquiry))[:_BRIDGES] if is_layered(question) else keywords(inquiry)
         return f"anything that answers “{question}”", moves if first_time else ()
-    if not first_time or _one_covers(question, relevant, inquiry):
+    if len(inquiry.searches) > planned + 1:
         return "", ()
+    followed = _followed(inquiry, relevant)
     named = open_names(question, relevant[:2])
-    followed = bridges(inquiry) if is_layered(question) else ()
-    moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed)))[:_BRIDGES]
+    if not first_time or _one_covers(question, relevant, inquiry):
+        moves = followed
+    else:
+        named_in_good = bridges(inquiry) if is_layered(question) else ()
+        moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *named_in_good)))
+    moves = moves[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
+
+
+def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[Move, ...]:
+    """Searches for the names in which the trail from the best passages ends without what is asked for."""
+    question = inquiry.standalone
+    rarity = rarity_of(tuple(inquiry.library))
+    first = [Step(item, unit) for item in relevant[:2] for _, unit in ranked_units(question, item.passage, rarity)[:2]]
+    pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
+    found = trail(question, first, pool)
+    wanted = {name: _phrase(question, name) for name in _unmentioned(question, relevant[:3])}
+    wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
+    wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
+    later = [made for made in tried(inquiry) if made != frozenset(content_words(question))]
+    fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
+    return tuple(SearchKnowledge(query, top_k=_DEEPER) for query in dict.fromkeys(fresh[:_FOLLOWED]))
+
+
+def _relation(question: str, first: Sequence[Step]) -> str:
+    """What the best quote says beyond the question: "the lead of the team that owns it" of a service."""
+    known = set(content_words(question))
+    said = words(first[0].unit.text) if first else ()
+    return " ".join([word for word in said if (found := content_words(word)) and not set(found) & known][:_RELATION])
+
+
+def _unmentioned(question: str, evidence: Sequence[Evidence]) -> list[str]:
+    """Names of the question that none of these passages has in the same case: "Depot", where all speak of depots."""
+    texts = [item.passage.searchable for item in evidence]
+    return [name for name in names(question) if leads_on(name) and not any(mentions(text, name) for text in texts)]
+
+
+def _phrase(question: str, name: str) -> str:
+    """The name with the word after it: "Depot plan"."""
+    after = question.split(name, 1)[-1].split()
+    return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
+
+
+def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[Move, ...]:
+    """For a question that leaned on the thread, a search in the source that the last answer quoted first.
+
+    Only once, and only where the question was put in other words for it: a new topic is not bent towards the old one.
+    """
+    sources = leant_on(inquiry, thread)
+    return (SearchSource(inquiry.standalone, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
+
+
+def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer quoted, where the question was put in other words for the thread."""
+    leans = bool(getattr(inquiry.plan, "reason", ""))
+    return tuple(one.title for one in thread.last.citations) if leans and thread.last else ()
 
 
 def is_layered(question: str) -> bool:
@@ -107,7 +166,7 @@ def bridges(inquiry: Inquiry) -> tuple[Move, ...]:
     found: dict[frozenset[str], SearchKnowledge] = {}
     best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
     for item in best[:_LOOK_AT]:
-        for name in names(item.passage.text):
+        for name in dict.fromkeys(name for unit in units(item.passage.text) for name in names(unit.text)):
             stems = frozenset(content_words(name))
             if not _leads_on(name) or not stems or stems <= known or stems in found:
                 continue
