@@ -4,9 +4,10 @@ This is what platforms, the terminal and tests call: it opens the thread, bounds
 agent, records every event, parks checkpoints and remembers turns. How things look is left to the caller.
 """
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
@@ -37,6 +38,7 @@ from core.retrieval.recall import recall_turns
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
 MOST_RUNNING = 1_000
+BEGINNING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Assistant:
         self._journal = journal
         self._catalogue = catalogue
         self._clock = clock
+        self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # those under way here, and some that were cancelled
 
     async def ask(self, question: Question) -> AsyncGenerator[AgentEvent, None]:
@@ -122,9 +125,23 @@ class Assistant:
                 yield event
 
     async def _pursue_new(self, question: Question, record: ThreadRecord) -> AsyncGenerator[AgentEvent, None]:
+        async with AsyncExitStack() as stack:
+            # A few at a time until their first step is on its way: of fifty that come at once all would otherwise be
+            # half begun together, and the first sign of the last be twice as late.
+            async with self._beginning:
+                run = self._pursue(
+                    await self._inquiry(question, record), self._thread(question, record), question.fence
+                )
+                events = await stack.enter_async_context(aclosing(run))
+                first = await anext(events)
+            yield first
+            async for event in events:
+                yield event
+
+    async def _inquiry(self, question: Question, record: ThreadRecord) -> Inquiry:
         bases = await self.visible_bases(question.audience, question.bases)
         scope = frozenset(base.name for base in bases)
-        inquiry = Inquiry(
+        return Inquiry(
             id=question.trace_id,
             question=question.text.strip(),
             thread=question.thread,
@@ -135,10 +152,6 @@ class Assistant:
             bases=bases,
             library=record.library.readable_by(scope).carried_over(),
         )
-        thread = self._thread(question, record)
-        async with aclosing(self._pursue(inquiry, thread, question.fence)) as events:
-            async for event in events:
-                yield event
 
     async def choose(
         self,

@@ -247,13 +247,21 @@ class Endpoint:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
             return await waiting
 
+    # Both past the client's typed methods. Compatible servers send shapes that its types do not foresee; and turning
+    # a request into its types and each chunk into a model was more than half of an answer's time on the processor.
+
     async def _completed(self, parameters: Json) -> Json:
-        # The raw body, because compatible servers send shapes that the client's types do not foresee.
-        raw = await self._client.chat.completions.with_raw_response.create(**parameters)
+        import httpx2
+
+        raw = await self._client.post("/chat/completions", body=parameters, cast_to=httpx2.Response)
         return _object(raw.text)
 
     async def _opened(self, parameters: Json) -> Any:
-        return await self._client.chat.completions.create(**parameters)
+        from openai import AsyncStream
+
+        return await self._client.post(
+            "/chat/completions", body=parameters, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+        )
 
     async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
         """The call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
@@ -414,11 +422,12 @@ class _Tally:
 
     def take(self, chunk: Any) -> str:
         """The text of one chunk."""
-        usage = _usage(getattr(chunk, "usage", None))
+        chunk = _mapping(chunk)
+        usage = _usage(chunk.get("usage"))
         self.usage = usage if any(usage) else self.usage
-        choice = next(iter(getattr(chunk, "choices", None) or ()), None)
-        self.finish = str(getattr(choice, "finish_reason", None) or self.finish)
-        content = getattr(getattr(choice, "delta", None), "content", None)
+        choice = _mapping(next(iter(chunk.get("choices") or ()), None))
+        self.finish = str(choice.get("finish_reason") or self.finish)
+        content = _mapping(choice.get("delta")).get("content")
         text = content if isinstance(content, str) else ""
         self.written += len(text)
         return text
@@ -507,16 +516,17 @@ def _usage(usage: object) -> tuple[int, int]:
     """Tokens read and written, 0 where the endpoint does not say."""
 
     def count(name: str) -> int:
-        value = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
-        return max(0, int(as_number(value) or 0))
+        return max(0, int(as_number(_mapping(usage).get(name)) or 0))
 
     return count("prompt_tokens"), count("completion_tokens")
 
 
-def _as_chunk(body: Json) -> Any:
+def _as_chunk(body: Json) -> Json:
     """A whole completion in the shape of one streamed chunk."""
-    from types import SimpleNamespace
+    choice = {"delta": {"content": _read(body).text}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": body.get("usage")}
 
-    delta = SimpleNamespace(content=_read(body).text)
-    choice = SimpleNamespace(delta=delta, finish_reason="stop")
-    return SimpleNamespace(choices=[choice], usage=body.get("usage"))
+
+def _mapping(value: object) -> Json:
+    """The object, or an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}

@@ -132,5 +132,14 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
     return ended(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
 
 
+def nothing_to_read(run: Run) -> AgentCompleted:
+    """Say that there is no knowledge here at all, and who can change that."""
+    text = (
+        "I have no documents yet that I may read here. "
+        "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+    )
+    return ended(run, Outcome.ABSTAINED, text)
+
+
 def _nearest_name(source: Citation) -> str:
     return f"{source.title} ({source.locator})" if source.locator else source.title

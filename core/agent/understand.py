@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import assert_never
 
-from core.agent.conclude import clarified, replied
+from core.agent.conclude import clarified, nothing_to_read, replied
 from core.agent.direct import unfounded
 from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
@@ -36,6 +36,9 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason or "the question is unclear")
             async for event in clarified(run, plan):
                 yield event
+        case Investigate() if not run.inquiry.bases:
+            yield RoutingDecided(needs_retrieval=False, reason="there is nothing to search in")
+            yield nothing_to_read(run)
         case Investigate():
             queries = tuple(dict.fromkeys(query.strip() for query in plan.queries if query.strip()))[:MAX_QUERIES]
             plan = replace(

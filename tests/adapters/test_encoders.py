@@ -171,3 +171,22 @@ async def test_a_reranker_can_be_switched_off() -> None:
     assert await reranker.rerank("leave", ["thirty days"]) is None
     assert (reranker.available, reranker.reason, said) == (False, "No reranker is configured.", [])
     await reranker.close()
+
+
+async def test_queries_asked_at_the_same_time_get_each_its_own_vector(encoder: SentenceTransformerEncoder) -> None:
+    texts = [f"question {n} about {word}" for n, word in enumerate(["leave", "printers", "refunds", "badges"] * 5)]
+    together = await asyncio.gather(*(encoder.encode_queries([text, texts[0]]) for text in texts))
+    alone = await encoder.encode_passages(texts)
+    for (vector, _), passage in zip(together, alone, strict=True):
+        assert float(vector @ passage) == pytest.approx(1, abs=0.002)
+
+
+async def test_a_query_that_is_given_up_keeps_nobody_else_waiting(encoder: SentenceTransformerEncoder) -> None:
+    await encoder.open()
+    first, second, third = (asyncio.create_task(encoder.encode_queries([text])) for text in ("one", "two", "three"))
+    await asyncio.sleep(0)
+    first.cancel()
+    second.cancel()
+    assert (await third).shape == (1, 384)
+    assert not encoder._asked
+    await asyncio.gather(first, second, return_exceptions=True)

@@ -98,3 +98,21 @@ async def test_asking_while_a_large_document_comes_in_holds_nothing_up(footnote:
             await ask(number)
         assert (await ingesting).change is Change.ADDED
     assert watch.longest <= LONGEST
+
+
+async def test_fifty_people_asking_at_once_hold_nothing_up(footnote: Footnote) -> None:
+    questions = ("How long do refunds take?", "How many days off do I get?", "Who is on call?", "What is the VPN for?")
+
+    async def ask(number: int) -> None:
+        key = ThreadKey("console", "", "terminal", f"crowd-{number}")
+        text = f"{questions[number % len(questions)]} I ask for team {number}."
+        async for _ in footnote.assistant.ask(Question(text, key, OPERATOR, Audience(unrestricted=True))):
+            pass
+
+    await ask(0)
+    watch = Watch()
+    with watch.watching():
+        async with asyncio.TaskGroup() as group:
+            for number in range(1, 51):
+                group.create_task(ask(number))
+    assert watch.longest <= LONGEST

@@ -45,6 +45,7 @@ from core.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.knowledge import KnowledgeBase
 from core.ports import Legs, Restarted, Withheld
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
 from tests.core.scene import ALICE, BOB, Scene, Told, told, within
@@ -423,8 +424,16 @@ class TestDeciding:
         (refined,) = answer.all(QueryRefined)
         assert (refined.refined, refined.reason) == ("finance approves", "who approves")
 
-    async def test_nothing_at_all_is_said_plainly(self, stage: Stage) -> None:
+    async def test_where_there_is_nothing_to_read_that_is_said_instead_of_searching(self, stage: Stage) -> None:
         answer = await stage().asks("How long do refunds take?")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text.startswith("I have no documents yet that I may read here. An admin can add some")
+        assert answer.all(RetrievalStarted) == []
+
+    async def test_nothing_near_is_said_plainly(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.catalogue.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))
+        answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.text == (
             "The documents don't say. I searched for “How long do refunds take?”."

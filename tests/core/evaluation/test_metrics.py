@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.evaluation.datasets import grades_from, queries_from, spread
+from core.evaluation.datasets import Query, grades_from, needs_several, queries_from, spread
 from core.evaluation.metrics import (
+    Figure,
     Judged,
     agent_figures,
     all_evidence,
     bootstrap,
     contains,
+    medians,
     paired,
     regressions,
     thresholds,
@@ -57,17 +59,42 @@ def test_wrong_refusals_and_wrong_answers_are_counted_together() -> None:
     assert figures.citation_precision == 0.5
 
 
-def test_a_higher_threshold_refuses_more() -> None:
-    low, high = thresholds([(0.9, True), (0.4, False)], (0.1, 0.5))
-    assert (low.precision, low.refused) == (0.5, 0.0)
-    assert (high.precision, high.refused) == (1.0, 0.5)
+def test_a_higher_threshold_refuses_more_and_lets_fewer_through_that_nothing_answers() -> None:
+    low, high = thresholds([(0.9, True), (0.4, False)], (0.1, 0.5), foreign=[0.3, 0.6])
+    assert (low.precision, low.refused, low.foreign) == (0.5, 0.0, 1.0)
+    assert (high.precision, high.refused, high.foreign) == (1.0, 0.5, 0.5)
+
+
+def test_a_threshold_that_nothing_reaches_has_no_precision() -> None:
+    (point,) = thresholds([(0.4, True)], (0.5,))
+    assert (point.precision, point.refused, point.foreign) == (None, 1.0, None)
+
+
+def test_a_stage_has_the_median_of_the_runs_that_have_it() -> None:
+    assert medians([{"search": 0.1}, {"search": 0.3, "decide": 0.002}, {"search": 0.2}]) == {
+        "search": pytest.approx(200),
+        "decide": pytest.approx(2),
+    }
 
 
 def test_a_figure_that_fell_or_is_gone_is_named() -> None:
-    assert regressions({"a": 0.9, "b": 0.5}, {"a": 0.91, "b": 0.6, "c": 1.0}) == (
+    now = {"a": Figure(0.9, 1_000), "b": Figure(0.5, 1_000)}
+    assert regressions(now, {"a": 0.91, "b": 0.6, "c": 1.0}) == (
         "b fell from 0.600 to 0.500.",
         "c was 1.000 and is not measured any more.",
     )
+
+
+def test_one_question_that_turns_is_no_regression_and_two_are() -> None:
+    assert regressions({"right": Figure(45 / 47, 47)}, {"right": 46 / 47}) == ()
+    assert regressions({"right": Figure(44 / 47, 47)}, {"right": 46 / 47}) == ("right fell from 0.979 to 0.936.",)
+
+
+def test_questions_need_several_documents_when_every_answerable_one_does() -> None:
+    two, one, none = Query("a", "?", {"d": 1, "e": 1}), Query("b", "?", {"d": 1}), Query("c", "?", {})
+    assert needs_several([two, none])
+    assert not needs_several([two, one])
+    assert not needs_several([none])
 
 
 def test_a_question_without_grades_is_kept_only_where_its_outcome_is_known() -> None:

@@ -1,0 +1,20 @@
+"""The load rows of the benchmark run on the real road, at a size that says nothing about speed."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.bench_load import load_rows
+from tests.live.conftest import settings_for
+
+pytestmark = pytest.mark.live
+
+
+async def test_every_row_has_a_figure_and_a_refused_question_is_no_answer(tmp_path: Path) -> None:
+    rows = await load_rows(settings_for(tmp_path), answers=4, seconds=0.01, threads=2, lanes=1, rounds=1, refused=1)
+    figures = {row.what: row.value for row in rows}
+    assert len(figures) == 7
+    assert all(any(letter.isdigit() for letter in value) for value in figures.values()), figures
+    (without_answer,) = [row for row in rows if row.what == "questions without an answer"]
+    assert without_answer.value == "1 of 8"
+    assert without_answer.met is False
