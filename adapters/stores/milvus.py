@@ -8,25 +8,31 @@ document is visible is the catalogue's business: here several versions may stand
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
 from adapters.stores.milvus_connection import MilvusConnection
 from adapters.stores.milvus_rows import (
     FIELDS,
+    HIT_FIELDS,
     KEY_BYTES,
+    SHELF,
     VARCHAR_BYTES,
     both,
     equal,
     key,
+    on_shelves,
     one_of,
+    seen,
     sees_nothing,
     to_passage,
     to_row,
     within,
 )
+from adapters.stores.milvus_search import INDEXED_FROM, Search
 from core.errors import IndexMismatch, StoreUnavailable
 from core.knowledge import Passage, Section
 from core.ports import Legs, Scope
@@ -48,6 +54,8 @@ _SEARCH_SECONDS = 10.0
 _READ_SECONDS = 30.0
 _WRITE_SECONDS = 60.0
 _LOAD_SECONDS = 600.0  # 1,000,000 passages took 50 s to open
+_LISTING_SECONDS = 600.0
+_COUNT_AGAIN = 60.0  # seconds; another process may add rows too
 _PATIENCE_WHILE_OPENING = 5.0
 
 
@@ -72,11 +80,13 @@ class MilvusIndex:
     """
 
     def __init__(self, uri: str, *, model: str, dimension: int, token: str = "", collection: str = "passages") -> None:
-        self._connection = MilvusConnection(uri, token)
+        self._connection = MilvusConnection(uri, token, collection=collection)
         self._model = model
         self._dimension = dimension
         self._collection = collection
         self._opened = asyncio.Event()
+        self._shelved = True
+        self._rows, self._counted = 0, 0.0
         self.state = IndexState.CLOSED
 
     async def __aenter__(self) -> Self:
@@ -131,27 +141,46 @@ class MilvusIndex:
         if sees_nothing(scope) or limit < 1:
             return Legs()
         lexical = text.encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
-        condition = within(scope)
+        search = Search(
+            self._collection, self._within(scope), limit, HIT_FIELDS if self._shelved else FIELDS, _SEARCH_SECONDS
+        )
         if not any(character.isalnum() for character in lexical):
-            return Legs(dense=await self._leg("vector", vector, condition, limit))
+            return Legs(dense=await self._dense_leg(search, vector, scope))
         try:
             async with asyncio.TaskGroup() as legs:
-                dense = legs.create_task(self._leg("vector", vector, condition, limit))
-                bm25 = legs.create_task(self._lexical_leg(lexical, condition, limit))
+                dense = legs.create_task(self._dense_leg(search, vector, scope))
+                bm25 = legs.create_task(self._lexical_leg(search, lexical, scope))
         except* StoreUnavailable as failed:
             failure = failed.exceptions[0]
         else:
             return Legs(dense.result(), bm25.result())
         raise failure
 
-    async def _lexical_leg(self, text: str, condition: str, limit: int) -> tuple[tuple[Passage, float], ...]:
+    async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
+        ask = search.nearest if await self._looks_into_lists() else search.near
+        return await self._call(lambda client: _scored(ask(client, "vector", vector), scope), 2 * _SEARCH_SECONDS)
+
+    async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
-            return await self._leg("sparse", text, condition, limit)
+            return await self._call(lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS)
         except StoreUnavailable:
             if await self._count(""):
                 raise
             return ()
+
+    async def _looks_into_lists(self) -> bool:
+        """Whether this is Milvus Lite with so many rows that a dense search sees a part of them only."""
+        if not self._connection.embedded or self._rows >= INDEXED_FROM:
+            return self._connection.embedded
+        if monotonic() - self._counted > _COUNT_AGAIN:
+            self._counted = monotonic()
+            self._rows = await self._count("")
+        return self._rows >= INDEXED_FROM
+
+    def _within(self, scope: Scope) -> str:
+        """The scope as a filter; with shelves, what it lets through must still be looked at (``seen``)."""
+        return on_shelves(scope) if self._shelved else within(scope)
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
         """The vectors of those passages that are there."""
@@ -168,16 +197,16 @@ class MilvusIndex:
         """The section of its passages in order: of the greatest version id where several stand side by side."""
         if sees_nothing(scope):
             return None
-        rows = await self._query(both(equal("section", section_id), within(scope)), list(FIELDS), _PAGE)
-        return assemble([to_passage(row) for row in rows])
+        rows = await self._query(both(self._within(scope), equal("section", section_id)), list(FIELDS), _PAGE)
+        return assemble(seen((to_passage(row) for row in rows), scope))
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
         """All passages of one version of a document, in reading order."""
         if sees_nothing(scope):
             return []
-        condition = both(equal("document", document), equal("version", version), within(scope))
-        rows = await self._all(condition, list(FIELDS))
-        return sorted((to_passage(row) for row in rows), key=lambda passage: passage.ordinal)
+        condition = both(self._within(scope), equal("document", document), equal("version", version))
+        found = await self._every(condition, list(FIELDS), lambda rows: seen(map(to_passage, rows), scope))
+        return sorted(found, key=lambda passage: passage.ordinal)
 
     async def count(self, scope: Scope | None = None) -> int:
         """How many passages there are; of everything when scope is None."""
@@ -187,9 +216,12 @@ class MilvusIndex:
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
         """Every document id present, with its versions."""
+        present = await self._every(
+            "", ["document", "version"], lambda rows: {(row["document"], row["version"]) for row in rows}
+        )
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for row in await self._all("", ["document", "version"]):
-            found[unquote(row["document"])].add(unquote(row["version"]))
+        for document, version in present:
+            found[unquote(document)].add(unquote(version))
         return {document: frozenset(versions) for document, versions in found.items()}
 
     # --- writing
@@ -197,6 +229,9 @@ class MilvusIndex:
     async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
         """Insert or replace by id, in batches. The collection's strong consistency makes them searchable on return."""
         rows = {row["id"]: row for row in (to_row(p, v) for p, v in zip(passages, vectors, strict=True))}
+        if not self._shelved:
+            rows = {name: {k: v for k, v in row.items() if k != SHELF} for name, row in rows.items()}
+        self._rows += len(rows)
         for batch in _batches(list(rows.values()), _BATCH):
             await self._write(batch)
 
@@ -204,6 +239,15 @@ class MilvusIndex:
         """Delete a document's passages, or all but one version's; how many there were."""
         other = "" if keep_version is None else f'version != "{key(keep_version)}"'
         condition = both(equal("document", document), other)
+        return await self._delete(condition)
+
+    async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
+        """Delete exactly these versions of these documents; how many passages there were."""
+        named = [(document, versions) for document, versions in stale.items() if versions]
+        # One document at a time: Milvus Lite refuses a chain of some fifty pairs.
+        return sum([await self._delete(both(equal("document", d), one_of("version", v))) for d, v in named])
+
+    async def _delete(self, condition: str) -> int:
         there = await self._count(condition)
         if there:
             await self._call(
@@ -213,21 +257,6 @@ class MilvusIndex:
         return there
 
     # --- one call each
-
-    async def _leg(self, field: str, query: Any, condition: str, limit: int) -> tuple[tuple[Passage, float], ...]:
-        def search(client: Any) -> tuple[tuple[Passage, float], ...]:
-            found = client.search(
-                self._collection,
-                data=[query],
-                anns_field=field,
-                filter=condition,
-                limit=limit,
-                output_fields=list(FIELDS),
-                timeout=_SEARCH_SECONDS,
-            )
-            return tuple((to_passage(hit["entity"]), float(hit["distance"])) for hit in found[0])
-
-        return await self._call(search, _SEARCH_SECONDS)
 
     async def _query(self, condition: str, fields: list[str], limit: int) -> list[dict[str, Any]]:
         def query(client: Any) -> list[dict[str, Any]]:
@@ -239,20 +268,19 @@ class MilvusIndex:
 
         return await self._call(query, _READ_SECONDS)
 
-    async def _all(self, condition: str, fields: list[str]) -> list[dict[str, Any]]:
-        def read(client: Any) -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = []
+    async def _every(self, condition: str, fields: list[str], made_of: Callable[[Iterable[Any]], T]) -> T:
+        """What ``made_of`` makes of every row, as they come: a million of them do not fit in a list of dicts."""
+
+        def read(client: Any) -> T:
             pages = client.query_iterator(
                 self._collection, batch_size=_PAGE, filter=condition, output_fields=fields, timeout=_READ_SECONDS
             )
             try:
-                while page := pages.next():
-                    found.extend(page)
+                return made_of(_rows(pages))
             finally:
                 pages.close()
-            return found
 
-        return await self._call(read, _WRITE_SECONDS)
+        return await self._call(read, _LISTING_SECONDS)
 
     async def _count(self, condition: str) -> int:
         rows = await self._call(
@@ -299,6 +327,7 @@ class MilvusIndex:
                 f"and EMBEDDING_MODEL is {self._model} ({self._dimension}).",
                 remedy=f"Set EMBEDDING_MODEL back to {found[0]}, or MILVUS_URI to a new place and ingest again.",
             )
+        self._shelved = any(field["name"] == SHELF for field in described["fields"])
         if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(_INDEXED):
             self._create_indexes(client)  # now, or where an earlier start was cut short
 
@@ -312,6 +341,7 @@ class MilvusIndex:
         for name in ("knowledge_base", "document", "version", "section"):
             schema.add_field(name, DataType.VARCHAR, max_length=KEY_BYTES)
         schema.add_field("ordinal", DataType.INT64)
+        schema.add_field(SHELF, DataType.INT64)
         schema.add_field(
             "text",
             DataType.VARCHAR,
@@ -347,7 +377,19 @@ class MilvusIndex:
     def _load(self, client: Any) -> None:
         client.load_collection(self._collection, timeout=_LOAD_SECONDS)
         # Milvus Lite reads a collection at its first use.
-        client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
+        counted = client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
+        self._rows, self._counted = int(counted[0]["count(*)"]), monotonic()
+
+
+def _rows(pages: Any) -> Iterator[Any]:
+    while page := pages.next():
+        yield from page
+
+
+def _scored(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    """The hits as passages with their scores; the scope's own look at each, because a shelf is only a number."""
+    found = ((to_passage({"id": hit["id"], **hit["entity"]}), float(hit["distance"])) for hit in hits)
+    return tuple((passage, score) for passage, score in found if passage.knowledge_base in scope.bases)
 
 
 def _batches(items: list[T], size: int) -> Iterator[list[T]]:

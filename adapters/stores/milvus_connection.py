@@ -32,10 +32,10 @@ def is_server(uri: str) -> bool:
 class MilvusConnection:
     """Calls on one Milvus: a server by its address, or the embedded one of a database file."""
 
-    def __init__(self, uri: str, token: str = "") -> None:
+    def __init__(self, uri: str, token: str = "", *, collection: str = "") -> None:
         self.uri = uri
         self._token = token
-        self._embedded = None if is_server(uri) else EmbeddedMilvus(Path(uri).expanduser())
+        self._embedded = None if is_server(uri) else EmbeddedMilvus(Path(uri).expanduser(), collection)
         self._client: Any = None
         self._generation = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="milvus")
@@ -46,6 +46,11 @@ class MilvusConnection:
     def holding(self) -> bool:
         """Whether an embedded server runs as a child of this process."""
         return self._embedded is not None and self._embedded.holding
+
+    @property
+    def embedded(self) -> bool:
+        """Whether this is Milvus Lite, run by this process or by another one on the same file."""
+        return self._embedded is not None
 
     async def open(self) -> None:
         """Connect. Raises StoreUnavailable."""

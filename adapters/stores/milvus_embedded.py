@@ -12,10 +12,11 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,7 @@ from typing import IO, Any
 from core.errors import ConfigurationError, StoreUnavailable
 
 _NAME = re.compile(r"[a-zA-Z0-9.\-_]{1,36}")  # what Milvus Lite takes as a file name
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOCKET_LIMIT = 100  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the closing zero
 _PLAIN_PATH = re.compile(r"[\w./+=@-]+", re.ASCII)  # gRPC reads the rest of "unix:" as a URL, so nothing to escape
 _PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at the first call
@@ -32,13 +34,14 @@ _PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it
 class EmbeddedMilvus:
     """One process's share in the server of one database file."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, collection: str = "") -> None:
         if not _NAME.fullmatch(database.name):
             raise ConfigurationError(
                 f"Milvus Lite cannot use the file name {database.name!r}.",
                 remedy="Give MILVUS_URI a name of at most 36 letters, digits, dots, dashes and underscores.",
             )
         self._database = database.absolute()
+        self._collection = collection
         self._holder_path = self._database.with_name(f"{database.name}.holder")
         # The name that milvus_lite itself would lock, so that a plain MilvusClient on the file is refused as well.
         self._life_path = self._database.with_name(f".{database.name}.lock")
@@ -121,6 +124,8 @@ class EmbeddedMilvus:
             raise StoreUnavailable(
                 f"{self._database} is open in another program.", remedy="Close that program and try again."
             ) from error
+        self._index_row_ids()
+        until = max(until, time.monotonic() + _PATIENCE / 2)
         try:
             self._server = self._launch()
         except OSError as error:
@@ -134,6 +139,24 @@ class EmbeddedMilvus:
                 )
             time.sleep(0.02)
         self._publish({"pid": self._server.pid, "socket": str(self._socket)})
+
+    def _index_row_ids(self) -> None:
+        """Let the server find rows by their id in its file, which is an SQLite database.
+
+        Milvus Lite has no index there: it reads the whole file for each batch that replaces or deletes rows, with every
+        search waiting. At 100,000 rows a batch of 500 took 226 ms of processor time without it and 50 ms with it,
+        growing with the file. The table is what Milvus Lite would create itself "if it does not exist". Nobody else
+        has the file open: we hold both locks, and the server starts after this.
+        """
+        if not _IDENTIFIER.fullmatch(self._collection):
+            return
+        table, index = f'"{self._collection}"', f'"{self._collection}_milvus_id"'
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._database, timeout=1.0)) as database:
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, milvus_id VARCHAR(1024), data BLOB)"
+            )
+            database.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {table} (milvus_id)")
+            database.commit()
 
     def _launch(self) -> "subprocess.Popen[bytes]":
         spec = find_spec("milvus_lite")

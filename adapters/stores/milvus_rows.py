@@ -2,10 +2,15 @@
 
 Only what Milvus Lite 2.5, Standalone and Distributed all have: no partition keys (Lite has none), no filter templates
 (Lite rejects them), no function output among the fields read back.
+
+Two things are there for speed alone, because every search pays for them. A base is also a number (``shelf``): comparing
+100,000 strings takes Milvus 1.5 ms a leg and comparing as many numbers 0.1 ms. And a row's names stand once more in its
+JSON, so that a search reads two fields of each hit instead of eight. Collections without them go on working.
 """
 
 import re
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -19,7 +24,10 @@ if TYPE_CHECKING:
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
 FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
+HIT_FIELDS = ("text", "about")  # of a hit in a collection that has shelves; its id comes with the score
+SHELF = "shelf"
 _KEYS = ("id", "knowledge_base", "document", "version", "section")
+_COMPARED = 16  # shelves; from there on looking each row's up in a set is cheaper than comparing it with every one
 
 # What a string literal of Milvus's filter language cannot carry in the same way everywhere, and our own mark.
 _UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
@@ -56,6 +64,26 @@ def within(scope: Scope) -> str:
     return both(one_of("knowledge_base", scope.bases), documents)
 
 
+def shelf(base: str) -> int:
+    """A base as a number of 62 bits. Two bases may share one, however unlikely: look at the hits' own base as well."""
+    return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
+
+
+def on_shelves(scope: Scope) -> str:
+    """The scope as a filter of collections that have shelves: what it lets through is ``seen`` by the scope, or not."""
+    numbers = sorted({shelf(base) for base in scope.bases})
+    if len(numbers) > _COMPARED:
+        bases = f"{SHELF} in {numbers}"
+    else:
+        bases = f"({' or '.join(f'{SHELF} == {number}' for number in numbers)})"
+    return both(bases, "" if scope.documents is None else one_of("document", scope.documents))
+
+
+def seen(passages: Iterable[Passage], scope: Scope) -> list[Passage]:
+    """Those whose base is in the scope by its full name."""
+    return [passage for passage in passages if passage.knowledge_base in scope.bases]
+
+
 def sees_nothing(scope: Scope) -> bool:
     """Whether the scope is empty, so that there is no need to ask."""
     return not scope.bases or (scope.documents is not None and not scope.documents)
@@ -83,17 +111,21 @@ def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
         "url": passage.url and _clean(passage.url),
         "dated": passage.dated,
         "head": len(text) - len(passage.text),
+        "keys": [row[name] for name in _KEYS[1:]],
+        "ordinal": passage.ordinal,
     }
-    return {**row, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
+    shelved = {SHELF: shelf(passage.knowledge_base)}
+    return {**row, **shelved, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
 
 
 def to_passage(row: Mapping[str, Any]) -> Passage:
-    """The inverse of ``to_row``."""
+    """The inverse of ``to_row``, of all ``FIELDS`` or, from a hit, of ``HIT_FIELDS`` and the id."""
     about = row["about"]
-    keys = {name: unquote(row[name]) for name in _KEYS}
+    names = [row["id"], *(about["keys"] if "keys" in about else (row[name] for name in _KEYS[1:]))]
     return Passage(
-        **keys,
-        ordinal=int(row["ordinal"]),
+        # Nearly no name holds anything encoded, and a search makes a hundred passages.
+        **{name: unquote(value) if "%" in value else value for name, value in zip(_KEYS, names, strict=True)},
+        ordinal=int(about["ordinal"] if "ordinal" in about else row["ordinal"]),
         title=about["title"],
         text=row["text"][about["head"] :],
         heading=tuple(about["heading"]),

@@ -1,8 +1,8 @@
 """Measuring: ``eval``, ``bench``, and ``feedback export``, which makes a dataset of what people thought of answers."""
 
-import json
+from contextlib import aclosing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,16 +19,20 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    datasets: Annotated[list[Path], typer.Argument(help="Folders in BEIR's layout.", exists=True, file_okay=False)],
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(help="Folders with questions, follow-ups or labelled claims.", exists=True, file_okay=False),
+    ],
     legs: Annotated[str, typer.Option(help="Of bm25, dense, hybrid, rerank, agent.")] = "bm25,dense,hybrid,rerank",
     agent: Annotated[bool, typer.Option("--agent", help="Ask the agent as well.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many questions of each set.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page with plots.", dir_okay=False)] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Keep passages' vectors here for the next run.")] = None,
     baseline: Annotated[Path | None, typer.Option(help="Exit 1 when a figure is worse than here.")] = None,
     save_baseline: Annotated[Path | None, typer.Option(help="Keep these figures as a baseline.")] = None,
 ) -> None:
-    """Measure retrieval and answers on datasets, in a temporary base that is removed after."""
+    """Measure retrieval, answers, rewrites and checks on datasets, in a temporary base that is removed after."""
     from bot.evaluation.running import LEGS
 
     chosen = [name.strip() for name in legs.split(",") if name.strip()]
@@ -37,9 +41,14 @@ def evaluate(
         raise typer.BadParameter(f"There is no leg {', '.join(unknown) or '(none)'}; there are {', '.join(LEGS)}.")
     if baseline is not None and not baseline.is_file():
         raise typer.BadParameter(f"There is no file {baseline}.")
+    if baseline is not None and limit is not None:
+        raise typer.BadParameter("A baseline is of all questions; leave --limit out.")
+    names = [folder.resolve().name for folder in datasets]
+    if len(set(names)) < len(names):
+        raise typer.BadParameter("Two of these folders have the same name; their figures could not be told apart.")
     if agent and "agent" not in chosen:
         chosen.append("agent")
-    finish(_evaluate(datasets, chosen, limit, as_json, report, baseline, save_baseline))
+    finish(_evaluate(datasets, chosen, limit, as_json, report, vectors, baseline, save_baseline))
 
 
 async def _evaluate(
@@ -48,35 +57,34 @@ async def _evaluate(
     limit: int | None,
     as_json: bool,
     report: Path | None,
+    vectors: Path | None,
     baseline: Path | None,
     save_baseline: Path | None,
 ) -> int:
-    from dataclasses import asdict
-
     from bot.config import load_settings
-    from bot.evaluation.running import fill, measure, opened, read
-    from bot.report import page
-    from core.evaluation.metrics import regressions
+    from bot.evaluation.figures import keep_baseline, lines_of, worse_than
+    from bot.evaluation.reading import read
+    from bot.evaluation.running import measure_all, pooled
+    from bot.report import write_page
 
     sets = [read(folder, limit) for folder in folders]
     results = []
-    for found in sets:
-        async with opened(load_settings()) as footnote:
-            await fill(footnote, found)
-            results.append(await measure(footnote, found, legs))
-        if not as_json:
-            _print(results[-1])
-    figures = {one.name: one.figures() for one in results}
+    async with aclosing(measure_all(load_settings(), sets, legs, vectors)) as measuring:
+        async for one in measuring:
+            results.append(one)
+            if not as_json:
+                typer.echo("\n".join(lines_of(one)))
+    together = pooled(results)
+    if together is not None and not as_json:
+        typer.echo("\n".join(lines_of(together)))
+    shown = [*results, *([together] if together else [])]
     if as_json:
-        print_json([asdict(one) for one in results])
+        print_json([one.as_json() for one in shown])
     if report is not None:
-        _write(report, [page(results)])
+        write_page(report, shown)
     if save_baseline is not None:
-        _write(save_baseline, [json.dumps(figures, indent=2, sort_keys=True)])
-    if baseline is None:
-        return 0
-    kept: dict[str, dict[str, float]] = _figures(baseline)
-    worse = [f"{name}: {line}" for name in kept if name in figures for line in regressions(figures[name], kept[name])]
+        keep_baseline(save_baseline, results)
+    worse = worse_than(baseline, results) if baseline is not None else []
     for line in worse:
         typer.echo(line, err=True)
     return 1 if worse else 0
@@ -84,45 +92,43 @@ async def _evaluate(
 
 def bench(
     passages: Annotated[int, typer.Option(min=1_000, help="How many passages to search in.")] = 10_000,
+    only: Annotated[str, typer.Option(help="Of search, encoding, ingest, load.")] = "search,encoding,ingest,load",
+    answers: Annotated[int, typer.Option(min=1, help="How many answers, for load.")] = 100,
+    texts: Annotated[
+        Path | None, typer.Option(help="Search in texts of data sets in BEIR's layout below here.", file_okay=False)
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="Build the index here and keep it.", file_okay=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure speed, each figure beside its baseline in the same run. A missed target is said to be missed."""
-    finish(_bench(passages, as_json))
+    from bot.evaluation.bench import PARTS
+
+    parts = [name.strip() for name in only.split(",") if name.strip()]
+    unknown = [name for name in parts if name not in PARTS]
+    if unknown or not parts:
+        raise typer.BadParameter(f"There is no part {', '.join(unknown) or '(none)'}; there are {', '.join(PARTS)}.")
+    finish(_bench(passages, parts, answers, texts, keep, as_json))
 
 
-async def _bench(passages: int, as_json: bool) -> int:
+async def _bench(
+    passages: int, parts: list[str], answers: int, texts: Path | None, keep: Path | None, as_json: bool
+) -> int:
     from dataclasses import asdict
 
     from bot.config import load_settings
     from bot.evaluation.bench import measure
 
-    rows = await measure(load_settings(), passages)
+    rows = []
+    measuring = measure(load_settings(), passages, parts=parts, texts=texts, answers=answers, keep=keep)
+    async with aclosing(measuring):
+        async for row in measuring:
+            rows.append(row)
+            if not as_json:
+                met = {True: "reached", False: "MISSED", None: ""}[row.met]
+                typer.echo(f"{row.what:42} {row.value:18} {row.against:56} {row.target:14} {met}")
     if as_json:
         print_json([asdict(row) for row in rows])
-        return 0
-    for row in rows:
-        met = {True: "reached", False: "MISSED", None: ""}[row.met]
-        typer.echo(f"{row.what:38} {row.value:22} {row.against:32} {row.target:16} {met}")
     return 0
-
-
-def _print(measured: Any) -> None:
-    from bot.evaluation.running import ALL_EVIDENCE, METRICS
-
-    names = [*METRICS, ALL_EVIDENCE]
-    typer.echo(f"\n{measured.name}: {measured.questions} questions, {measured.passages:,} passages")
-    typer.echo(f"{'':8}" + "".join(f"{name:>17}" for name in names))
-    for leg, kept in measured.legs.items():
-        row = "".join(f"{kept['metrics'][name]['mean']:17.3f}" for name in names)
-        gap = kept.get("difference")
-        over = f"   {gap['mean']:+.3f} [{gap['low']:+.3f}, {gap['high']:+.3f}] over {kept['against']}" if gap else ""
-        typer.echo(f"{leg:8}{row}{over}")
-    for note in measured.notes:
-        typer.echo(note)
-    if measured.agent:
-        shown = {name: value for name, value in measured.agent.items() if name not in ("by_grade", "wrong")}
-        for name, value in shown.items():
-            typer.echo(f"  {name.replace('_', ' '):20} {f'{value:.3f}' if isinstance(value, float) else value}")
 
 
 @feedback.command("export")
@@ -135,37 +141,11 @@ def export(folder: Annotated[Path, typer.Argument(help="A new folder.", file_oka
 
 async def _export(folder: Path) -> int:
     from bot.config import load_settings
+    from bot.evaluation.feedback import exported
     from bot.wiring import open_footnote
-    from core.ports import Scope
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        kept = [one async for one in footnote.feedback.all() if one.helpful and one.question and one.citations]
-        bases = frozenset(citation.knowledge_base for one in kept for citation in one.citations)
-        corpus = [
-            {
-                "_id": document.source,
-                "title": document.title,
-                "text": "\n\n".join(
-                    p.text for p in await footnote.index.passages(document.id, document.version, Scope(bases))
-                ),
-            }
-            for document in await footnote.catalogue.documents(bases)
-        ]
-    queries = [{"_id": one.trace_id, "text": one.question, "answers": [], "metadata": {}} for one in kept]
-    grades = sorted({(one.trace_id, citation.document) for one in kept for citation in one.citations})
-    unique = {row["_id"]: row for row in queries}
-    _write(folder / "corpus.jsonl", [json.dumps(row, ensure_ascii=False) for row in corpus])
-    _write(folder / "queries.jsonl", [json.dumps(row, ensure_ascii=False) for row in unique.values()])
-    _write(folder / "qrels.tsv", ["query-id\tcorpus-id\tscore", *(f"{query}\t{name}\t1" for query, name in grades)])
-    typer.echo(f"Wrote {len(unique)} questions and {len(corpus)} documents to {folder}.")
+        found = await exported(footnote.feedback, footnote.catalogue, footnote.index, footnote.memory)
+    found.write(folder)
+    typer.echo(f"Wrote {len(found.queries)} questions and {len(found.corpus)} documents to {folder}.")
     return 0
-
-
-def _figures(path: Path) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -1,12 +1,15 @@
 """What is measured: questions with what answers them, in BEIR's layout, as plain values.
 
-Where the lines come from, and how a corpus gets into an index, is left to others.
+Follow-ups and labelled claims have layouts of their own; see ``core.evaluation.conversations`` and
+``core.evaluation.claims``. Where the lines come from, and how a corpus gets into an index, is left to others.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class CorpusDocument:
 
 def documents_from(lines: Iterable[str]) -> tuple[CorpusDocument, ...]:
     """The lines of ``corpus.jsonl``. Raises ValueError on a line that is not such a document."""
-    return tuple(CorpusDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in _rows(lines))
+    return tuple(CorpusDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in rows(lines))
 
 
 def grades_from(lines: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
@@ -59,7 +62,7 @@ def queries_from(lines: Iterable[str], grades: Mapping[str, Mapping[str, int]]) 
     A query that nothing is relevant to is kept only where its metadata says what outcome is right.
     """
     found: list[Query] = []
-    for row in _rows(lines):
+    for row in rows(lines):
         about = row.get("metadata") or {}
         relevant = grades.get(str(row["_id"]), {})
         if not relevant and "expect" not in about:
@@ -79,14 +82,21 @@ def queries_from(lines: Iterable[str], grades: Mapping[str, Mapping[str, int]]) 
     return tuple(found)
 
 
-def spread(queries: tuple[Query, ...], limit: int | None) -> tuple[Query, ...]:
-    """At most ``limit`` of the queries, evenly spread."""
-    if limit is None or len(queries) <= limit:
-        return queries
-    return tuple(queries[n * len(queries) // limit] for n in range(limit))
+def spread(found: Sequence[T], limit: int | None) -> tuple[T, ...]:
+    """At most ``limit`` of them, evenly spread."""
+    if limit is None or len(found) <= limit:
+        return tuple(found)
+    return tuple(found[n * len(found) // limit] for n in range(limit))
 
 
-def _rows(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
+def needs_several(queries: Sequence[Query]) -> bool:
+    """Whether every answerable question has at least two relevant documents: all of them together are the evidence."""
+    answerable = [query for query in queries if query.relevant]
+    return bool(answerable) and all(len(query.relevant) > 1 for query in answerable)
+
+
+def rows(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
+    """The JSON objects of the lines that are not empty. Raises ValueError on one without ``_id`` and ``text``."""
     for line in lines:
         if line.strip():
             row = json.loads(line)

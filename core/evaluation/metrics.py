@@ -6,11 +6,16 @@ The rankings' own metrics (nDCG, MRR, recall) are ranx's; see ``bot.evaluation.r
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
 
 from core.language import words
 
 SHORT = 8  # words; a longer reference answer is prose, which no right answer contains word for word
+# What a figure may fall below its baseline before it counts as worse. Vectors differ in their last digits between
+# processors, so that a hit or an outcome near a threshold turns: one question may, two may not.
+TOLERANCE = 0.02
+TURNING = 1.5  # questions
 _SEED = 7
 
 
@@ -71,6 +76,7 @@ class Judged:
     calls: int
     tokens: int
     seconds: float
+    stages: Mapping[str, float] = field(default_factory=dict)  # seconds
 
     @property
     def wrong_refusal(self) -> bool:
@@ -91,6 +97,7 @@ class AgentFigures:
     """The agent over a whole set. Shares are in [0, 1]; None where no question could tell."""
 
     questions: int
+    answerable: int
     outcomes: Mapping[str, int]
     contains_gold: float | None
     evidence_recall: float | None
@@ -101,6 +108,7 @@ class AgentFigures:
     calls: float
     tokens: float
     seconds: float
+    stages: Mapping[str, float]  # median milliseconds of the runs that have the stage
 
 
 def agent_figures(judged: Sequence[Judged]) -> AgentFigures:
@@ -109,6 +117,7 @@ def agent_figures(judged: Sequence[Judged]) -> AgentFigures:
     cited = sum(one.citations for one in judged)
     return AgentFigures(
         questions=len(judged),
+        answerable=len(answerable),
         outcomes=dict(Counter(one.outcome for one in judged)),
         contains_gold=_mean([float(one.contains_gold) for one in answerable if one.contains_gold is not None]),
         evidence_recall=_mean([one.evidence_recall for one in judged if one.evidence_recall is not None]),
@@ -119,37 +128,70 @@ def agent_figures(judged: Sequence[Judged]) -> AgentFigures:
         calls=_mean([float(one.calls) for one in judged]) or 0.0,
         tokens=_mean([float(one.tokens) for one in judged]) or 0.0,
         seconds=_mean([one.seconds for one in judged]) or 0.0,
+        stages=medians([one.stages for one in judged]),
     )
+
+
+def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The median milliseconds of each stage, over the runs that have it, from seconds."""
+    names = dict.fromkeys(name for run in runs for name in run)
+    return {name: median([run[name] for run in runs if name in run]) * 1000 for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """What abstaining below a threshold would do: how many are refused, how many of the rest are right."""
+    """What abstaining below a threshold would do to a set's own questions and to some that it cannot answer.
+
+    ``precision`` is the share of the own questions kept that are right, ``refused`` the share not kept, and ``foreign``
+    the share of the others that would be answered all the same. None where there is nothing to take a share of.
+    """
 
     threshold: float
     precision: float | None
-    refused: float
+    refused: float | None
+    foreign: float | None
 
 
-def thresholds(scored: Sequence[tuple[float, bool]], steps: Sequence[float]) -> tuple[AtThreshold, ...]:
-    """For each threshold, over (best score, whether what was found is right) of every question."""
+def thresholds(
+    scored: Sequence[tuple[float, bool]], steps: Sequence[float], foreign: Sequence[float] = ()
+) -> tuple[AtThreshold, ...]:
+    """For each threshold: (best score, whether what was found is right) of its own questions, scores of the others."""
     found: list[AtThreshold] = []
     for step in steps:
         kept = [right for score, right in scored if score >= step]
-        refused = 1 - len(kept) / len(scored) if scored else 0.0
-        found.append(AtThreshold(step, _mean([float(right) for right in kept]), refused))
+        found.append(
+            AtThreshold(
+                step,
+                _mean([float(right) for right in kept]),
+                _mean([float(score < step) for score, _ in scored]),
+                _mean([float(score >= step) for score in foreign]),
+            )
+        )
     return tuple(found)
 
 
-def regressions(now: Mapping[str, float], baseline: Mapping[str, float], *, tolerance: float = 0.02) -> tuple[str, ...]:
-    """One line for each figure that fell below its baseline by more than the tolerance, or is gone."""
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over so many questions that must not get worse; higher is better."""
+
+    value: float
+    questions: int
+
+    @property
+    def tolerance(self) -> float:
+        """How far it may fall: ``TOLERANCE``, or what one question more or less makes of it."""
+        return max(TOLERANCE, TURNING / self.questions) if self.questions else TOLERANCE
+
+
+def regressions(now: Mapping[str, Figure], baseline: Mapping[str, float]) -> tuple[str, ...]:
+    """One line for each figure that fell below its baseline by more than its tolerance, or is gone."""
     lines = []
     for name, before in baseline.items():
-        value = now.get(name)
-        if value is None:
+        figure = now.get(name)
+        if figure is None:
             lines.append(f"{name} was {before:.3f} and is not measured any more.")
-        elif value < before - tolerance:
-            lines.append(f"{name} fell from {before:.3f} to {value:.3f}.")
+        elif figure.value < before - figure.tolerance:
+            lines.append(f"{name} fell from {before:.3f} to {figure.value:.3f}.")
     return tuple(lines)
 
 

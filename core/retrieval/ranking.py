@@ -11,7 +11,7 @@ from core.inquiry import Inquiry, Investigate
 from core.language import words
 
 _BRIDGED = 0.5  # what a hit of a later search keeps of its score
-_NAMED = 0.45  # what it gains when strong evidence names it
+_NAMED = 0.2  # what it gains when strong evidence names it
 _ALSO_NAMED = 0.1  # what a hit of the question's own search gains by the same
 _NAMERS = 6  # pieces of evidence whose text counts as strong
 

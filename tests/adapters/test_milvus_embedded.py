@@ -3,10 +3,11 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,27 @@ async def test_processes_that_start_at_the_same_moment_all_open(path: str) -> No
     assert {await index.count() for index in indexes} == {4}
     for index in indexes:
         await index.close()
+
+
+def finds_rows_by_id(path: str) -> bool:
+    """Whether the database, which nobody has open, has an index of its rows' ids."""
+    with closing(sqlite3.connect(path)) as database:
+        plan = database.execute("EXPLAIN QUERY PLAN DELETE FROM passages WHERE milvus_id IN ('a', 'b')").fetchall()
+    return any("USING" in step[-1] and "INDEX" in step[-1] for step in plan)
+
+
+async def test_the_file_finds_its_rows_by_id_from_the_first_start_and_after_an_older_one(path: str) -> None:
+    async with opened(path) as index:
+        await index.add(
+            [Passage("a", "handbook", "doc", "v1", "s", 0, "T", "one")], await ENCODER.encode_passages(["1"])
+        )
+    assert finds_rows_by_id(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP INDEX passages_milvus_id")
+    assert not finds_rows_by_id(path)
+    async with opened(path) as index:
+        assert await index.count() == 1
+        assert await index.remove("doc") == 1
+    assert finds_rows_by_id(path)
+    async with opened(path) as index:
+        assert await index.count() == 0

@@ -187,6 +187,28 @@ async def test_removing_all_but_one_version_leaves_that_one(index: Index) -> Non
     assert await index.versions() == {"other": frozenset({"v1"})}
 
 
+async def test_sweeping_deletes_exactly_the_versions_that_are_named(index: Index) -> None:
+    await add(
+        index,
+        passage("a", "leave", version="v1"),
+        passage("b", "leave", version="v2"),
+        passage("c", "leave", version="v3"),
+        passage("d", "leave", document="it's", version="v1"),
+        passage("e", "leave", document="other", version="v1"),
+    )
+    assert await index.sweep({"doc": {"v1", "v3", "never"}, "it's": {"v1"}, "unknown": {"v1"}, "other": set()}) == 3
+    assert await index.versions() == {"doc": frozenset({"v2"}), "other": frozenset({"v1"})}
+    assert await find(index, "leave", "handbook") == {"b", "e"}
+    assert await index.sweep({}) == 0
+
+
+async def test_many_documents_are_swept(index: Index) -> None:
+    await add(index, *(passage(f"p{n}", "leave", document=f"d{n}", version="dead") for n in range(60)))
+    await add(index, passage("kept", "leave"))
+    assert await index.sweep({f"d{n}": {"dead"} for n in range(60)}) == 60
+    assert await index.versions() == {"doc": frozenset({"v1"})}
+
+
 async def test_a_section_is_put_together_in_order(index: Index) -> None:
     await add(
         index,

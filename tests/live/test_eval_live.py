@@ -1,26 +1,51 @@
-"""The sample set, measured through the real index and the real agent, must not get worse."""
+"""The sample set, measured through the real index and the real agent, must not get worse; feedback is a set like it."""
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.demo import SAMPLES
-from bot.evaluation.running import fill, measure, opened, read
+from bot.evaluation.feedback import exported
+from bot.evaluation.figures import worse_than
+from bot.evaluation.reading import read
+from bot.evaluation.running import measure
+from bot.evaluation.temporary import fill, opened
 from bot.report import page
-from core.evaluation.metrics import regressions
+from bot.wiring import Footnote
+from core.answer import Citation
+from core.conversation import Person
+from core.ports import Feedback
 from tests.live.conftest import settings_for
 
+pytestmark = pytest.mark.live
 
-@pytest.mark.live
+
 async def test_nothing_measured_on_the_sample_set_fell_below_its_baseline(tmp_path: Path) -> None:
     folder = SAMPLES / "eval"
-    baseline = json.loads((folder / "baseline.json").read_text(encoding="utf-8"))["eval"]
     samples = read(folder, None)
     async with opened(settings_for(tmp_path)) as footnote:
-        await fill(footnote, samples)
+        await fill(footnote, samples, tmp_path / "vectors")
         measured = await measure(footnote, samples, ("bm25", "dense", "hybrid", "agent"))
-    assert not regressions(measured.figures(), baseline)
+    assert not worse_than(folder / "baseline.json", [measured])
     shown = page([measured])
-    assert "<svg" in shown
-    assert "http://" not in shown.split("Worst cases")[0]
+    assert "Wrong refusals and wrong answers" in shown
+    assert "what one search finds with each wording" in shown
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_answers_that_people_found_helpful_are_measured_as_any_set(footnote: Footnote, tmp_path: Path) -> None:
+    pages = ("handbook/leave.md", "handbook/expenses.md")
+    citations = tuple(Citation(n, n, "", "samples", name, name, "", "", 0.9) for n, name in enumerate(pages, 1))
+    person = Person("slack:T1/U1")
+    for trace, question in (("t1", "How many days of leave do I get?"), ("t2", "What may a hotel cost per night?")):
+        word = Feedback(trace, person, helpful=True, question=question, citations=citations)
+        await footnote.feedback.keep(word)
+    (await exported(footnote.feedback, footnote.catalogue, footnote.index, footnote.memory)).write(tmp_path / "rated")
+    rated = read(tmp_path / "rated", None)
+    few = replace(rated, documents=tuple(d for d in rated.documents if d.id.startswith("samples:handbook/")))
+    await fill(footnote, few)
+    measured = await measure(footnote, few, ("bm25", "dense", "hybrid"))
+    assert measured.questions == 2
+    assert measured.several
+    assert measured.legs["hybrid"]["metrics"]["Recall@5"]["mean"] > 0.4

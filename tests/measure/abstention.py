@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})
 TOP_K = 8
+CUTOFFS = range(2, 9)
 HERE, REMOVED, ELSEWHERE = "here", "gold removed", "elsewhere"
 Matrix = npt.NDArray[np.float64]
 
@@ -91,10 +92,10 @@ def fitted(asked: list[Asked], rounds: int = 4) -> Matrix:
     return weights
 
 
-def answered(one: Asked, weights: Matrix) -> bool:
+def answered(one: Asked, weights: Matrix, cutoff: int = grading.CUTOFF) -> bool:
     """Whether some passage reaches the cutoff."""
     chances = [grading.chance(Features(*row), Features(*weights[:-1]), float(weights[-1])) for row in one.features]
-    return max(grading.score_of(chance) for chance in chances) >= grading.CUTOFF
+    return max((grading.score_of(chance) for chance in chances), default=0) >= cutoff
 
 
 def report(asked: list[Asked], weights: dict[str, Matrix]) -> None:
@@ -113,6 +114,44 @@ def report(asked: list[Asked], weights: dict[str, Matrix]) -> None:
             line += f"{wrong:>20.3f}"
         print(line)
     print(f"{'mean':22}" + "".join(f"{np.mean(rates[c]):>20.3f}" for c in rates))
+
+
+def cutoffs_table(each: int) -> None:
+    """What each grade would cost as the cutoff, and which costs least, by what an answer from a near miss is worth.
+
+    A refusal of what is there and an answer to what belongs elsewhere are one mistake each. When only the gold passage
+    was taken out, an answer quotes a neighbour, with its source: a mistake of 0 to 1, and the choice hangs on it.
+    """
+    asked = collected(each)
+    weights = np.array([*astuple(grading.WEIGHTS), grading.BIAS])
+    print(f"\nGRADE FROM WHICH A PASSAGE IS EVIDENCE. In use: {grading.CUTOFF}")
+    print(f"{'':8}{'refused, though there':>24}{'answered, elsewhere':>24}{'answered, gold removed':>24}")
+    for cutoff in CUTOFFS:
+        rates = {condition: _rate(asked, condition, weights, cutoff) for condition in (HERE, ELSEWHERE, REMOVED)}
+        print(f"{cutoff:8}{1 - rates[HERE]:>24.3f}{rates[ELSEWHERE]:>24.3f}{rates[REMOVED]:>24.3f}")
+    for near in (0.0, 0.25, 0.5, 0.75, 1.0):
+        alone = [_cheapest([one for one in asked if one.set != name], weights, near) for name in SETS]
+        told = ", ".join(f"{name} {cutoff}" for name, cutoff in zip(SETS, alone, strict=True))
+        print(f"derived, a near miss counting {near:.2f}: {_cheapest(asked, weights, near)} (without the set: {told})")
+
+
+def _cheapest(asked: list[Asked], weights: Matrix, near: float) -> int:
+    """The cutoff with the fewest mistakes; the higher of two that cost the same."""
+
+    def cost(cutoff: int) -> float:
+        refused = 1 - _rate(asked, HERE, weights, cutoff)
+        return refused + _rate(asked, ELSEWHERE, weights, cutoff) + near * _rate(asked, REMOVED, weights, cutoff)
+
+    return min(CUTOFFS, key=lambda cutoff: (round(cost(cutoff), 6), -cutoff))
+
+
+def _rate(asked: list[Asked], condition: str, weights: Matrix, cutoff: int) -> float:
+    """The share that is answered, each set weighing the same."""
+    rates = []
+    for name in SETS:
+        these = [answered(one, weights, cutoff) for one in asked if one.set == name and one.condition == condition]
+        rates.extend([float(np.mean(these))] if these else [])
+    return float(np.mean(rates)) if rates else 0.0
 
 
 def main() -> None:

@@ -13,7 +13,8 @@ metadata excludes are dropped before scoring. The baseline is the plain retrieve
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,26 +64,36 @@ async def main() -> None:
 
 async def search(found: RetrievalSet, sets: Sequence[RetrievalSet], encoder: SentenceTransformerEncoder) -> Searched:
     """Index a set and ask it everything."""
-    passages = await chunked(found, encoder)
-    vectors = await encoded([p.searchable for p in passages], encoder, kind="passage")
-    others = [query for other in sets if other.name != found.name for query in other.queries]
-    picked: Sequence[int] = (
-        np.random.default_rng(7).choice(len(others), min(FOREIGN, len(others)), replace=False).tolist()
-        if others
-        else []
-    )
-    asked = [*found.queries, *(Query(q.id, q.text, {}) for q in (others[n] for n in picked))]
+    asked = [*found.queries, *foreign_to(found, sets)]
     queries = await encoded([query.text for query in asked], encoder, kind="query")
-    with tempfile.TemporaryDirectory(prefix="fusion-") as folder:
-        async with MilvusIndex(f"{folder}/m.db", model=encoder.name, dimension=encoder.dimension) as index:
-            await index.add(passages, vectors)
-            scope = Scope(frozenset({found.name}))
-            legs = [await index.search(q.text, v, scope, POOL) for q, v in zip(asked, queries, strict=True)]
+    async with indexed(found, encoder) as index:
+        scope = Scope(frozenset({found.name}))
+        legs = [await index.search(q.text, v, scope, POOL) for q, v in zip(asked, queries, strict=True)]
     own = len(found.queries)
     whole = await encoded([f"{t}\n{x}" if t else x for t, x in found.documents.values()], encoder, kind="passage")
     return Searched(
         found, tuple(legs[:own]), tuple(zip(asked[own:], legs[own:], strict=True)), plain(found, whole, queries[:own])
     )
+
+
+def foreign_to(found: RetrievalSet, sets: Sequence[RetrievalSet]) -> list[Query]:
+    """Questions of the other sets, drawn with a fixed seed: nothing in this one answers them."""
+    others = [query for other in sets if other.name != found.name for query in other.queries]
+    if not others:
+        return []
+    picked = np.random.default_rng(7).choice(len(others), min(FOREIGN, len(others)), replace=False).tolist()
+    return [Query(others[n].id, others[n].text, {}) for n in picked]
+
+
+@asynccontextmanager
+async def indexed(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> AsyncIterator[MilvusIndex]:
+    """The set's passages in an index of its own, which is removed after."""
+    passages = await chunked(found, encoder)
+    vectors = await encoded([p.searchable for p in passages], encoder, kind="passage")
+    with tempfile.TemporaryDirectory(prefix="fusion-") as folder:
+        async with MilvusIndex(f"{folder}/m.db", model=encoder.name, dimension=encoder.dimension) as index:
+            await index.add(passages, vectors)
+            yield index
 
 
 def plain(found: RetrievalSet, vectors: np.ndarray, queries: np.ndarray) -> dict[str, tuple[Ranking, ...]]:
@@ -130,11 +141,13 @@ def reciprocal(legs: Legs) -> list[tuple[Passage, float]]:
     return [(passages[name], score) for name, score in scores.items()]
 
 
-def hybrid(query: Query, legs: Legs, weight: float = fusion.DENSE_WEIGHT) -> list[tuple[Passage, float]]:
+def hybrid(
+    query: Query, legs: Legs, weight: float = fusion.DENSE_WEIGHT, pool: int = POOL
+) -> list[tuple[Passage, float]]:
     """The product's fusion, at a dense weight."""
     kept, fusion.DENSE_WEIGHT = fusion.DENSE_WEIGHT, weight
     try:
-        return [(hit.passage, hit.score) for hit in fuse(query.text, legs, POOL)]
+        return [(hit.passage, hit.score) for hit in fuse(query.text, legs, pool)]
     finally:
         fusion.DENSE_WEIGHT = kept
 
