@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from bot.config import Settings
 from bot.evaluation.reading import Dataset
+from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote, open_footnote
 from core.errors import ConfigurationError
 from core.ingestion.ingestor import Change, Ingestor, Material
@@ -36,38 +37,15 @@ class CorpusParser(Parser):
         return Parsed(name, (Block(data.decode()),), "text/plain")
 
 
-class KeptVectors(Encoder):
+class KeptVectors(WrappedEncoder):
     """An encoder that keeps the vectors of passages in a file, by model and text, so that a second run need not.
 
     Queries go to the encoder itself: their time is measured. The file grows with what is measured; delete it at will.
     """
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
-        self._encoder = encoder
+        super().__init__(encoder)
         self._file = folder / "vectors.sqlite"
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        return self._encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._encoder.dimension
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a text the model reads."""
-        return self._encoder.window
-
-    async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
-        """Not kept."""
-        return await self._encoder.encode_queries(texts)
-
-    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Not kept."""
-        return await self._encoder.count_tokens(texts)
 
     async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
         """(n, dimension), float32: what is kept, and the rest encoded and kept."""

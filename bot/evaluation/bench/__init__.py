@@ -2,7 +2,7 @@
 
 ``searching`` has the product's search against the plain one, over a ``corpus`` of ``texts`` and ``vectors`` of any
 size; ``opening`` starts a process on it; ``encoding`` has the model alone. What comes in and what many people at once
-feel is measured beside this package, in ``bench_ingest`` and ``bench_load``.
+feel is measured in ``ingesting`` and ``load``.
 """
 
 import tempfile
@@ -48,12 +48,12 @@ async def measure(
         for row in await _encoding(settings, found):
             yield row
     if "ingest" in parts:
-        from bot.evaluation.bench_ingest import ingest_rows
+        from bot.evaluation.bench.ingesting import ingest_rows
 
         for row in await ingest_rows(settings, passages=INGESTED):
             yield row
     if "load" in parts:
-        from bot.evaluation.bench_load import load_rows
+        from bot.evaluation.bench.load import load_rows
 
         for row in await load_rows(settings, answers=answers):
             yield row

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from bot.evaluation.bench.corpus import SCOPE, Corpus
 from bot.evaluation.bench.plain import LIMIT, MOST, Plain, measured
 from bot.evaluation.rows import JUDGED, Row, percentile
+from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote
 from core.ports import Encoder
 from core.retrieval.hybrid import POOL, Retriever
@@ -25,41 +26,18 @@ _LARGE = 1_000_000
 _STAGES = ("search", "visible", "fuse")
 
 
-class _Encoded(Encoder):
+class _Encoded(WrappedEncoder):
     """Knows the questions' vectors already."""
 
     def __init__(self, encoder: Encoder, corpus: Corpus) -> None:
-        self._encoder = encoder
+        super().__init__(encoder)
         self._known = dict(zip(corpus.questions, corpus.asked, strict=True))
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        return self._encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._encoder.dimension
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a text the model reads."""
-        return self._encoder.window
 
     async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
         """What is known."""
         import numpy as np
 
         return np.stack([self._known[text] for text in texts])
-
-    async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
-        """Not known."""
-        return await self._encoder.encode_passages(texts)
-
-    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Tokens of each text."""
-        return await self._encoder.count_tokens(texts)
 
 
 @dataclass(slots=True)

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.model_files import find_model, load
 from bot.config import Settings
+from bot.evaluation.bench.texts import SAMPLES
 from bot.evaluation.reading import Dataset, read
 from bot.evaluation.retrieval import per_question
 from bot.evaluation.rows import Row, percentile
 from bot.evaluation.temporary import fill, opened
+from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote
 from core.evaluation.datasets import Query
 from core.ingestion.ingestor import Ingestor, Material
@@ -30,8 +32,7 @@ from core.ports import Encoder, Scope
 if TYPE_CHECKING:
     from core.ports import Vectors
 
-SAMPLES = Path(__file__).parents[1] / "samples"
-PUBLIC = Path(__file__).parents[3] / "shared" / "data"  # beside a checkout; measured on as well where it is there
+PUBLIC = Path(__file__).parents[4] / "shared" / "data"  # beside a checkout; measured on as well where it is there
 PUBLIC_SETS = ("anthropic_docs", "scifact_train")
 BASE = "bench"
 SECTIONS = 30  # of one document
@@ -85,36 +86,13 @@ def _documents() -> Iterator[Material]:
         yield Material(f"collection-{number}.md", f"collection-{number}.md", "\n\n".join(parts).encode())
 
 
-class TimedEncoder(Encoder):
-    """The encoder, with the time its passages take and which they were."""
+class TimedEncoder(WrappedEncoder):
+    """The encoder, with the time its passages take and which they were. Counting tokens belongs to the pipeline."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
+        super().__init__(encoder)
         self.seconds = 0.0
         self.texts: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        return self._encoder.name
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._encoder.dimension
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a text the model reads."""
-        return self._encoder.window
-
-    async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
-        """Not timed."""
-        return await self._encoder.encode_queries(texts)
-
-    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Not timed: chunking asks for it, so it belongs to the pipeline."""
-        return await self._encoder.count_tokens(texts)
 
     async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
         """Timed."""

@@ -22,16 +22,17 @@ from adapters.incoming import IncomingMessage, delivery
 from adapters.stores.redis_connection import reaching
 from adapters.worker import Worker
 from bot.config import Settings
-from bot.evaluation.load_endpoint import Span, asked_as, covered, running
+from bot.evaluation.bench.endpoint import Span, asked_as, covered, running
+from bot.evaluation.bench.stopwatch import StopwatchPlatform, Times
+from bot.evaluation.bench.texts import SAMPLES
 from bot.evaluation.reading import read
 from bot.evaluation.rows import Row, percentile
-from bot.evaluation.stopwatch import StopwatchPlatform, Times
 from bot.evaluation.temporary import fill, opened
 from bot.wiring import Footnote
+from core.answer import Outcome
 from core.conversation import Person, ThreadKey
 from core.errors import FootnoteError
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 MODEL = "scripted"
 THREADS = 50
 LANES = 128  # 20 answers a second of 5 seconds each are 100 under way; the rest is room for slower ones
@@ -321,10 +322,12 @@ def _pace(figures: Figures) -> list[Row]:
 
 
 def _errors(figures: Figures) -> Row:
+    """What failed, was late or was answered by the one who stands in. To abstain is an outcome, and told beside it."""
     asked = [*figures.plan.burst, *figures.plan.sustained]
     wrong = Counter(figures.times.wrong[case] for case in asked if case in figures.times.wrong)
-    said = "; ".join(f"{count} {what}" for what, count in wrong.most_common(3))
-    return Row("questions without an answer", f"{wrong.total()} of {len(asked):,}", said[:80], "0", not wrong)
+    abstained = wrong.pop(str(Outcome.ABSTAINED), 0)
+    said = "; ".join([f"{abstained} abstained", *(f"{count} {what}" for what, count in wrong.most_common(3))])
+    return Row("questions that failed", f"{wrong.total()} of {len(asked):,}", said[:80], "0", not wrong)
 
 
 def _growth(figures: Figures) -> Row:

@@ -10,8 +10,8 @@ from adapters.platform import Posting
 from adapters.reasoners import openai_prompts as prompts
 from adapters.testing.endpoint import Request, ScriptedEndpoint
 from adapters.testing.postings import InProcessPostings
-from bot.evaluation.load_endpoint import CaseModel, asked_as, case_of, covered
-from bot.evaluation.stopwatch import StopwatchPlatform, StopwatchSurface, Times
+from bot.evaluation.bench.endpoint import CaseModel, asked_as, case_of, covered
+from bot.evaluation.bench.stopwatch import StopwatchPlatform, StopwatchSurface, Times
 from core.answer import Answer, Outcome
 from core.conversation import Person, ThreadKey
 

@@ -10,7 +10,7 @@ from adapters.incoming import Incoming, IncomingMessage
 from adapters.platform import Posting
 from adapters.relay import Step
 from adapters.testing.paper import PaperPlatform
-from bot.evaluation.load_endpoint import case_of
+from bot.evaluation.bench.endpoint import case_of
 from core.answer import Answer, Outcome
 from core.inquiry import Checkpoint
 
@@ -90,10 +90,10 @@ class StopwatchSurface:
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """An answer, if the model wrote it from sources; whoever stood in for it is no answer here."""
         wrong = ""
-        if answer.outcome is not Outcome.ANSWERED:
-            wrong = str(answer.outcome)
-        elif answer.written_by != self._platform.written_by:
+        if answer.written_by != self._platform.written_by:
             wrong = f"written by {answer.written_by}"
+        elif answer.outcome is not Outcome.ANSWERED:
+            wrong = str(answer.outcome)
         self._platform.end(self._case, wrong)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:

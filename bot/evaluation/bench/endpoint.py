@@ -1,9 +1,9 @@
 """A scripted model endpoint in a process of its own, so that its work on the processor is not counted as ours.
 
-    python -m bot.evaluation.load_endpoint --seconds 1 --log calls.tsv
+    python -m bot.evaluation.bench.endpoint --seconds 1 --log calls.tsv
 
 prints its address, answers every call after that time until its standard input ends, and writes down when each call
-came and was answered. What the calls cost the one who asks is measured by ``bench_load``.
+came and was answered. What the calls cost the one who asks is measured by ``load``.
 """
 
 import argparse
