@@ -49,6 +49,14 @@ async def test_an_unclear_question_is_asked_back_with_choices_to_press(dialogue:
     assert dialogue.chat.open_checkpoint is None
 
 
+async def test_a_chosen_reading_is_answered_and_no_other(dialogue: Dialogue) -> None:
+    await dialogue.say("How do I configure the timeout?")
+    answer = await dialogue.say("the connection timeout")
+    assert "The connection timeout is 10 seconds" in answer
+    assert "job_timeout_seconds" not in answer
+    assert "Rate limits" not in answer
+
+
 async def test_a_thread_goes_on_after_a_new_one_was_begun_elsewhere(dialogue: Dialogue, footnote: Footnote) -> None:
     await dialogue.say("How many days of annual leave do I get?")
     other = Dialogue(footnote)

@@ -51,6 +51,11 @@ class Step:
         """The unit with the header of its table and the headings above it."""
         return " ".join((*self.evidence.passage.heading[-1:], *self.unit.head[:1], self.unit.text))
 
+    @property
+    def known_by(self) -> str:
+        """What is said, and of which document: "the timeout (API reference)" lacks no API in a quote of it."""
+        return f"{self.evidence.passage.title} {self.said}"
+
 
 @dataclass(frozen=True, slots=True)
 class Trail:
@@ -115,7 +120,7 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
     Nothing is followed when they already name all that the question names and hold the kind of answer it asks for.
     """
     asked = _asked(question, pool)
-    lacking = [name for name in asked if not any(mentions(step.said, name) for step in first)]
+    lacking = [name for name in asked if not any(mentions(step.known_by, name) for step in first)]
     if not first or (not lacking and _answered(question, first)):
         return Trail()
     rarity = inverse_frequency(step.said for step in pool)

@@ -97,7 +97,7 @@ class ExtractiveReasoner:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
-        leant_on = sufficiency.leant_on(inquiry, thread)
+        leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
         found: list[tuple[str, Sequence[composing.Candidate]]] = []
         for need in needs_of(inquiry):
             near = await self._similarity.of_words((need,), (item.passage.searchable for item in evidence))
@@ -158,4 +158,4 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     """The questions that an answer has to meet, one by one."""
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
-    return (inquiry.standalone,)
+    return (sufficiency.chosen_reading(inquiry)[0],)

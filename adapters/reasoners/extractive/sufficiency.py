@@ -14,7 +14,7 @@ from adapters.reasoners.extractive.phrases import names, word_list
 from adapters.reasoners.extractive.selection import coverage, units
 from core.conversation import Thread
 from core.evidence import Evidence, Grade
-from core.inquiry import Inquiry, Move, SearchKnowledge, SearchSource
+from core.inquiry import CheckpointKind, Inquiry, Move, SearchKnowledge, SearchSource
 from core.language import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
@@ -243,6 +243,16 @@ def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     bare = re.compile(rf"\b(?:the|our|a)\s+{re.escape(noun)}\b", re.IGNORECASE)
     asked = question.strip().rstrip("?.! ")
     return tuple(f"{bare.sub(f'the {sense}', asked, count=1)} ({where})?" for sense, where in list(senses.items())[:4])
+
+
+def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
+    """The question in words of its own, and the title that a reading which was chosen names besides, if one was."""
+    question = inquiry.standalone
+    if CheckpointKind.CLARIFY in inquiry.settled:
+        for title in dict.fromkeys(item.passage.title for item in inquiry.library):
+            if question.endswith(place := f" ({title})?"):
+                return f"{question.removesuffix(place)}?", (title,)
+    return question, ()
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.evaluation.bench import started
+from bot.evaluation import started
 from bot.evaluation.bench.corpus import QUERIES, SCOPE
 from bot.evaluation.rows import JUDGED, Row
 from core.errors import StoreUnavailable
