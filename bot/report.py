@@ -110,7 +110,7 @@ def _abstaining(one: Measured) -> Iterator[str]:
     if one.curve:
         yield "<h3>If one search abstained below this score of its best hit</h3>"
         lines = _lines("a right document among the first five", one.foreign)
-        yield curves(one.curve, lines, (0.0, 1.0), "Abstaining by score", mark=(CONFIDENT, "one search is enough"))
+        yield curves(one.curve, lines, (0.0, 1.0), "Abstaining by score", mark=(CONFIDENT, "a model tries at once"))
     if one.agent and one.agent["by_grade"]:
         yield "<h3>If the agent abstained below this grade of its best evidence</h3>"
         lines = _lines("cites a right source", one.agent["nowhere_answered"])
