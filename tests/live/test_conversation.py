@@ -57,6 +57,19 @@ async def test_a_chosen_reading_is_answered_and_no_other(dialogue: Dialogue) -> 
     assert "Rate limits" not in answer
 
 
+async def test_an_older_version_is_not_quoted_without_the_newer_one(dialogue: Dialogue) -> None:
+    answer = await dialogue.say("Who approves a refund?")
+    assert "The documents differ in age" in answer
+    assert 0 < answer.find("The Head of Customer Support") < answer.find("Every refund is approved by the Finance lead")
+
+
+async def test_what_answers_one_part_of_a_question_is_not_quoted_for_the_other(dialogue: Dialogue) -> None:
+    answer = await dialogue.say("What changed in version 5 and who approves a refund?")
+    first, second = answer.split("On “who approves a refund?”")
+    assert "Refund policy (2026), section" not in first
+    assert "Refund policy (2026), section Who approves" in second
+
+
 async def test_a_thread_goes_on_after_a_new_one_was_begun_elsewhere(dialogue: Dialogue, footnote: Footnote) -> None:
     await dialogue.say("How many days of annual leave do I get?")
     other = Dialogue(footnote)

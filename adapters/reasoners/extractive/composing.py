@@ -138,9 +138,29 @@ def chosen(need: str, found: Sequence[Candidate], limit: int, library: Sequence[
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
+    kept.extend(_newer(kept, found))
     found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
     picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     return _newest_first(_gathered((*picked, *found_on.steps)))
+
+
+def _newer(kept: Sequence[Candidate], found: Sequence[Candidate]) -> list[Candidate]:
+    """What a newer version says in the section that an older one is quoted from: the older must not stand alone."""
+    quoted = {one.evidence.id for one in kept}
+    for old in kept:
+        newer = [one for one in found if one.evidence.id not in quoted and _supersedes(one.evidence, old.evidence)]
+        if newer:
+            best = newer[0]
+            rows = [one for one in newer if one.evidence.id == best.evidence.id and one.unit.form is Form.ROW]
+            return rows[:_ROWS] if best.unit.form is Form.ROW else [best]
+    return []
+
+
+def _supersedes(new: Evidence, old: Evidence) -> bool:
+    """Whether it is the same section of the same document, dated later."""
+    one, other = new.passage, old.passage
+    same = _family(new) == _family(old) and one.document != other.document and one.heading[-1:] == other.heading[-1:]
+    return same and bool(one.heading) and str(one.dated or "") > str(other.dated or "")
 
 
 def _pool(library: Sequence[Evidence]) -> list[Step]:

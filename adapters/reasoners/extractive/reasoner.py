@@ -5,6 +5,7 @@ always gets the same answer. Each method only joins what the modules beside it d
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 
 from adapters.reasoners.extractive import composing, grading, replies, routing, sufficiency
 from adapters.reasoners.extractive.claims import judge_claim, sentences_of, verbatim
@@ -99,13 +100,27 @@ class ExtractiveReasoner:
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
         found: list[tuple[str, Sequence[composing.Candidate]]] = []
-        for need in needs_of(inquiry):
-            near = await self._similarity.of_words((need,), (item.passage.searchable for item in evidence))
-            units = composing.candidates(need, evidence, rarity, near)
+        needs = needs_of(inquiry)
+        for need in needs:
+            # What answers one part of a question is no answer to its other part.
+            own = evidence if len(needs) == 1 else await self._of_need(inquiry, need, evidence, rarity)
+            near = await self._similarity.of_words((need,), (item.passage.searchable for item in own))
+            units = composing.candidates(need, own, rarity, near)
             cosines = await self._similarity.of_sentences(need, [one.unit.text for one in units])
             found.append((need, composing.weighed(need, units, cosines, leant_on)))
         for piece in composing.answer(inquiry, found):
             yield piece
+
+    async def _of_need(
+        self, inquiry: Inquiry, need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]
+    ) -> list[Evidence]:
+        """The evidence that counts for this need by itself, with its grade for it."""
+        grades = await self._graded(inquiry, need, evidence, rarity)
+        return [
+            replace(item, grade=grade)
+            for item, grade in zip(evidence, grades, strict=True)
+            if grade.score >= grading.CUTOFF or inquiry.caveats
+        ]
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """Verbatim claims hold; others are compared word by word and by sentence similarity."""
