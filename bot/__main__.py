@@ -17,6 +17,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
+
 for family in (asking, documents, knowledge, inspecting, serving, measuring):
     family.register(app)
 
@@ -39,7 +41,9 @@ def main() -> None:
         _wrongly_called(error)
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        sys.stderr.write("Stopped.\n")
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -1,5 +1,6 @@
 """Ingest seen from the terminal: a progress bar, then what was added, updated, unchanged and failed."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,10 @@ from core.ingestion.ingestor import Change, Ingested, Ingestor, Material
 async def ingest_files(
     console: Console, ingestor: Ingestor, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
 ) -> list[Ingested]:
-    """Bring files in one after the other: (path, source name) each. A file that cannot be read is one failure."""
+    """Bring files in one after the other: (path, source name) each. A file that cannot be read is one failure.
+
+    Stopped in the middle (Ctrl-C), it says what is in and how to go on.
+    """
     await ingestor.ensure_base(base)
     results: list[Ingested] = []
     columns = (
@@ -26,16 +30,20 @@ async def ingest_files(
     )
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task("Reading", total=len(files))
-        for path, source in files:
-            progress.update(task, description=f"Reading {path.name[:40]:<40}")
-            results.append(await _ingest(ingestor, path, source, base))
-            progress.advance(task)
+        try:
+            for path, source in files:
+                progress.update(task, description=f"Reading {path.name[:40]:<40}")
+                results.append(await _ingest(ingestor, path, source, base))
+                progress.advance(task)
+        except asyncio.CancelledError:
+            if not quiet:
+                report(console, results)
+                console.print(f"{len(files) - len(results)} files are left: the same command goes on with them.")
+            raise
     return results
 
 
 async def _ingest(ingestor: Ingestor, path: Path, source: str, base: str) -> Ingested:
-    import asyncio
-
     try:
         data = await asyncio.to_thread(path.read_bytes)
     except OSError as error:
