@@ -95,6 +95,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """A turn as a follow-up leans on it: the question, the answer where it is known, the titles it cited."""
+
+    question: str
+    answer: str = ""
+    titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Thread:
     """What the reasoner is shown of a conversation: a summary, recent turns, and older ones recalled."""
 

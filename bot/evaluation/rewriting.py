@@ -10,8 +10,8 @@ from bot.evaluation.reading import Dataset
 from bot.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
 from bot.wiring import Footnote
 from core.answer import Citation, Outcome
-from core.conversation import Person, Thread, ThreadKey, Turn
-from core.evaluation.conversations import Closeness, Exchange, FollowUp, closeness, is_left_alone
+from core.conversation import Exchange, Person, Thread, ThreadKey, Turn
+from core.evaluation.conversations import Closeness, FollowUp, closeness, is_left_alone
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import bootstrap, paired
 from core.inquiry import Investigate

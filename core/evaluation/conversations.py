@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.conversation import Exchange
 from core.evaluation.datasets import rows
 from core.language import content_words
 
@@ -27,15 +28,6 @@ INTERJECTIONS = frozenset(
     content_words("okay ok wow hmm hi hello oh yes yeah thanks cool great interesting sorry really")
 )
 _ASSISTANT = "ASSISTANT:"
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A question that was asked before, the answer where it is known, and the titles it cited. All may be empty."""
-
-    question: str
-    answer: str = ""
-    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.reasoners.extractive import follow_up
-from adapters.reasoners.extractive.follow_up import Exchange
 from adapters.reasoners.extractive.phrases import names
 from adapters.reasoners.extractive.routing import asked
+from core.conversation import Exchange
 from core.evaluation.conversations import closeness
 from core.language import content_words
 from tests.measure.rewrites import SETS, cases, understood

@@ -14,10 +14,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from adapters.reasoners.extractive.follow_up import Exchange, resolve
+from adapters.reasoners.extractive.follow_up import resolve
 from adapters.reasoners.extractive.routing import asked
+from core.conversation import Exchange
 from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
-from core.evaluation.conversations import Exchange as Said
 from core.language import content_words
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -33,7 +33,7 @@ def cases(name: str, half: str) -> Iterator[FollowUp]:
                 yield case
 
 
-def understood(earlier: tuple[Said, ...]) -> tuple[Exchange, ...]:
+def understood(earlier: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """The earlier questions as the reasoner itself would have rewritten them, as a thread remembers them."""
     done: list[Exchange] = []
     for exchange in earlier:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.phrases import Phrase, names, noun_phrases
+from core.conversation import Exchange
 from core.language import STOPWORDS, content_words, stem, words
 
 _DECAY = 0.6  # how much less an exchange counts than the one after it
@@ -82,15 +83,6 @@ _DEFINITE = re.compile(
     r"|on|get)\b))",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A question as it was understood, what was answered, and the titles that were cited."""
-
-    question: str
-    answer: str = ""
-    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

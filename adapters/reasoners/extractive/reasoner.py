@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive import composing, grading, replies, routing, sufficiency
 from adapters.reasoners.extractive.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.follow_up import Exchange, resolve
+from adapters.reasoners.extractive.follow_up import resolve
 from adapters.reasoners.extractive.similarity import Similarity
 from core.answer import Claim, ClaimVerdict, Support
 from core.budget import Meter
-from core.conversation import Role, Thread, Turn
+from core.conversation import Exchange, Role, Thread, Turn
 from core.evidence import Evidence, Grade
 from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
 from core.ports import Encoder
