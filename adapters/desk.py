@@ -26,7 +26,7 @@ from core.serial import to_json
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 LAST_WORDS = 3  # more attempts to say that it was given up
 MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
-WARM_SECONDS = 300.0  # an index of a million passages takes about one
+WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 WENT_WRONG = "Something went wrong on my side. Please try again."

@@ -121,12 +121,13 @@ class KbGroup:
             if "command" not in values:
                 return await tell(press, EXPIRED)
             await press.response.defer()
-            if values.get("kind") == ONCE:
-                if not self._first(kept, values):
-                    return await tell(press, DONE_ALREADY)
-                await self._postings.keep(_place(kept), _COMMAND, {"used": "yes"})
+            once = values.get("kind") == ONCE
+            if once and not self._first(kept, values):
+                return await tell(press, DONE_ALREADY)
             command: KbCommand = from_json(KbCommand, values["command"])
             reply = await self._kb.handle(command, await self.caller(press))
+            if once:  # not before: a process that dies over it must not leave a button that claims it was done
+                await self._postings.keep(_place(kept), _COMMAND, {"used": "yes"})
             if values.get("kind") != ASIDE:
                 return await self._show(press, reply, command, in_place=True)
             await self._cards.renewed(command.target, press.token, str(press.id))

@@ -53,7 +53,7 @@ _INDEXED = ("vector", "sparse")
 _SEARCH_SECONDS = 10.0
 _READ_SECONDS = 30.0
 _WRITE_SECONDS = 60.0
-_LOAD_SECONDS = 600.0  # 1,000,000 passages took 50 s to open
+_LOAD_SECONDS = 600.0  # 1,000,000 passages took two minutes to open
 _LISTING_SECONDS = 600.0
 _COUNT_AGAIN = 60.0  # seconds; another process may add rows too
 _PATIENCE_WHILE_OPENING = 5.0
@@ -98,7 +98,7 @@ class MilvusIndex:
 
     @property
     def ready(self) -> bool:
-        """Whether it answers at once. Opening takes about 4 s for 100,000 passages and 50 s for 1,000,000."""
+        """Whether it answers at once. Opening takes about 5 s for 100,000 passages and two minutes for 1,000,000."""
         return self.state is IndexState.READY
 
     @property
