@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import structlog
+
 from adapters.jobs import job_delivery
 from adapters.knowledge_desk import MOST_FILES, Caller, KbCommand
 from adapters.knowledge_text import shown_link
@@ -15,7 +17,7 @@ from core.errors import Busy, DocumentRejected, FootnoteError, NotFound
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState
 from core.ingestion.leftovers import Leftovers
-from core.ingestion.shelves import Archive, Every, Proposal, Schedule, ShelfRecords, Shelves
+from core.ingestion.shelves import Archive, Decision, Every, Proposal, Schedule, ShelfRecords, Shelves
 from core.knowledge import Document
 from core.ports import Clock, Inbox
 from core.serial import to_json
@@ -26,6 +28,8 @@ DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
 MOST_JOBS = 1_000  # looked through for documents that are about to be written
 _SWEEP = timedelta(hours=1)
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -126,8 +130,40 @@ class Acceptance:
         ]
         return await self.accept(self.job(kind, base, caller, f"{len(items)} documents", items))
 
-    async def approved(self, proposal: Proposal, base: str, caller: Caller) -> Job:
-        """Take in what was proposed."""
+    async def proposed(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        """Take in what an admin would add: it waits for nobody."""
+        return await self.accept(self._of_proposal(proposal, base, caller))
+
+    async def decide(self, proposal: Proposal, caller: Caller, base: str = "") -> tuple[bool, Decision | None]:
+        """Approve a proposal for a base, or without one reject it: whether it was this that decided, and what holds.
+
+        What is approved is taken up: the decision is durable with its job, so if this process dies over it, or there
+        is no room in the line just now, ``tick`` goes on with it.
+        """
+        job = self._of_proposal(proposal, base, caller) if base else None
+        now = self.clock.now()
+        decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
+        held = await self.records.decide(decision)
+        if held is None or held.id != decision.id:
+            return False, held
+        await self.take_up(held)
+        return True, held
+
+    async def take_up(self, decision: Decision) -> None:
+        """Put the job of an approval in line. Said again, by whomever, it is still that one job.
+
+        What is in the way is not raised: the approval holds, and is gone on with in a while.
+        """
+        if decision.job is None:
+            return
+        try:
+            await self.jobs.keep(decision.job)
+            await self.inbox.put(job_delivery(decision.job))
+            await self.records.settle(decision.proposal)
+        except FootnoteError as error:
+            log.info("approval_not_in_line", job=decision.job.id, reason=str(error))
+
+    def _of_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
         item = JobItem(
             ItemKind.TEXT,
             proposal.source,
@@ -136,7 +172,7 @@ class Acceptance:
             url=proposal.permalink,
             title=proposal.title,
         )
-        return await self.accept(self.job(JobKind.INGEST, base, caller, proposal.title, [item]))
+        return self.job(JobKind.INGEST, base, caller, proposal.title, [item])
 
     async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
         """Fetch a link again and again, from an interval from now on."""
@@ -150,12 +186,14 @@ class Acceptance:
         return schedule
 
     async def tick(self) -> None:
-        """What time brings: scheduled refreshes, jobs that got lost between being kept and being put in line."""
+        """What time brings: scheduled refreshes, and what was accepted or approved and did not get into the line."""
         now = self.clock.now()
         for schedule in await self.records.schedules():
             if schedule.next_at > now:
                 break
             await self._due(schedule)
+        for decision in await self.records.undone():
+            await self.take_up(decision)
         for job in await self.jobs.recent():
             if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
                 with suppress(Busy):

@@ -190,7 +190,7 @@ class Desk:
         """Show the run, watching for a stop. Raises CalledOff, with the run cancelled and its stream closed."""
         showing = asyncio.create_task(_shown(relay, events))
         try:
-            while not (await asyncio.wait({showing}, timeout=WATCH_SECONDS))[0]:
+            while not (await asyncio.wait({showing}, timeout=_until_next_look()))[0]:
                 if reason := await self.postings.called_off(lease.delivery.thread, asked.message.id):
                     raise CalledOff(reason)
             return showing.result()
@@ -235,7 +235,7 @@ class Desk:
     async def _posting(self, lease: Lease, subject: str) -> Posting:
         thread = lease.delivery.thread
         values = dict(await self.postings.read(thread, subject))
-        return Posting(self.postings, thread, subject, values, lease.fence)
+        return Posting(self.postings, thread, subject, values, lease.fence, lease.delivery.person)
 
     async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
         kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
@@ -298,6 +298,11 @@ def _narrowed(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozen
 def _is_over(posting: Posting) -> bool:
     """Whether this very question has its outcome already: an edit after the answer, or a crash just before the end."""
     return bool(posting.get("outcome"))
+
+
+def _until_next_look() -> float:
+    """Seconds. All who watch look at the same moments, so that one round trip to the store serves them all."""
+    return WATCH_SECONDS - asyncio.get_running_loop().time() % WATCH_SECONDS
 
 
 async def _shown(relay: Relay, events: Events) -> FinalEvent | None:

@@ -125,9 +125,12 @@ class JobRunner:
         ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
         """
         job = await self._jobs.read(job_id)
-        if job is None or job.over:
+        if job is None:
             return None
         run = _Run(job, guard, _in_hand(job))
+        if job.over:  # whoever ended it may have died before that was shown
+            await self._show(run, last=True)
+            return None
         until = self._clock.monotonic() + seconds
         try:
             await self._set(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
@@ -309,6 +312,7 @@ class JobWorker:
         self._runner = runner
         self._tick = tick
         self._lanes = lanes
+        self.away: StoreUnavailable | None = None  # what kept the latest turn from its end: it is tried again, later
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
@@ -326,12 +330,16 @@ class JobWorker:
         if not await self._runner.is_ours(lease.delivery.body):
             await asyncio.sleep(HAND_BACK_SECONDS)
             raise HandBack
-        while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
-            if job.over:
-                return
-            with suppress(Busy):  # too much is waiting to stand in line again: go on at once
-                await self._inbox.put(job_delivery(job))
-                return
+        try:
+            while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
+                if job.over:
+                    return
+                with suppress(Busy):  # too much is waiting to stand in line again: go on at once
+                    await self._inbox.put(job_delivery(job))
+                    return
+        except StoreUnavailable as error:
+            self.away = error
+            raise
 
     async def _keep_time(self, stop: asyncio.Event) -> None:
         while not stop.is_set():

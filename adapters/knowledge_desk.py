@@ -17,6 +17,16 @@ from core.ingestion.transcripts import Conversation
 
 MOST_FILES = 10  # of one command
 EVERYONE = "everyone"  # as a principal of GRANT: the base is open again
+PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in capitals stand for their ids
+    "slack:channel:TEAM/CHANNEL",
+    "slack:group:TEAM/GROUP",
+    "slack:user:TEAM/USER",
+    "slack:team:TEAM",
+    "discord:channel:SERVER/CHANNEL",
+    "discord:role:SERVER/ROLE",
+    "discord:user:USER",
+    "discord:guild:SERVER",
+)
 
 
 class KbVerb(StrEnum):
@@ -56,11 +66,12 @@ class KbCommand:
     files: tuple[FileReference, ...] = ()  # ingest; ``id`` is what Download is given
     conversation: str = ""  # ingest: the platform's reference to one thread, given to Transcript.conversation
     channel: str = ""  # ingest: the platform's reference to a channel, given to Transcript.conversations
-    principals: tuple[str, ...] = ()  # grant, revoke: principals, or EVERYONE
+    principals: tuple[str, ...] = ()  # create, grant, revoke: written as PRINCIPALS are, or EVERYONE
     every: str = ""  # schedule: daily, weekly or never
     limit: int = 0  # ingest of a link: follow it to this many pages; of a channel: this many conversations
     page: int = 1  # list, show, jobs, proposals
     confirmed: bool = False  # remove: set by the button of the first reply
+    listed: bool = False  # approve, reject: pressed in the list of proposals, of which the rest is shown again
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +90,33 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class KbOption:
+    """A button: what it is called, and the command that it sends."""
+
+    label: str
+    command: KbCommand
+    once: bool = False  # only the first press counts
+
+
+@dataclass(frozen=True, slots=True)
+class KbChoice:
+    """A part of a reply's text, exactly as it stands there, and the buttons below it."""
+
+    text: str
+    options: tuple[KbOption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class KbReply:
     """What to show. ``text`` is Markdown, safe to show to the caller's audience.
 
     ``confirm`` set: show a button called ``confirm_label`` that sends exactly this command again.
     ``job`` set: work was accepted; show its card here (``JobCard.show`` edits it from now on). ``more`` are further
     jobs of the same command, which ``text`` names.
-    ``page`` of ``pages``: offer the neighbouring ones by the same command with another ``page``.
+    ``page`` of ``pages``: offer the neighbouring ones by the same command with another ``page``, or where it is set
+    by ``turning``.
+    ``choices``: parts of the text that have buttons of their own; ``sections`` cuts the text into them. What comes of
+    a press is shown in place of the whole reply.
     """
 
     text: str
@@ -97,6 +128,19 @@ class KbReply:
     page: int = 1
     pages: int = 1
     more: tuple[Job, ...] = ()
+    choices: tuple[KbChoice, ...] = ()
+    turning: KbCommand | None = None
+
+    def sections(self) -> tuple[KbChoice, ...]:
+        """The whole text from its beginning to its end: the choices, and what stands before and between them."""
+        found: list[KbChoice] = []
+        rest = self.text
+        for choice in self.choices:
+            before, there, after = rest.partition(choice.text)
+            if there:
+                found += [KbChoice(before.strip("\n")), choice]
+                rest = after
+        return tuple(one for one in (*found, KbChoice(rest.strip("\n"))) if one.text)
 
 
 class KnowledgeCommands(Protocol):
@@ -110,6 +154,9 @@ class KnowledgeCommands(Protocol):
 
     async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
         """The right answer to a question that was answered wrongly: goes the way of a proposal."""
+
+    async def waiting(self, caller: Caller) -> str:
+        """One line that tells an admin what waits for them; empty for everybody else, and where nothing does."""
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from core.conversation import Person
 from core.ingestion.jobs import ItemState, Job, JobKind, JobStage, JobState
-from core.ingestion.shelves import NOBODY, Proposal, Removed, Schedule
+from core.ingestion.shelves import NOBODY, Decision, Proposal, Removed, Schedule
 from core.knowledge import Document, KnowledgeBase
 
 MOST_FAILURES = 10  # named on a card
@@ -147,6 +148,14 @@ def proposal_line(proposal: Proposal) -> str:
     return (
         f"• `{proposal.id}` **{proposal.title}**{where}, by {proposal.by.name or proposal.by.id}:{link}\n  {beginning}"
     )
+
+
+def decided_line(decision: Decision, caller: Person, now: datetime) -> str:
+    """That a proposal was decided already: by whom, how and when."""
+    who = "You" if decision.by.id == caller.id else decision.by.name or decision.by.id
+    how = f"approved this already, for {decision.base}" if decision.approved else "rejected this already"
+    ago = now - decision.at
+    return f"{who} {how}, {'just now' if ago < timedelta(minutes=1) else f'{span(ago)} ago'}."
 
 
 def job_line(job: Job) -> str:

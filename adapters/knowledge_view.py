@@ -5,14 +5,15 @@ anything, but for the default base, which is made when it is first needed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.accepting import Acceptance
-from adapters.knowledge_desk import Caller, KbCommand, KbReply
+from adapters.knowledge_desk import Caller, KbChoice, KbCommand, KbOption, KbReply, KbVerb
 from adapters.knowledge_text import (
     base_line,
     count,
     document_line,
+    for_whom,
     job_line,
     job_text,
     listed,
@@ -28,6 +29,7 @@ from core.knowledge import Document, KnowledgeBase
 from core.ports import Catalogue, Index, Scope
 
 PAGE = 10
+PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
 COMPLETED = 25  # what Discord's autocomplete shows at most
 DEFAULT_BASE = "default"
 MOST_JOBS = 200  # looked through for one caller
@@ -70,12 +72,14 @@ class KnowledgeView:
             base = await self.base(command.base, caller)
             now = self.acceptance.clock.now()
             lines = [document_line(document, now) for document in await self.documents(base)]
-            return paged(lines, command.page, f"**{base.name}**", "Nothing is in there yet.")
+            listing = paged(lines, command.page, f"**{base.name}**", "Nothing is in there yet.")
+            return await self.with_waiting(listing, caller)
         grants = caller.permissions.is_admin
         lines = []
         for base in await self.visible(caller):
             lines.append(base_line(base, await self.documents(base), grants=grants))
-        return paged(lines, command.page, "**Knowledge bases**", "There is no knowledge base yet.")
+        listing = paged(lines, command.page, "**Knowledge bases**", "There is no knowledge base yet.")
+        return await self.with_waiting(listing, caller)
 
     async def show(self, command: KbCommand, caller: Caller) -> KbReply:
         """One base, or one document with its passages' places."""
@@ -113,9 +117,7 @@ class KnowledgeView:
             *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),
             *(schedule_line(schedule) for schedule in schedules),
         ]
-        waiting = await self.acceptance.records.proposals()
-        lines += [f"{count(waiting, 'proposal')} to look at: /kb proposals"] if waiting else []
-        return KbReply("\n".join(lines))
+        return await self.with_waiting(KbReply("\n".join(lines)), caller)
 
     async def job_list(self, command: KbCommand, caller: Caller) -> KbReply:
         """The newest jobs, or one with all its failures."""
@@ -125,10 +127,36 @@ class KnowledgeView:
         return paged([job_line(job) for job in jobs], command.page, "**Jobs**", "There was no job yet.")
 
     async def proposals(self, command: KbCommand, caller: Caller) -> KbReply:
-        """What waits for an admin."""
+        """What waits for an admin, each with what can be done about it."""
         alone_with(caller)
-        lines = [proposal_line(one) for one in await self.acceptance.records.proposals()]
-        return paged(lines, command.page, "**Proposals**", "Nothing waits to be looked at.")
+        waiting = await self.acceptance.records.proposals()
+        lines = [proposal_line(one) for one in waiting]
+        head = f"**Proposals**\n{await self._goes_into(caller)}" if waiting else "**Proposals**"
+        reply = paged(lines, command.page, head, "Nothing waits to be looked at.", PROPOSALS)
+        shown = range((reply.page - 1) * PROPOSALS, min(reply.page * PROPOSALS, len(lines)))
+        choices = tuple(KbChoice(lines[n], _decisions(waiting[n].id, reply.page)) for n in shown)
+        return replace(reply, choices=choices, turning=KbCommand(KbVerb.PROPOSALS))
+
+    async def _goes_into(self, caller: Caller) -> str:
+        """Where what is approved goes, and who will read it there: words of few may become words to all."""
+        bases = await self.visible(caller)
+        base = next((one for one in bases if one.name.casefold() == _wanted("", bases)), KnowledgeBase(DEFAULT_BASE))
+        return f"What is approved goes into “{base.name}”, {for_whom(base)}, unless another is named."
+
+    async def waiting(self, caller: Caller) -> str:
+        """How many proposals wait, for an admin; empty where none does."""
+        if not caller.permissions.is_admin:
+            return ""
+        waiting = await self.acceptance.records.proposals()
+        return f"{count(waiting, 'proposal')} to look at: /kb proposals" if waiting else ""
+
+    async def with_waiting(self, reply: KbReply, caller: Caller) -> KbReply:
+        """The reply, and for an admin how many proposals wait, with the way to them."""
+        line = await self.waiting(caller)
+        if not line:
+            return reply
+        way = (KbOption("Look at them", KbCommand(KbVerb.PROPOSALS)),) if caller.private else ()
+        return replace(reply, text=f"{reply.text}\n{line}", choices=(*reply.choices, KbChoice(line, way)))
 
     # --- finding what is meant --------------------------------------------------------------------------------------
 
@@ -143,9 +171,7 @@ class KnowledgeView:
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
-        wanted = name.strip().casefold()
-        if not wanted:
-            wanted = bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE
+        wanted = _wanted(name, bases)
         for base in bases:
             if base.name.casefold() == wanted:
                 return base
@@ -177,15 +203,29 @@ class KnowledgeView:
         return [job for job in await self.acceptance.jobs.recent(MOST_JOBS) if alone or job.base in visible]
 
 
-def paged(lines: Sequence[str], page: int, head: str, empty: str) -> KbReply:
+def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:
+    """The base that is meant, casefolded: without a name the only one there is, or the default one."""
+    return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
+
+
+def paged(lines: Sequence[str], page: int, head: str, empty: str, size: int = PAGE) -> KbReply:
     """One page of lines under a heading."""
     if not lines:
         return KbReply(f"{head}\n{empty}".strip())
-    pages = (len(lines) + PAGE - 1) // PAGE
+    pages = (len(lines) + size - 1) // size
     at = min(max(1, page), pages)
-    shown = lines[(at - 1) * PAGE : at * PAGE]
+    shown = lines[(at - 1) * size : at * size]
     note = [f"Page {at} of {pages}."] if pages > 1 else []
     return KbReply("\n".join([head, *shown, *note]), page=at, pages=pages)
+
+
+def _decisions(proposal: str, page: int) -> tuple[KbOption, ...]:
+    """What an admin may say to a proposal on this page of the list."""
+    verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
+    return tuple(
+        KbOption(label, KbCommand(verb, target=proposal, page=page, listed=True), once=True)
+        for label, verb in verbs.items()
+    )
 
 
 def alone_with(caller: Caller) -> None:

@@ -4,6 +4,7 @@ Rights are the caller's as looked up now; every admin action and every refusal i
 what a name means for them, is ``knowledge_view``'s.
 """
 
+import re
 import uuid
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +12,26 @@ from dataclasses import dataclass, replace
 import structlog
 
 from adapters.accepting import ADD_AGAIN, Acceptance, described, is_link
-from adapters.knowledge_desk import EVERYONE, Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
-from adapters.knowledge_text import count, for_whom, job_text, listed, removed_line, schedule_line, shown_link
+from adapters.knowledge_desk import (
+    EVERYONE,
+    PRINCIPALS,
+    Caller,
+    KbChoice,
+    KbCommand,
+    KbReply,
+    KbVerb,
+    KnowledgeCommands,
+)
+from adapters.knowledge_text import (
+    count,
+    decided_line,
+    for_whom,
+    job_text,
+    listed,
+    removed_line,
+    schedule_line,
+    shown_link,
+)
 from adapters.knowledge_view import PAGE, KnowledgeView, alone_with, not_one, one_job, paged
 from core.agent.gather import matching_sources
 from core.errors import Denied, FootnoteError, NotFound
@@ -20,6 +39,7 @@ from core.ingestion.jobs import Job, JobKind
 from core.ingestion.shelves import (
     MOST_DESCRIPTION,
     RESTORABLE,
+    Decision,
     Every,
     Proposal,
     Removed,
@@ -44,13 +64,17 @@ Answering = Callable[[KbCommand, Caller], Awaitable[KbReply]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeDesk(KnowledgeCommands):
-    """Handles what people ask of the knowledge. Holds no state of its own."""
+    """Handles what people ask of the knowledge. Holds no state of its own.
+
+    ``forms`` is how those are written whom a base may be granted to.
+    """
 
     catalogue: Catalogue
     index: Index
     retriever: Retriever
     acceptance: Acceptance
     audit: Audit
+    forms: tuple[str, ...] = PRINCIPALS
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
         """Do it, or say in one line why not."""
@@ -96,6 +120,13 @@ class KnowledgeDesk(KnowledgeCommands):
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
         return await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
 
+    async def waiting(self, caller: Caller) -> str:
+        """One line that tells an admin what waits for them."""
+        try:
+            return await self._view.waiting(caller)
+        except FootnoteError:
+            return ""
+
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         """Names of bases that begin like this."""
         return await self._view.complete(typed, caller)
@@ -125,8 +156,8 @@ class KnowledgeDesk(KnowledgeCommands):
             KbVerb.JOBS: self._view.job_list,
             KbVerb.CANCEL: self._cancel,
             KbVerb.PROPOSALS: self._view.proposals,
-            KbVerb.APPROVE: self._approve,
-            KbVerb.REJECT: self._reject,
+            KbVerb.APPROVE: self._decide,
+            KbVerb.REJECT: self._decide,
         }[verb]
 
     # --- bringing in ------------------------------------------------------------------------------------------------
@@ -196,7 +227,7 @@ class KnowledgeDesk(KnowledgeCommands):
         try:
             if caller.permissions.is_admin:
                 base = await self._view.base(proposal.base, caller, create=True)
-                job = await self.acceptance.approved(proposal, base.name, caller)
+                job = await self.acceptance.proposed(proposal, base.name, caller)
                 await self._record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
                 return _accepted(job, base)
             if proposal.base:
@@ -204,29 +235,43 @@ class KnowledgeDesk(KnowledgeCommands):
             await self.acceptance.records.propose(proposal)
         except FootnoteError as error:
             return KbReply(str(error), ok=False)
-        return KbReply(f"Thank you. An admin will look at it (proposal {proposal.id}).")
+        waits = f"it waits as proposal {proposal.id}, and admins read of it when they next use /kb"
+        return KbReply(f"Thank you. An admin will look at it: {waits}.")
 
-    async def _approve(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def _decide(self, command: KbCommand, caller: Caller) -> KbReply:
+        """Approve or reject a proposal, once; pressed in the list, the rest of that is shown below the outcome."""
         alone_with(caller)
-        waiting = {one.id: one for one in await self.acceptance.records.proposals()}
-        proposal = waiting.get(command.target.strip())
-        if proposal is None:
-            raise NotFound("There is no such proposal, or it is decided already.")
-        base = await self._view.base(command.base or proposal.base, caller, create=True)
-        if await self.acceptance.records.take_proposal(proposal.id) is None:
-            raise NotFound("It was decided just now by somebody else.")
+        if not command.listed:
+            return await self._decided(command, caller)
         try:
-            return _accepted(await self.acceptance.approved(proposal, base.name, caller), base)
-        except FootnoteError:
-            await self.acceptance.records.propose(proposal)  # it was not taken up: it goes on waiting
-            raise
+            reply = await self._decided(command, caller)
+        except NotFound as error:
+            reply = KbReply(str(error), ok=False)
+        rest = await self._view.proposals(command, caller)
+        choices = (KbChoice(reply.text), *rest.choices)
+        return replace(rest, text=f"{reply.text}\n{rest.text}", ok=reply.ok, job=reply.job, choices=choices)
 
-    async def _reject(self, command: KbCommand, caller: Caller) -> KbReply:
-        alone_with(caller)
-        proposal = await self.acceptance.records.take_proposal(command.target.strip())
+    async def _decided(self, command: KbCommand, caller: Caller) -> KbReply:
+        approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
+        proposal = await self.acceptance.records.proposal(name)
         if proposal is None:
+            return await self._decided_before(await self.acceptance.records.decision(name), approving, caller)
+        base = await self._view.base(command.base or proposal.base, caller, create=True) if approving else None
+        ours, held = await self.acceptance.decide(proposal, caller, base.name if base else "")
+        if not ours:
+            return await self._decided_before(held, approving, caller)
+        if base is None or held is None or held.job is None:
+            return KbReply(f"“{proposal.title}” is not added.")
+        return _accepted(held.job, base)
+
+    async def _decided_before(self, held: Decision | None, approving: bool, caller: Caller) -> KbReply:
+        """Say who has decided. What this very admin approved, and may have died on its way, is taken up (again)."""
+        if held is None:
             raise NotFound("There is no such proposal, or it is decided already.")
-        return KbReply(f"“{proposal.title}” is not added.")
+        if approving and held.job is not None and held.by.id == caller.person.id:
+            await self.acceptance.take_up(held)
+            return _accepted(held.job, await self._view.base(held.base, caller))
+        raise NotFound(decided_line(held, caller.person, self.acceptance.clock.now()))
 
     async def _cancel(self, command: KbCommand, caller: Caller) -> KbReply:
         job = one_job(await self._view.jobs(caller), command.target)
@@ -322,7 +367,8 @@ class KnowledgeDesk(KnowledgeCommands):
         name = base_name(command.base or command.target)
         if await self.acceptance.shelves.base(name) is not None:
             raise NotFound(f"“{name}” cannot be created: the name is taken.", remedy="Choose another.")
-        grants = frozenset(command.principals) if EVERYONE not in command.principals else frozenset()
+        principals = self._principals(command)
+        grants = frozenset() if EVERYONE in principals else principals
         base = KnowledgeBase(name, _description(command), grants)
         await self.catalogue.save_base(base)
         return KbReply(f"Created “{base.name}”, {for_whom(base)}.")
@@ -336,10 +382,19 @@ class KnowledgeDesk(KnowledgeCommands):
         base = await self._view.base(command.base, caller)
         if not command.principals:
             raise NotFound("Whom should it be for?", remedy="Name a channel, a role or a group, or everyone.")
-        opened = EVERYONE in command.principals
-        base = replace(base, grants=frozenset()) if opened else granted(base, command.principals)
+        principals = self._principals(command)
+        base = replace(base, grants=frozenset()) if EVERYONE in principals else granted(base, principals)
         await self.catalogue.save_base(base)
         return KbReply(f"“{base.name}” is {for_whom(base)}.")
+
+    def _principals(self, command: KbCommand) -> frozenset[str]:
+        """Whom it is granted to. Raises NotFound for what no audience can hold: a slip would close the base to all."""
+        known = re.compile("|".join(re.sub("[A-Z]+", "[A-Z0-9]+", form) for form in (EVERYONE, *self.forms)))
+        for one in command.principals:
+            if not known.fullmatch(one):
+                remedy = f"Write {EVERYONE}, or with their ids {listed(self.forms)}."
+                raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
+        return frozenset(command.principals)
 
     async def _revoke(self, command: KbCommand, caller: Caller) -> KbReply:
         base = revoked(await self._view.base(command.base, caller), command.principals)

@@ -20,6 +20,7 @@ class Posting:
     subject: str
     values: dict[str, str]
     fence: int | None = None
+    person: str = ""  # whose question it is; without it the store asks whose the lease is
 
     def get(self, name: str) -> str:
         """A kept value, or empty."""
@@ -28,7 +29,7 @@ class Posting:
     async def keep(self, **values: str) -> None:
         """Keep values before they are relied on. Raises LeaseLost when another worker has taken over."""
         self.values.update(values)
-        await self.store.keep(self.thread, self.subject, values, fence=self.fence)
+        await self.store.keep(self.thread, self.subject, values, fence=self.fence, person=self.person)
 
 
 class Platform(Protocol):

@@ -1,5 +1,6 @@
 """The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
 
+import io
 import sys
 from typing import Any
 
@@ -28,7 +29,8 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def main() -> None:
-    """Run the command line; a failure of ours is one clear line on standard error, never a traceback."""
+    """Run the command line; a failure is one clear line on standard error, never a traceback."""
+    _speak_as_the_terminal_can()
     try:
         code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:
@@ -42,9 +44,21 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
+        from bot.commands.failing import explained
+
+        sys.stderr.write(explained(error))
+        sys.exit(1)
     if code == INTERRUPTED:
         sys.stderr.write("Stopped.\n")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _speak_as_the_terminal_can() -> None:
+    """A terminal that is not UTF-8 shows ? for the signs it does not have, instead of the command failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _wrongly_called(error: Any) -> None:

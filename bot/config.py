@@ -5,8 +5,9 @@ Every field is a line of ``.env.example``; a test holds the two together.
 
 import os
 from pathlib import Path
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.errors import ConfigurationError
@@ -66,9 +67,15 @@ class Settings(BaseSettings):
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
-    log_level: str = "info"
-    log_format: str = "auto"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None
+
+    @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
+    @classmethod
+    def _in_small_letters(cls, value: Any) -> Any:
+        """INFO is info."""
+        return value.strip().lower() if isinstance(value, str) else value
 
     @property
     def home(self) -> Path:
@@ -109,6 +116,8 @@ def load_settings() -> Settings:
             f"{'.'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}" for problem in error.errors()
         )
         raise ConfigurationError(f"The configuration is wrong. {wrong}.", remedy="See .env.example.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The file .env cannot be read: {error}.", remedy="Save it as UTF-8 text.") from None
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."

@@ -1,7 +1,9 @@
 """Checks every dependency and setting, each with what to do about it. Never prints a secret."""
 
+import re
 import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,9 +15,11 @@ from rich.text import Text
 
 from bot.commands.running import print_json
 from bot.config import Settings, load_settings
-from core.errors import FootnoteError
+from core.errors import FootnoteError, NotFound
 
 FREE_GIB = 1.0
+PROBE = 64 * 1024  # bytes that must fit
+PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
 NAMES = 21  # columns of mark and name
 
 
@@ -51,11 +55,16 @@ async def examine(*, as_json: bool) -> int:
 
 
 async def explain(place: str, *, as_json: bool) -> int:
-    """What applies in a channel: each setting, and whether it was chosen there or is the default."""
+    """What applies in a channel: each setting, and whether it was chosen there or is the default.
+
+    Raises NotFound when ``place`` names no channel.
+    """
     from adapters.controls import explained
     from bot.wiring import open_footnote
     from core.places import PlaceSettings, place_settings
 
+    if not PLACE.fullmatch(place):
+        raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.preferences.read(place)
         applying = place_settings(PlaceSettings(footnote.conduct), chosen)
@@ -91,13 +100,11 @@ def _home(settings: Settings) -> Check:
     home = settings.home
     try:
         home.mkdir(parents=True, exist_ok=True)
-        probe = home / ".writable"
-        probe.write_text("")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=home) as probe:
+            probe.write(b"1" * PROBE)
     except OSError as error:
-        return Check(
-            "data directory", Health.FAILED, f"{home}: {error.strerror}", "Set FOOTNOTE_HOME to a writable one."
-        )
+        remedy = "Set FOOTNOTE_HOME to one that is writable and has room."
+        return Check("data directory", Health.FAILED, f"{home}: {error.strerror}", remedy)
     free = shutil.disk_usage(home).free / 2**30
     if free < FREE_GIB:
         return Check("data directory", Health.NOTE, f"{home}: only {free:.1f} GiB free", "Make room on that disk.")

@@ -1,9 +1,12 @@
 """Health, readiness and metrics over HTTP, beside whatever routes a platform brings."""
 
+import os
 from collections.abc import Awaitable, Callable, Iterable
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from core.errors import ConfigurationError
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes of one request; platforms send far less
 Ready = Callable[[], Awaitable[dict[str, str]]]
@@ -31,8 +34,15 @@ def application(ready: Ready, routes: Iterable[web.RouteDef] = ()) -> web.Applic
 
 
 async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
-    """Serve the app; the runner's ``cleanup`` ends it."""
+    """Serve the app; the runner's ``cleanup`` ends it. Raises ConfigurationError when the address cannot be had."""
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    await web.TCPSite(runner, host, port).start()
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError as error:
+        await runner.cleanup()
+        why = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
+        raise ConfigurationError(
+            f"Port {port} on {host} cannot be listened on: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free one."
+        ) from error
     return runner

@@ -1,11 +1,14 @@
 """The part of the composition root that governs the knowledge: its desk, its jobs, and the worker that does them."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.accepting import Acceptance
+from adapters.console.ingesting import Terminal
+from adapters.console.operator import operator
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import PlatformSeams
 from adapters.librarian import KnowledgeDesk
@@ -57,6 +60,17 @@ class Governance:
             clock=self.clock,
         )
         return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.acceptance.tick, lanes=lanes)
+
+    def terminal(self) -> Terminal:
+        """What brings files in from the terminal, in turn with everybody else who writes to a base."""
+        return Terminal(
+            ingest=self.desk.ingest_bytes,
+            jobs=self.jobs,
+            shelves=self.shelves,
+            ingestor=self.ingestor,
+            worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
+            caller=operator(),
+        )
 
 
 def governance(

@@ -21,6 +21,7 @@ from bot.wiring import Footnote, open_footnote
 from core.errors import ConfigurationError, FootnoteError, first_of_ours
 
 DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
+LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer
 
 log = structlog.get_logger(__name__)
 
@@ -75,10 +76,9 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
     try:
         async with asyncio.TaskGroup() as group:
             working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
-            for platform in connected:
-                group.create_task(platform.run(stop))
-            group.create_task(_drain(stop, working))
-            group.create_task(_warmed(footnote))
+            leaving = {group.create_task(platform.run(stop)) for platform in connected}
+            warming = group.create_task(_warmed(footnote))
+            group.create_task(_drain(stop, working, leaving, warming))
     finally:
         await runner.cleanup()
         log.info("stopped")
@@ -91,14 +91,28 @@ async def _warmed(footnote: Footnote) -> None:
     await footnote.reranker.open()
 
 
-async def _drain(stop: asyncio.Event, working: "set[asyncio.Task[None]]") -> None:
-    """After the signal, let the workers finish for a while; then cancel them, so that they hand back."""
+async def _drain(
+    stop: asyncio.Event,
+    working: "set[asyncio.Task[None]]",
+    leaving: "set[asyncio.Task[None]]",
+    warming: "asyncio.Task[None]",
+    *,
+    drain_seconds: float = DRAIN_SECONDS,
+    leave_seconds: float = LEAVE_SECONDS,
+) -> None:
+    """After the signal, let the workers finish for a while; then cancel them, so that they hand back.
+
+    The platforms, over which the workers speak, leave after them. What is still opening is not waited for.
+    """
     await stop.wait()
     log.info("draining")
+    warming.cancel()
     with suppress(asyncio.CancelledError):
-        await asyncio.wait(working, timeout=DRAIN_SECONDS)
-        for task in working:
-            task.cancel()
+        for tasks, seconds in ((working, drain_seconds), (leaving, leave_seconds)):
+            if tasks:
+                await asyncio.wait(tasks, timeout=seconds)
+            for task in tasks:
+                task.cancel()
 
 
 async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[str, str]:

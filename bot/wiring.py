@@ -50,8 +50,10 @@ if TYPE_CHECKING:
 
 # From this score a model answers from the first search at once; a draft that fails goes the long way, see
 # core.agent.attempt. Without a model the long way costs nothing, so that it is always taken.
-CONFIDENT = 0.1
+CONFIDENT = 0.06
 NEVER = 2.0
+MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
+NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -174,6 +176,8 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
             prices=Prices(settings.llm_price_in, settings.llm_price_out),
             confident=CONFIDENT if settings.has_llm else NEVER,
             checkpoint_seconds=settings.checkpoint_expiry * 60,
+            names=MET_AT,
+            remedy=NOTHING_TO_READ,
         )
         limits = {
             p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))

@@ -181,7 +181,8 @@ class Assistant:
         bases = await self.visible_bases(audience or taken.inquiry.audience, taken.inquiry.scope)
         scope = frozenset(base.name for base in bases)
         library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
-        inquiry = replace(resumed(taken, choice, text), bases=bases, library=library)
+        now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
+        inquiry = resumed(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
             inquiry = replace(inquiry, searches=(), missing="")
         record = await self._memory.recall(inquiry.thread)

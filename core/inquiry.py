@@ -239,6 +239,10 @@ class Inquiry:
         """The question as understood: self-contained where it was rewritten."""
         return self.plan.question if isinstance(self.plan, Investigate) else self.question
 
+    def may_ask(self, kind: CheckpointKind) -> bool:
+        """Whether this checkpoint is switched on here and the person has not passed it already."""
+        return kind in self.conduct.checkpoints and kind not in self.settled
+
 
 PROFILE_LIMITS = {
     Profile.QUICK: Limits(searches=3, tokens=12_000, seconds=30),

@@ -7,14 +7,14 @@ every wait inside an implementation has a deadline.
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
 
 from core.answer import Citation, Claim, ClaimVerdict
 from core.conversation import Person, Thread, ThreadKey, Turn
 from core.events import TracedEvent
 from core.evidence import Evidence, EvidenceLibrary, Grade
 from core.ingestion.parsed import Parsed
-from core.inquiry import Checkpoint, Decision, Inquiry, Plan
+from core.inquiry import AskBack, Checkpoint, Decision, Inquiry, Plan
 from core.knowledge import Document, KnowledgeBase, Passage, Section
 
 if TYPE_CHECKING:
@@ -50,15 +50,40 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """In place of a draft that was attempted: the evidence does not answer this; ``missing`` may say what to look for.
+    """In place of a draft that was attempted: the evidence does not answer this, or not this alone.
 
-    Only where ``Inquiry.attempt`` is set. What came before it in the stream is void.
+    ``missing`` may say what to look for. ``unclear`` asks back, with the readings that the evidence answers each in its
+    own way. Only where ``Inquiry.attempt`` is set. What came before it in the stream is void.
     """
 
     missing: str = ""
+    unclear: AskBack | None = None
 
 
 DraftPart = str | Restarted | Withheld
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Sequence[Grade]):
+    """Grades, in order, of a reasoner that said in the same breath how to go on, so that it need not be asked.
+
+    ``decision`` is None where it did not: then ``Reasoner.decide`` is asked, as after grades that come alone.
+    """
+
+    grades: tuple[Grade, ...]
+    decision: Decision | None = None
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    @overload
+    def __getitem__(self, index: int) -> Grade: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Grade, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Grade | tuple[Grade, ...]:
+        return self.grades[index]
 
 
 class Reasoner(Protocol):
@@ -76,7 +101,7 @@ class Reasoner(Protocol):
         """Reply, ask back, or search and for what."""
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: "Meter") -> Sequence[Grade]:
-        """One grade for each piece of evidence, in order."""
+        """One grade for each piece of evidence, in order; as a ``Judgement`` it may hold the decision as well."""
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Decision:
         """Whether the graded evidence suffices, what is missing, or which readings to offer."""
@@ -409,6 +434,12 @@ class Postings(Protocol):
 
         A subject belongs to whom it was first kept for: to ``person``, or where that is empty to whoever's delivery
         is worked on under ``fence``. It is forgotten with that person, and with the thread.
+        """
+
+    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
+        """One value of a subject, read and removed in one step: of many callers exactly one gets it, the others "".
+
+        Whoever gets it leaves these values in that same step, so that nobody sees it taken without them.
         """
 
     async def call_off(self, thread: str, subject: str, reason: str) -> None:

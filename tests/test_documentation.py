@@ -68,6 +68,16 @@ class TestCompose:
     def test_bots_outlive_their_draining(self) -> None:
         assert self.compose["services"]["bot"]["stop_grace_period"] == "35s"
 
+    def test_both_workers_share_the_folder_in_which_files_are_set_aside(self) -> None:
+        bot, worker = (self.compose["services"][name] for name in ("bot", "worker"))
+        assert bot["volumes"] == worker["volumes"] == ["footnote:/data"]
+        assert bot["environment"]["FOOTNOTE_HOME"] == worker["environment"]["FOOTNOTE_HOME"] == "/data"
+
+    def test_the_bot_listens_on_the_port_that_is_published_whatever_env_says(self) -> None:
+        bot = self.compose["services"]["bot"]
+        assert bot["ports"][0].endswith(f":{bot['environment']['HTTP_PORT']}")
+        assert bot["environment"]["HTTP_HOST"] == "0.0.0.0"
+
     def test_every_volume_and_dependency_exists(self) -> None:
         services, volumes = self.compose["services"], self.compose["volumes"]
         for service in services.values():

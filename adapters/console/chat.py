@@ -1,10 +1,9 @@
 """A conversation in the terminal, with the same relay as every other platform."""
 
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -22,20 +21,16 @@ from core.inquiry import Checkpoint, Choice, Conduct
 from core.narration import why
 from core.ports import Catalogue, Journal
 
-if TYPE_CHECKING:
-    import asyncio
-
 OPERATOR = Person("console:operator", "you")
 HELP = """\
 Ask a question, then follow up as you would with a colleague.
   /sources     what is indexed here
   /quote 2     the exact passage behind [2] of the last answer
   /why         how the last answer came about, in short
-  /trace       what happened, step by step
+  /trace       what happened, step by step; /trace ID for an earlier one
   /new         a new conversation
   /quit        leave (Ctrl-D does too; Ctrl-C stops an answer)"""
-
-ReadLine = Callable[[str], "asyncio.Future[str]"]
+_LIKE_A_CHOICE = 2  # digits; a longer number is what somebody says
 
 
 @dataclass(slots=True)
@@ -62,11 +57,22 @@ class Chat:
             return await self._command(text)
         if text.rstrip("?").casefold() == "why" and self._trace:
             return await self._command("/why")
-        if self._open is not None and (choice := self._open.choice(text)) is not None and not choice.asks_text:
-            await self.press(choice)
+        if self._open is not None and await self._chose(text, self._open):
             return True
         await self._show(self.assistant.ask(self._question(text)))
         return True
+
+    async def _chose(self, text: str, checkpoint: Checkpoint) -> bool:
+        """Whether the line is a choice, which is pressed, or a number that stands for none."""
+        choice = checkpoint.choice(text)
+        if choice is not None and not choice.asks_text:
+            await self.press(choice)
+            return True
+        if choice is None and text.isdecimal() and len(text) <= _LIKE_A_CHOICE:
+            told = f"There is no choice {text}; there are 1 to {len(checkpoint.choices)}."
+            self.console.print(Text(told, style="red"))
+            return True
+        return False
 
     async def press(self, choice: Choice, text: str = "") -> None:
         """Press a choice of the open checkpoint."""
@@ -123,7 +129,7 @@ class Chat:
             case "why":
                 await self._why()
             case "trace":
-                await print_trace(self.console, self.journal, self._trace)
+                await print_trace(self.console, self.journal, rest.strip() or self._trace)
             case "help" | "?":
                 self.console.print(HELP)
             case _:

@@ -7,13 +7,14 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from core.evidence import Hit
 from core.knowledge import Document, Passage
 
 PREVIEW = 240
+ROOM_FOR_COLUMNS = 100  # characters; on a narrower terminal each document has a few lines of its own
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:
@@ -55,23 +56,36 @@ def print_hits(console: Console, hits: Sequence[Hit]) -> None:
                 (f"  {shown}  ", "dim"),
                 (hit.passage.title, "bold"),
                 (f"  {hit.passage.place}", "dim"),
-            )
+            ),
+            soft_wrap=not console.is_terminal,  # one line for one hit, for whoever reads on behind a pipe
         )
         text = textwrap.shorten(hit.passage.text, PREVIEW, placeholder=" …")
         console.print(Padding(Text(text), (0, 0, 1, 4)))
 
 
 def print_documents(console: Console, documents: Sequence[Document]) -> None:
-    """One row for each document."""
+    """One row for each document; where there is no room for columns, a few lines."""
     if not documents:
         console.print("Nothing is indexed yet. Bring something in with: footnote ingest PATH")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("Base", "Title", "Source", "Passages", "Dated", "Version"):
-        table.add_column(column, overflow="fold", justify="right" if column == "Passages" else "left")
+    if console.is_terminal and console.width < ROOM_FOR_COLUMNS:
+        for d in documents:
+            facts = f"{d.knowledge_base} · {_passages(d)} · {d.dated} · {d.version[:8]}"
+            console.print(Text(d.title, style="bold"))
+            console.print(Padding(Text(f"{d.source}\n{facts}", style="dim"), (0, 0, 0, 2)))
+        return
+    names = ("Base", "Title", "Source", "Passages", "Dated", "Version")
+    columns = [Column(name, overflow="fold", justify="right" if name == "Passages" else "left") for name in names]
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for d in documents:
         table.add_row(d.knowledge_base, d.title, d.source, str(d.passages), d.dated, d.version[:8])
+    if not console.is_terminal:  # one line for one document, for whoever reads on behind a pipe
+        console.width = max(console.width, console.measure(table, options=console.options.update(width=10_000)).maximum)
     console.print(table)
+
+
+def _passages(document: Document) -> str:
+    return "1 passage" if document.passages == 1 else f"{document.passages:,} passages"
 
 
 def print_document(console: Console, document: Document, passages: Sequence[Passage]) -> None:

@@ -53,6 +53,8 @@ async def _say(chat: Chat, line: str, session: "PromptSession[str]") -> bool:
     choice = open_checkpoint.choice(line) if open_checkpoint else None
     if choice is not None and choice.asks_text:
         with suppress(EOFError, KeyboardInterrupt):
-            await chat.press(choice, await session.prompt_async(f"  {choice.label}: "))
+            said = (await session.prompt_async(f"  {choice.label}: ")).strip()
+            if said:  # nothing said: the checkpoint stays open
+                await chat.press(choice, said)
         return True
     return await chat.say(line)

@@ -3,12 +3,15 @@
 from datetime import UTC, datetime
 
 from rich.console import Console
+from rich.table import Column, Table
 from rich.text import Text
 
 from core.errors import NotFound
 from core.events import TracedEvent
 from core.narration import told
 from core.ports import Journal
+
+ROOM_FOR_KINDS = 70  # characters; on a narrower terminal their names are folded
 
 
 async def print_trace(console: Console, journal: Journal, trace_id: str) -> None:
@@ -19,11 +22,17 @@ async def print_trace(console: Console, journal: Journal, trace_id: str) -> None
     started = events[0].at
     when = datetime.fromtimestamp(started, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     console.print(Text(f"trace {trace_id} · {when}", style="bold"))
+    if not console.is_terminal:  # one line for one event, for whoever reads on behind a pipe
+        for traced in events:
+            console.print(Text("  ".join(_cells(traced, started))), soft_wrap=True)
+        return
+    times, kinds = Column(style="cyan", no_wrap=True), Column(style="dim", no_wrap=console.width >= ROOM_FOR_KINDS)
+    lines = Table(times, kinds, Column(ratio=1), box=None, show_header=False, padding=(0, 2, 0, 0))
     for traced in events:
-        console.print(_line(traced, started))
+        lines.add_row(*(Text(cell) for cell in _cells(traced, started)))
+    console.print(lines)
 
 
-def _line(traced: TracedEvent, started: float) -> Text:
-    return Text.assemble(
-        (f"{traced.at - started:7.3f} s  ", "cyan"), (f"{traced.event.kind:<28}", "dim"), told(traced.event)
-    )
+def _cells(traced: TracedEvent, started: float) -> tuple[str, str, str]:
+    """When, which kind, and what it was."""
+    return f"{traced.at - started:7.3f} s", f"{traced.event.kind:<26}", told(traced.event)

@@ -2,26 +2,32 @@
 
 It is edited under the token of an interaction, which Discord takes for a quarter of an hour. A job that lasts longer
 says its end directly. The card may be drawn by another process than the one that posted it, and the work may begin,
-or end, before the card is there: each draws what is latest, whoever comes second.
+or end, before the card is there: each draws what is latest, whoever comes second. An end that could not be shown is
+kept, for a process that starts or runs on.
 """
 
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
+import structlog
 from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.buttons import KbButton
 from adapters.discord.messages import Messages, Spot, given_at
 from adapters.discord.places import TOKEN_SECONDS
+from adapters.endings import Endings
 from adapters.knowledge_text import job_text
-from core.errors import NotFound
+from core.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.ingestion.jobs import Job
 from core.ports import Postings
 
 _CARD = "card"
 _JOB_ID = re.compile(r"\n(job [0-9a-f]{8,})$")
+
+log = structlog.get_logger(__name__)
+
 CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
 
 
@@ -39,22 +45,15 @@ class JobCards:
         self._postings = postings
         self._connected = connected
         self._now = now
+        self._endings = Endings(postings, "discord")
+        self._unplaced: set[str] = set()
 
     async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
-        address = job.address
-        values = {
-            "message": str(message),
-            "channel": address["channel"],
-            "asker": address["asker"],
-            "token": address["token"],
-            "token_of": address["message"],
-            "note": note,
-            "cancel": cancel,
-        }
+        values = {"message": str(message), **_place_of(job), "note": note, "cancel": cancel}
         await self._postings.keep(_place(job.id), _CARD, values, person=job.by.id)
         drawn = ""
         for _ in range(CATCHING_UP):
@@ -63,6 +62,8 @@ class JobCards:
                 return
             drawn = kept["latest"]
             await self._draw(job.id, kept)
+            if kept.get("over"):
+                await self._endings.told(job.id)
 
     async def renewed(self, job_id: str, token: str, token_of: str) -> None:
         """Something on the card was pressed: it can be edited for another while, under the token of that."""
@@ -70,17 +71,46 @@ class JobCards:
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
+        if not job.address.get("asker"):
+            return
+        before = await self._postings.read(_place(job.id), _CARD)
         latest = {"latest": job_text(job), "over": "yes" if job.over else ""}
-        await self._postings.keep(_place(job.id), _CARD, latest, person=job.by.id)
+        where = {} if "token" in before else _place_of(job)  # a later press may have renewed it
+        await self._postings.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
+        if job.over:  # who dies before this has not done the job: another shows it
+            await self._endings.expect(job.id, job.by.id)
         kept = await self._postings.read(_place(job.id), _CARD)
         if "message" in kept:
             await self._draw(job.id, kept)
+            if job.over:
+                await self._endings.told(job.id)
+
+    async def finish(self) -> None:
+        """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
+
+        Raises what ``Messages`` raises, when there is still time to draw it later.
+        """
+        unplaced = set[str]()
+        for job_id in await self._endings.left():
+            kept = await self._postings.read(_place(job_id), _CARD)
+            if kept.get("over") and "message" not in kept and job_id not in self._unplaced:
+                unplaced.add(job_id)  # it may be on its way: if it is not there the next time, it will not come
+                continue
+            try:
+                if kept.get("over"):
+                    await self._draw(job_id, kept)
+            except PlatformUnavailable:
+                raise
+            except FootnoteError as error:
+                log.info("card_not_finished", job=job_id, reason=str(error))
+            await self._endings.told(job_id)
+        self._unplaced = unplaced
 
     async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:
         """Edit the card; where that is not possible any more, the end is said directly."""
         await self._connected()
         given = given_at(kept["token_of"])
-        if self._now() - given < TOKEN_SECONDS:
+        if "message" in kept and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept["channel"]), token=kept["token"], token_from=given, private=True)
             try:
                 await self._messages.edit(spot, int(kept["message"]), card(kept))
@@ -106,6 +136,17 @@ def card(kept: Mapping[str, str], where: str = "") -> ui.LayoutView:
     if kept.get("cancel") and not kept.get("over"):
         parts.append(layouts.row(KbButton.made(kept["cancel"], "Cancel")))
     return layouts.layout(*parts)
+
+
+def _place_of(job: Job) -> dict[str, str]:
+    """Where the job was asked for, by whom, and the token under which that is answered."""
+    address = job.address
+    return {
+        "channel": address["channel"],
+        "asker": address["asker"],
+        "token": address["token"],
+        "token_of": address["message"],
+    }
 
 
 def _place(job_id: str) -> str:

@@ -20,14 +20,17 @@ from adapters.discord.buttons import (
     RoleMenu,
     StopButton,
 )
+from adapters.discord.endpoints import host
 from adapters.discord.identifying import Identifying
 from adapters.discord.messages import NOBODY
-from core.errors import ConfigurationError
+from adapters.discord.reaching import reaching
+from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
 NO_CONTENT_REMEDY = (
     "Switch on “Message Content Intent” at https://discord.com/developers/applications, under Bot, Privileged Gateway "
     "Intents, and restart me."
 )
+LOGIN_SECONDS = 60.0
 RATE_LIMIT_SECONDS = 45.0  # a longer wait for a rate limit counts as Discord not answering
 
 log = structlog.get_logger(__name__)
@@ -139,12 +142,21 @@ def reads_content(client: discord.Client) -> bool:
     return flags.gateway_message_content or flags.gateway_message_content_limited
 
 
-async def logged_in(client: discord.Client, token: str) -> None:
-    """Log in over REST. Raises ConfigurationError for a token that Discord refuses."""
+async def logged_in(client: discord.Client, token: str, seconds: float = LOGIN_SECONDS) -> None:
+    """Log in over REST; a client that could not is closed by who made it.
+
+    Raises ConfigurationError for a token that Discord refuses, PlatformUnavailable when nothing useful answers.
+    """
     try:
-        await client.login(token)
+        async with reaching("log in", seconds):
+            await client.login(token)
     except discord.LoginFailure:
         raise ConfigurationError(
             "Discord refuses DISCORD_BOT_TOKEN.",
             remedy="Copy it anew from the developer portal: your application, Bot, Reset Token.",
         ) from None
+    except FootnoteError as error:
+        why = error.__cause__
+        what = why.status if isinstance(why, discord.HTTPException) else type(why).__name__
+        remedy = "Check the network and its name service, and DISCORD_API_URL if it is set."
+        raise PlatformUnavailable(f"Discord at {host()} does not answer ({what}).", remedy=remedy) from error

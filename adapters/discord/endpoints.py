@@ -8,7 +8,7 @@ from discord.http import Route
 
 from core.errors import ConfigurationError
 
-__all__ = ["point_at"]
+__all__ = ["host", "point_at"]
 
 
 def point_at(api_url: str | None, gateway_url: str | None) -> None:
@@ -20,6 +20,11 @@ def point_at(api_url: str | None, gateway_url: str | None) -> None:
         Route.BASE = _checked("DISCORD_API_URL", api_url, ("http", "https")).rstrip("/")
     if gateway_url:
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(_checked("DISCORD_GATEWAY_URL", gateway_url, ("ws", "wss")))
+
+
+def host() -> str:
+    """Where the REST API is, for people to read."""
+    return urlsplit(Route.BASE).netloc.rpartition("@")[2]
 
 
 def _checked(name: str, url: str, schemes: tuple[str, ...]) -> str:

@@ -28,8 +28,8 @@ from adapters.discord.readers import Readers
 from adapters.discord.telling import LOOK_UP_SECONDS, answering, is_admin, tell
 from adapters.discord.text import clipped
 from adapters.incoming import FileReference, Permissions
-from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
-from adapters.knowledge_text import job_text
+from adapters.knowledge_desk import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
+from adapters.knowledge_text import job_text, job_title
 from core.ingestion.jobs import Job
 from core.ports import Postings
 from core.serial import from_json, to_json
@@ -37,10 +37,12 @@ from core.serial import from_json, to_json
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
 ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conversation, each with a command of its own."
-HOW_TO_DECIDE = "-# `/kb approve` takes one up, `/kb reject` puts it aside."
+ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
 _LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILINE)
 _OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
 PRESSES_REMEMBERED = 1_000
+PAGES_COMPLETED = 5
+LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
 _COMMAND = "command"
 ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
 
@@ -176,20 +178,31 @@ class KbGroup:
     ) -> None:
         """The reply as a message of its own, or in place of the one whose button was pressed."""
         jobs = [job for job in (reply.job, *reply.more) if job is not None]
-        if jobs:
+        if jobs and not reply.choices:
             return await self._show_jobs(press, reply.text, jobs, in_place=in_place)
-        parts: list[ui.Item[Any]] = [ui.TextDisplay(layouts.reply_text(reply.text))]
-        if command is not None and command.verb is KbVerb.PROPOSALS and _LISTED.search(reply.text):
-            parts.append(ui.TextDisplay(HOW_TO_DECIDE))
+        parts: list[ui.Item[Any]] = []
+        for section in reply.sections():
+            text = layouts.reply_text(_without_cards(section.text, jobs))
+            parts.append(ui.TextDisplay(clipped(text, LONGEST_CHOICE) if section.options else text))
+            if section.options:
+                parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
+        turning = reply.turning or command
+        if turning is not None and turning.verb is KbVerb.PROPOSALS and any(one.options for one in reply.choices):
+            parts.append(ui.TextDisplay(ELSEWHERE))
         buttons: list[KbButton] = []
         if reply.confirm is not None:
             label = reply.confirm_label or "Yes, do it"
             buttons.append(await self._button(press, reply.confirm, label, kind=ONCE, danger=True))
-        if command is not None and reply.pages > 1:
-            buttons += await self._neighbours(press, command, reply)
+        if turning is not None and reply.pages > 1:
+            buttons += await self._neighbours(press, turning, reply)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
         await self._put(press, shown, in_place=in_place)
+        if jobs:
+            await self._show_jobs(press, "", jobs, in_place=False)
         return None
+
+    async def _option(self, press: Press, option: KbOption) -> KbButton:
+        return await self._button(press, option.command, option.label, kind=ONCE if option.once else "")
 
     async def _show_jobs(self, press: Press, text: str, jobs: Sequence[Job], *, in_place: bool) -> None:
         """A card for each new job, which is edited from now on; what else was said goes with the first."""
@@ -250,13 +263,24 @@ class KbGroup:
         """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
         if not is_admin(press):
             return []
-        reply = await self._kb.handle(KbCommand(verb), await self.caller(press))
-        found = {one["id"]: one["what"].replace("**", "") for one in _LISTED.finditer(reply.text)}
+        caller, found = await self.caller(press), dict[str, str]()
+        for page in range(1, PAGES_COMPLETED + 1):
+            reply = await self._kb.handle(KbCommand(verb, page=page), caller)
+            found |= {one["id"]: one["what"].replace("**", "") for one in _LISTED.finditer(reply.text)}
+            if page >= reply.pages:
+                break
         return [
             app_commands.Choice(name=clipped(what, 100), value=number)
             for number, what in found.items()
             if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
         ][:25]
+
+
+def _without_cards(text: str, jobs: Sequence[Job]) -> str:
+    """A part of a reply; of jobs, which have cards of their own, what each does."""
+    for job in jobs:
+        text = text.replace(job_text(job), f"**{job_title(job)}**")
+    return text
 
 
 def _place(kept: str) -> str:

@@ -5,6 +5,7 @@ one that another process heard.
 """
 
 import asyncio
+import itertools
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
@@ -34,6 +35,7 @@ from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
 from adapters.discord.wordings import Wordings
+from adapters.endings import look_after
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
 from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
 from adapters.platform import Posting
@@ -46,6 +48,8 @@ from core.ports import Checkpoints, Inbox, Postings
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
+NOT_YET = "it is not connected yet"
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
 Parse = Callable[[str, bytes], Awaitable[Parsed]]
@@ -85,7 +89,7 @@ class DiscordPlatform:
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._client: FootnoteClient | None = None
-        self._waiting_for = "it is not connected yet"
+        self._waiting_for = NOT_YET
         self._connected = asyncio.Event()
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identifying = Identifying(controls.preferences)
@@ -94,7 +98,7 @@ class DiscordPlatform:
         self._wordings = Wordings(postings)
         self.messages = Messages(self.client)
         self.readers = Readers(self.client, controls)
-        cards = JobCards(self.messages, postings, self.connected)
+        self._cards = cards = JobCards(self.messages, postings, self.connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
         self._listening = Listening(
             client=self.client,
@@ -171,6 +175,7 @@ class DiscordPlatform:
         taking = asyncio.create_task(self._intake.run())
         connecting = asyncio.create_task(self._connect())
         stopping = asyncio.create_task(_wait(stop))
+        finishing = asyncio.create_task(look_after(self._cards.finish, stop))
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
@@ -179,9 +184,9 @@ class DiscordPlatform:
         finally:
             await self._hang_up(connecting)
             await self._intake.drained()
-            for task in (taking, stopping):
+            for task in (taking, stopping, finishing):
                 task.cancel()
-            await asyncio.gather(taking, stopping, return_exceptions=True)
+            await asyncio.gather(taking, stopping, finishing, return_exceptions=True)
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
@@ -211,9 +216,8 @@ class DiscordPlatform:
     async def _connect(self) -> None:
         content = True
         while True:
-            client = self._new_client(content=content)
+            client = await self._logged_in(content=content)
             try:
-                await logged_in(client, self._token)
                 if content and not reads_content(client):
                     content = await self._without_content(client)
                     continue
@@ -227,11 +231,31 @@ class DiscordPlatform:
                 await client.close()
                 remedy = "footnote doctor says what is missing."
                 raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
-            except ConfigurationError:
+            else:
+                return
+
+    async def _logged_in(self, *, content: bool) -> FootnoteClient:
+        """A client that Discord has let in. It is asked until it answers, which is logged once and told as we wait.
+
+        Raises ConfigurationError when Discord refuses the token.
+        """
+        for attempt in itertools.count():
+            client = self._new_client(content=content)
+            try:
+                await logged_in(client, self._token)
+            except PlatformUnavailable as error:
+                await client.close()
+                self._waiting_for = str(error)
+                if not attempt:
+                    log.warning("discord_away", reason=str(error))
+            except BaseException:
                 await client.close()
                 raise
             else:
-                return
+                self._waiting_for = NOT_YET
+                return client
+            await asyncio.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+        raise AssertionError("it is asked for ever")
 
     async def _without_content(self, client: FootnoteClient) -> bool:
         """Say what to switch on, and give this client up for one that asks for less."""

@@ -15,7 +15,7 @@ from adapters.discord.messages import NOBODY
 from adapters.discord.places import PLATFORM
 from adapters.discord.presses import role_of
 from adapters.discord.reaching import reaching
-from core.errors import FootnoteError
+from core.errors import FootnoteError, PlatformUnavailable
 from core.places import PlaceSettings
 
 CHECK_SECONDS = 20.0
@@ -47,9 +47,10 @@ async def preflight(
     point_at(api_url, gateway_url)
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
-        async with reaching("log in", CHECK_SECONDS):
-            await logged_in(client, token)
+        await logged_in(client, token, CHECK_SECONDS)
         return [_token(client), _content(client), *await _servers(client, _handoffs(defaults, chosen or {}))]
+    except PlatformUnavailable as error:
+        return [DiscordCheck("Discord", False, error.args[0], error.remedy or "")]
     except FootnoteError as error:
         return [DiscordCheck("Discord token", False, error.args[0], error.remedy or "")]
     finally:

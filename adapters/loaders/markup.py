@@ -97,6 +97,8 @@ _VAGUE = re.compile(
 )
 _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCode\s+)([\w+#-]+)")
 _BREAK = "\u2028"
+_APART = ("a", "label", "option")
+"""Elements that are each a thing of its own: two that touch are two words, as "Overview" and "Quickstart" of a menu."""
 
 
 def soup(markup: str | bytes, encoding: str | None = None) -> BeautifulSoup:
@@ -171,7 +173,14 @@ def _inline(node: PageElement) -> str:
         return ""
     inner = "".join(_inline(child) for child in node.children)
     writer = _INLINE.get(node.name)
-    return writer(node, inner) if writer else inner
+    text = writer(node, inner) if writer else inner
+    return f"{text} " if text and _touches(node) else text
+
+
+def _touches(tag: Tag) -> bool:
+    """Whether the next link or label stands right behind this one: a style sheet holds such apart, not white space."""
+    after = tag.next_sibling
+    return tag.name in _APART and isinstance(after, Tag) and after.name == tag.name
 
 
 def _code(_tag: Tag, inner: str) -> str:

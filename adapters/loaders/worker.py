@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -36,10 +37,18 @@ def main() -> None:
     limit(memory)
     forbid()
     sys.setrecursionlimit(RECURSION)
+    try:
+        _serve(requests, answers, cpu_seconds, output_bytes)
+    finally:
+        with suppress(OSError):
+            Path.cwd().rmdir()  # who started us removes it too, unless they were killed
+
+
+def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes: int) -> None:
     while header := _read_frame(requests):
         data = _exactly(requests, int(header["size"]))
         allow_cpu(cpu_seconds)
-        answer = frame(answer_for(str(header["name"]), data))
+        answer = frame(*answer_for(str(header["name"]), data))
         if len(answer) > output_bytes:
             answer = frame(
                 {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
@@ -49,22 +58,22 @@ def main() -> None:
         del data, answer
 
 
-def answer_for(name: str, data: bytes) -> dict[str, Any]:
-    """The reading of one file, or why there is none, as a message."""
+def answer_for(name: str, data: bytes) -> list[dict[str, Any]]:
+    """The reading of one file, or why there is none, as messages."""
     from adapters.loaders import formats
 
     try:
         return from_parsed(formats.read(name, data))
     except DocumentRejected as rejected:
-        return {"rejected": Exception.__str__(rejected), "remedy": rejected.remedy}
+        return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy}]
     except MemoryError:
-        return {"rejected": "Reading it needs more memory than one file may use.", "fatal": True}
+        return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
     except RecursionError:
-        return {"rejected": "It is nested too deeply to be read.", "fatal": True}
+        return [{"rejected": "It is nested too deeply to be read.", "fatal": True}]
     except Exception as error:  # noqa: BLE001 - the parsers' outer edge: any failure is this file's, not ours
         if "memory" in str(error).lower():  # lxml and pdfium report a failed allocation in their own words
-            return {"rejected": "Reading it needs more memory than one file may use.", "fatal": True}
-        return {"rejected": f"It is damaged and cannot be read ({type(error).__name__}).", "fatal": True}
+            return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
+        return [{"rejected": f"It is damaged and cannot be read ({type(error).__name__}).", "fatal": True}]
 
 
 def leave_network() -> None:
@@ -99,13 +108,16 @@ def allow_cpu(seconds: int) -> None:
 
 
 def forbid() -> None:
-    """No sockets, no processes, no changes to files outside the working directory, for this process's life."""
+    """No sockets, no processes, no changes to files outside the working directory, for this process's life.
+
+    The working directory itself may go, once it is empty.
+    """
     home = str(Path.cwd())
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in _FORBIDDEN:
+        if event in _FORBIDDEN and not (event == "os.rmdir" and arguments[0] == home):
             raise PermissionError(f"{event} is not allowed while parsing")
-        if event == "open" and _writes(arguments) and not str(arguments[0]).startswith(home):
+        if event == "open" and _writes(arguments) and not str(arguments[0]).startswith(home + os.sep):
             raise PermissionError("writing is not allowed while parsing")
 
     sys.addaudithook(refuse)

@@ -9,13 +9,14 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
+from adapters.reasoners.server_sent_events import ServerSentEvents
 from adapters.reasoners.structured import as_number
 from core.budget import Meter, Prices
 from core.errors import ModelMisbehaved, ModelUnavailable
@@ -31,6 +32,7 @@ CHARACTERS_PER_TOKEN = 4  # the usual estimate for English; a tokenizer of an un
 MOST_CHARACTERS_PER_TOKEN = 10
 TOKENS_PER_MESSAGE = 4
 FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
+DRAIN_SECONDS = 0.1  # for the end of a stream that has said that it is done
 LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
 CUT_OFF = " …"
 
@@ -124,7 +126,10 @@ class Endpoint:
         prices: Prices | None = None,
     ) -> None:
         """Nothing is connected yet. What the options mean stands at ``Calling``."""
+        import httpx2
         from openai import AsyncOpenAI
+
+        from adapters.reasoners.openai_transport import http_client
 
         self.model = model
         self.host = urlsplit(base_url).hostname or "the configured address"
@@ -136,9 +141,15 @@ class Endpoint:
         self._purse = purse
         self._prices = prices or Prices()
         self._refused: set[str] = set()
+        # Whatever is awaited here has a deadline; one more in the transport would be set anew with each piece it reads.
+        patience = httpx2.Timeout(None, connect=timeout_seconds)
         self._client = AsyncOpenAI(
-            base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
-        )  # retries are ours: the client's own know nothing of a meter
+            base_url=base_url,
+            api_key=api_key or "none",
+            timeout=patience,
+            max_retries=0,  # retries are ours: the client's own know nothing of a meter
+            http_client=http_client(patience),
+        )
 
     @property
     def refused(self) -> frozenset[str]:
@@ -204,16 +215,15 @@ class Endpoint:
         Ends normally only when the model said that it was done, or had reached the length that it may write.
         """
         ceiling = _ceiling(ask, meter)
-        tally = _Tally()
+        tally = _Tally(ceiling * MOST_CHARACTERS_PER_TOKEN)
         deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
         async with self._paid(ask, ceiling) as bill:
             try:
-                async with aclosing(self._chunks(ask, ceiling, deadline, tally)) as chunks:
-                    async for chunk in chunks:
-                        if piece := tally.take(chunk):
+                async with aclosing(self._chunks(ask, ceiling, deadline, tally)) as received:
+                    async for chunks in received:
+                        if piece := tally.take(chunks):
                             yield piece
-                        if tally.written > ceiling * MOST_CHARACTERS_PER_TOKEN:
-                            tally.finish = "length"  # this endpoint does not keep to the length itself
+                        if tally.full:
                             break
                 tally.require_end()
                 if tally.finish == "length":
@@ -229,32 +239,47 @@ class Endpoint:
                     bill.tokens = (tally.usage[0] or ask.tokens, written)
                     meter.called(*bill.tokens)
 
-    async def _chunks(self, ask: Ask, ceiling: int, deadline: float, tally: "_Tally") -> AsyncGenerator[Any, None]:
-        """The chunks as the client reads them, each awaited for a bounded time."""
+    async def _chunks(
+        self, ask: Ask, ceiling: int, deadline: float, tally: "_Tally"
+    ) -> AsyncGenerator[Sequence[Any], None]:
+        """The chunks, those that came together together; each wait for more is bounded."""
         opening = self._persistently(lambda: self._accepted(ask, ceiling, self._opened, stream=True))
-        response = await self._soon(opening, deadline)
+        stream = await self._soon(opening, deadline)
         tally.sent = True
-        async with response:
-            if "event-stream" not in response.response.headers.get("content-type", "event-stream"):
-                body = await self._soon(response.response.aread(), deadline)  # it does not stream: all at once then
-                yield _as_chunk(_object(body))
+        async with stream:
+            response = stream.response
+            if "event-stream" not in response.headers.get("content-type", "event-stream"):
+                body = await self._soon(response.aread(), deadline)  # it does not stream: all at once then
+                yield [_as_chunk(_object(body))]
                 return
-            chunks = aiter(response)
-            while (chunk := await self._soon(anext(chunks, None), deadline)) is not None:
-                yield chunk
+            events, received = ServerSentEvents(), aiter(response.aiter_bytes())
+            while not events.done and (data := await self._soon(anext(received, None), deadline)) is not None:
+                yield [self._chunk(event) for event in events.feed(data)]
+            yield [self._chunk(event) for event in events.finish()]
+            # A connection whose stream was read to its end can be used again; the answer is there, whatever comes now.
+            with suppress(TimeoutError, *_vendor_errors()):
+                async with asyncio.timeout(DRAIN_SECONDS):
+                    await anext(received, None)
+
+    def _chunk(self, event: bytes) -> Any:
+        chunk = json.loads(event)
+        if _mapping(chunk).get("error"):
+            raise self._reported()
+        return chunk
 
     async def _soon(self, waiting: Awaitable[T], deadline: float) -> T:
         async with asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._timeout)):
             return await waiting
 
-    # Both past the client's typed methods. Compatible servers send shapes that its types do not foresee; and turning
-    # a request into its types and each chunk into a model was more than half of an answer's time on the processor.
+    # Past the client's typed methods and its reading of streams. Compatible servers send shapes that its types do not
+    # foresee; and turning a request into its types and each chunk into a model was more than half of an answer's time
+    # on the processor. Events are read in ``_chunks``, all that came at once together.
 
     async def _completed(self, parameters: Json) -> Json:
         import httpx2
 
         raw = await self._client.post("/chat/completions", body=parameters, cast_to=httpx2.Response)
-        return _object(raw.text)
+        return _object(raw.content)
 
     async def _opened(self, parameters: Json) -> Any:
         from openai import AsyncStream
@@ -348,15 +373,16 @@ class Endpoint:
 
     def _translated(self, error: Exception) -> ModelUnavailable:
         """Our error for a vendor's. Nothing the endpoint says is repeated: some repeat the key in it."""
+        import httpx2
         import openai
 
         match error:
             case openai.APIStatusError():
                 return self._for_status(error)
-            case openai.APITimeoutError():
+            case openai.APITimeoutError() | httpx2.TimeoutException():
                 return self._late()
             case openai.APIError() if not isinstance(error, openai.APIConnectionError):
-                return ModelUnavailable(f"The model endpoint at {self.host} reported an error.", remedy="Try again.")
+                return self._reported()
             case ValueError() | TypeError() | AttributeError() | LookupError():
                 return ModelMisbehaved(
                     f"The model endpoint at {self.host} sent something that is no chat completion.",
@@ -364,6 +390,9 @@ class Endpoint:
                 )
             case _:
                 return self._gone()
+
+    def _reported(self) -> ModelUnavailable:
+        return ModelUnavailable(f"The model endpoint at {self.host} reported an error.", remedy="Try again.")
 
     def _gone(self) -> ModelUnavailable:
         return ModelUnavailable(
@@ -414,15 +443,29 @@ class _Bill:
 class _Tally:
     """What a stream has brought so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.sent = False
         self.finish = ""
         self.written = 0  # characters
         self.usage = (0, 0)
+        self._most = most  # characters
 
-    def take(self, chunk: Any) -> str:
-        """The text of one chunk."""
-        chunk = _mapping(chunk)
+    @property
+    def full(self) -> bool:
+        """Whether it is longer than was asked for: not every endpoint keeps to the length itself."""
+        return self.written > self._most
+
+    def take(self, chunks: Sequence[Any]) -> str:
+        """The text of these chunks, until it is full."""
+        pieces = []
+        for chunk in chunks:
+            pieces.append(self._taken(_mapping(chunk)))
+            if self.full:
+                self.finish = "length"
+                break
+        return "".join(pieces)
+
+    def _taken(self, chunk: Json) -> str:
         usage = _usage(chunk.get("usage"))
         self.usage = usage if any(usage) else self.usage
         choice = _mapping(next(iter(chunk.get("choices") or ()), None))

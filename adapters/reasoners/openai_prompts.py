@@ -13,11 +13,21 @@ from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.openai_endpoint import Ask
 from adapters.reasoners.openai_tools import TOOLS_IN_WORDS, tools_for
-from adapters.reasoners.structured import MISSING
+from adapters.reasoners.structured import MISSING, UNCLEAR
 from core.answer import Claim
 from core.conversation import Thread, Turn
 from core.evidence import Evidence
-from core.inquiry import Behaviour, Conduct, Inquiry, ListSources, Move, ReadSection, SearchKnowledge, SearchSource
+from core.inquiry import (
+    Behaviour,
+    CheckpointKind,
+    Conduct,
+    Inquiry,
+    ListSources,
+    Move,
+    ReadSection,
+    SearchKnowledge,
+    SearchSource,
+)
 
 # Each step's first sentence; a scripted model knows by it what it is asked.
 UNDERSTAND = "You plan how Footnote, an assistant that answers from a team's documents, handles the newest message."
@@ -49,11 +59,21 @@ _BEHAVIOURS = {
 }
 
 
+_UNSAID = " Say what the documents do not say. If they say nothing on\n  it at all, say only that."
 _ATTEMPT = f"""
-- The documents come straight from a search and need not fit. If they do not answer the whole question, or if it may
-  mean one of several things that they describe, write no answer but this one line only, with the keywords to search
-  for next:
+- The documents come straight from a search and need not fit. If they do not answer the whole question, write no
+  answer but this one line only, with the keywords to search for next:
 {MISSING} keywords"""
+_MAY_ASK = f"""
+- If the question may mean several things, the documents answer it differently for each, and nothing in it or the
+  conversation says which is meant, write no answer but this one line only: a question back, then two to four
+  readings, each a self-contained question. Versions of one thing are no readings: give both, as said above.
+{UNCLEAR} question | reading | reading"""
+_MAY_NOT_ASK = """
+- If the question may mean several things that the documents answer differently, answer for each, by its name."""
+_ENOUGH = """
+"enough" is true only when these passages, with the evidence listed first if there is any, answer every part of the
+  question, and false when a part is missing or when they show several readings that need different answers."""
 
 
 class Fence:
@@ -91,6 +111,7 @@ search: whenever a fact is asked for. {_BEHAVIOURS[inquiry.conduct.behaviour]}
   …?" are resolved from the conversation, typos and filler are gone. A new topic stays a new topic: take nothing
   over from the old one then.
  "queries" are search queries of keywords, not sentences: one for each unrelated need, usually one, three at most.
+  One need gets one query: no second wording of it.
 reply: only for greetings, thanks, "explain that more simply", and questions about this conversation itself.
   "reply" is the finished reply, made from the conversation alone; keep its [number] marks. Never state facts
   from your own memory.
@@ -111,19 +132,22 @@ ask: only when the message has several readings that need different answers and 
     return Ask(system, user, max_tokens=700, json=True)
 
 
-def grading(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Ask:
-    """One batch of passages to grade."""
+def grading(inquiry: Inquiry, evidence: Sequence[Evidence], known: Sequence[Evidence] | None = None) -> Ask:
+    """One batch of passages to grade; where it is told what is ``known``, also whether all of it suffices."""
     fence = Fence()
+    deciding, enough = ("", "") if known is None else (_ENOUGH, ', "enough": false')
     system = f"""{GRADE}
 Answer with one JSON object and nothing else, with one entry for each passage:
-{{"grades": [{{"id": 1, "score": 8, "summary": ""}}]}}
+{{"grades": [{{"id": 1, "score": 8, "summary": ""}}]{enough}}}
 "score" from 1 to 10: 10 answers the question in full, 7 or 8 answers a part of it, 5 or 6 helps to answer it, 3
   is on the same topic only, 1 has nothing to do with it.
 "summary": what the passage says that bears on the question, in at most two sentences, with its names, numbers
-  and dates. Empty below 5.
+  and dates. Empty below 5.{deciding}
 {fence.rule}"""
+    before = [fence("evidence", _gist(item, SHORT), title=item.passage.title) for item in known or ()]
     passages = (_document(fence, item, _clip(item.passage.text, MEDIUM)) for item in evidence)
-    return Ask(system, _joined(_question(inquiry), *passages), max_tokens=90 * len(evidence) + 100, json=True)
+    user = _joined(_question(inquiry), _narrowed(inquiry), *before, *passages)
+    return Ask(system, user, max_tokens=90 * len(evidence) + 100, json=True)
 
 
 def deciding(inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], searches_left: int | None) -> Ask:
@@ -142,7 +166,7 @@ Call one or more tools; several calls at once run together. Call answer_now when
         "Knowledge bases:\n" + _bases(inquiry),
         _conversation(thread, fence) if not relevant else "",
         _question(inquiry),
-        f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else "",
+        _narrowed(inquiry),
         "Searches already made:\n" + (_searches(inquiry, fence) or "none"),
         "Evidence that counts:" if seen else "Evidence that counts: none",
         *seen,
@@ -154,7 +178,8 @@ Call one or more tools; several calls at once run together. Call answer_now when
 def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], max_tokens: int) -> Ask:
     """The answer, as Markdown with ``[id]`` marks."""
     fence = Fence()
-    attempt = _ATTEMPT if inquiry.attempt else ""
+    attempt = _attempt(inquiry) if inquiry.attempt and not inquiry.closing else ""
+    unsaid = "" if attempt else _UNSAID
     weak = "\nThe evidence is weak. Say so first, and word what follows with care." if inquiry.caveats else ""
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
     system = f"""{COMPOSE}
@@ -163,8 +188,7 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
 - A sentence that no document says ends in "(not from the documents)". Better leave it out.
 - When documents contradict each other, or a newer one supersedes an older one, say so, and give both with their
   dates.
-- Answer several questions in their order, each once. Say what the documents do not say. If they say nothing on
-  it at all, say only that.
+- Answer several questions in their order, each once.{unsaid}
 - Short and plain: the answer first, then what matters for it. Markdown. No heading above a short answer, no
   list of sources at the end, no links.
 - {_language(inquiry.conduct)}{attempt}{weak}{closing}
@@ -172,7 +196,7 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
     user = _joined(
         _conversation(thread, fence, turns=2),
         *_documents(fence, evidence),
-        f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else "",
+        _narrowed(inquiry),
         f"Still missing after the search: {_line(inquiry.missing, SHORT)}" if inquiry.missing else "",
         _question(inquiry),
     )
@@ -221,6 +245,14 @@ Write the summary anew so that it also covers the new turns: what was asked, wha
     told = fence("conversation", "\n".join(_turn(turn, MEDIUM) for turn in turns))
     before = fence("summary", _clip(summary, LONG)) if summary else ""
     return Ask(system, _joined(before, told), max_tokens=400)
+
+
+def _attempt(inquiry: Inquiry) -> str:
+    return _ATTEMPT + (_MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK)
+
+
+def _narrowed(inquiry: Inquiry) -> str:
+    return f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else ""
 
 
 def _language(conduct: Conduct) -> str:

@@ -15,7 +15,7 @@ from adapters.reasoners import openai_prompts as prompts
 from adapters.reasoners.openai_endpoint import Ask, Calling, Endpoint
 from adapters.reasoners.openai_tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
 from adapters.reasoners.structured import (
-    MissingFilter,
+    InsteadFilter,
     ThoughtFilter,
     as_flag,
     as_number,
@@ -30,8 +30,8 @@ from core.budget import Meter
 from core.conversation import Thread, Turn
 from core.errors import ModelMisbehaved
 from core.evidence import Evidence, Grade
-from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
-from core.ports import DraftPart, Withheld
+from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
+from core.ports import DraftPart, Judgement, Withheld
 
 T = TypeVar("T")
 
@@ -86,7 +86,13 @@ class OpenAIReasoner:
         return _plan(reply or {}, inquiry.question)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
-        """Batches, some of them at a time; what the model leaves out gets its grade from the retrieval's score."""
+        """Batches, some of them at a time; what the model leaves out gets its grade from the retrieval's score.
+
+        What fits into one batch is graded and found sufficient in one reply, except in the thorough profile: the one
+        who sees a single batch sees all there is. Whatever else there is to decide has a call with tools of its own.
+        """
+        if 0 < len(evidence) <= self._batch and inquiry.conduct.profile is not Profile.THOROUGH:
+            return await self._judged(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
         asks = [prompts.grading(inquiry, batch) for batch in batches]
         meter.admit(sum(ask.tokens for ask in asks))  # together: each alone might pass while all would not
@@ -99,6 +105,13 @@ class OpenAIReasoner:
 
         found = await _together([graded(ask, batch) for ask, batch in zip(asks, batches, strict=True)])
         return [grade for grades in found for grade in grades]
+
+    async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Judgement:
+        known = inquiry.library.relevant(CUTOFFS[inquiry.conduct.behaviour])
+        completion = await self.endpoint.complete(prompts.grading(inquiry, evidence, known), meter)
+        reply = json_in(completion.text)
+        enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
+        return Judgement(tuple(_grades(reply, evidence)), Sufficient("the grader has enough") if enough else None)
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """One call with tools. A reply that is no decision counts as: go on with what there is."""
@@ -115,21 +128,22 @@ class OpenAIReasoner:
     ) -> AsyncGenerator[DraftPart, None]:
         """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes.
 
-        In an attempt, the line that says what is missing ends it.
+        In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
+        an answer, the answer stands.
         """
         ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
-        lacking, written = MissingFilter(), False
+        instead, written = InsteadFilter(), False
         async with aclosing(self._thoughtless(ask, meter)) as pieces:
             async for piece in pieces:
-                if text := lacking.feed(piece) if inquiry.attempt else piece:
+                if text := instead.feed(piece) if inquiry.attempt else piece:
                     written = written or bool(text.strip())
                     yield text
-                if lacking.complete:
+                if instead.complete:
                     break
-        if lacking.found:
-            yield Withheld(lacking.missing)
+        if instead.missing or instead.asks or (instead.found and not written):
+            yield _withheld(instead)
             return
-        if rest := lacking.rest():
+        if rest := instead.rest():
             written = written or bool(rest.strip())
             yield rest
         if not written:
@@ -219,6 +233,13 @@ def _plan(reply: dict[str, Any], asked: str) -> Plan:
         reason or "searching for the question as it stands",
         sources_first=as_flag(reply.get("sources_first")),
     )
+
+
+def _withheld(instead: InsteadFilter) -> Withheld:
+    if not instead.asks:
+        return Withheld(instead.missing)
+    question, *readings = (text[:QUERY_LENGTH] for text in instead.asks)
+    return Withheld(unclear=AskBack(question, tuple(readings[:MOST_OPTIONS]), "the documents answer several readings"))
 
 
 def _grades(reply: object, batch: Sequence[Evidence]) -> list[Grade]:

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-MISSING = "MISSING:"  # begins the line that takes an attempted answer's place
+MISSING, UNCLEAR = "MISSING:", "UNCLEAR:"  # begin the line that takes an attempted answer's place
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -19,10 +19,14 @@ _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LITERAL = re.compile(r"(?<=[:\[,\s])(True|False|None)(?=\s*[,}\]])")
 _MOST_STARTS = 20  # how many brackets of a long text are tried as the beginning of a JSON value
 _MISSING_LENGTH = 300  # characters
+_UNCLEAR_LENGTH = 1_200
+_FEWEST_READINGS = 2
+_NOTHING = frozenset({"none", "nothing", "n/a", "no", "-", "keywords"})
 _LINE_STARTS = (r"(?:\A|\n)[\s>*_#-]*", r"\n[\s>*_#-]*")  # of the whole text; of what follows its first words
-_MISSING = [re.compile(start + MISSING) for start in _LINE_STARTS]
-_BEGUN = "|".join(MISSING[:length] for length in range(len(MISSING)))
-_MAY_BE_MISSING = [re.compile(rf"{start}(?:{_BEGUN})\Z") for start in _LINE_STARTS]
+_INSTEAD = [re.compile(f"{start}({MISSING}|{UNCLEAR})") for start in _LINE_STARTS]
+_BEGUN = "|".join(word[:length] for word in (MISSING, UNCLEAR) for length in range(len(word)))
+_MAY_BE_INSTEAD = [re.compile(rf"{start}(?:{_BEGUN})\Z") for start in _LINE_STARTS]
+_LIST_MARK = re.compile(r"^\s*(?:[-*•>]+|\(?\w[.)])\s+")
 _UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
 
 
@@ -121,44 +125,64 @@ def as_flag(value: object) -> bool:
     return value is True or (isinstance(value, str) and value.strip().casefold() in {"true", "yes", "1"})
 
 
-class MissingFilter:
-    """Finds the line of a streamed text that says what is missing, and holds back what may become one.
+class InsteadFilter:
+    """Finds the line of a streamed text that stands in the answer's place, and holds back what may become one.
 
-    Neither the line nor what comes after it is let through; ``missing`` is what it says.
+    Neither the line nor what comes after it is let through. It says what is missing, or it asks back:
+    ``UNCLEAR: a question | a reading | a reading``, also with each reading on a line of its own.
     """
 
     def __init__(self) -> None:
         self._held = ""
         self._begun = False  # something was let through, so that the next piece begins no line by itself
-        self._said: str | None = None
+        self._word = ""
+        self._said = ""
 
     @property
     def found(self) -> bool:
         """Whether there is such a line."""
-        return self._said is not None
+        return bool(self._word)
 
     @property
     def missing(self) -> str:
-        """What the line says."""
-        return (self._said or "").strip().partition("\n")[0].strip(' \r*_."')[:_MISSING_LENGTH]
+        """What the line says is missing; empty when it asks back, or says that nothing is."""
+        if self._word != MISSING or self._first_line.casefold() in _NOTHING:
+            return ""
+        return self._first_line[:_MISSING_LENGTH]
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The question back and its readings, where the line has that and at least two readings; else empty."""
+        if self._word != UNCLEAR:
+            return ()
+        said = self._said[:_UNCLEAR_LENGTH]
+        parts = self._first_line.split("|") if "|" in self._first_line else said.replace("|", "\n").splitlines()
+        texts = tuple(dict.fromkeys(filter(None, (_LIST_MARK.sub("", part).strip(' \r*_"') for part in parts))))
+        return texts if len(texts) > _FEWEST_READINGS else ()
 
     @property
     def complete(self) -> bool:
         """Whether the line has been read to its end."""
-        said = (self._said or "").lstrip()
+        said = self._said.lstrip()
+        if self._word == UNCLEAR:
+            return ("\n" in said and "|" in said.partition("\n")[0]) or len(said) > _UNCLEAR_LENGTH
         return "\n" in said or len(said) > _MISSING_LENGTH
+
+    @property
+    def _first_line(self) -> str:
+        return self._said.strip().partition("\n")[0].strip(' \r*_."')
 
     def feed(self, piece: str) -> str:
         """What of the text so far may be shown now."""
-        if self._said is not None:
+        if self._word:
             self._said += piece
             return ""
         text = self._held + piece
         where = 1 if self._begun else 0
-        if (line := _MISSING[where].search(text)) is not None:
-            self._said = text[line.end() :]
+        if (line := _INSTEAD[where].search(text)) is not None:
+            self._word, self._said = line.group(1), text[line.end() :]
             return text[: line.start()]
-        held = _MAY_BE_MISSING[where].search(text)
+        held = _MAY_BE_INSTEAD[where].search(text)
         shown = text[: held.start()] if held else text
         self._held = text[len(shown) :]
         self._begun = self._begun or bool(shown)

@@ -21,6 +21,7 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from adapters.controls import Controls
+from adapters.endings import look_after
 from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
 from adapters.slack import blocks, kb_blocks, views
 from adapters.slack.commands import COMMAND, Commands, Given
@@ -96,7 +97,7 @@ class SlackPlatform(SlackThreads):
         self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
         self._presses = Presses(workplace, self._intake, self._knowledge)
         self._commands = Commands(workplace)
-        self._home = Home(workplace)
+        self._home = Home(workplace, self._knowledge)
         self._ear = Ear(connection, app_token, self._in_socket_mode) if app_token else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
@@ -117,8 +118,11 @@ class SlackPlatform(SlackThreads):
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be connected until ``stop`` is set. Raises ConfigurationError when Slack refuses the tokens."""
-        if await self._introduced(stop) and self._ear is not None:
-            await self._ear.run(stop)
+        if await self._introduced(stop):
+            if self._knowledge is not None:
+                self._do_aside(look_after(self._knowledge.cards.finish, stop))
+            if self._ear is not None:
+                await self._ear.run(stop)
         await stop.wait()
 
     async def _introduced(self, stop: asyncio.Event) -> bool:
@@ -214,7 +218,7 @@ class SlackPlatform(SlackThreads):
         app.view(views.SETTINGS)(self._save_settings)
         app.command(COMMAND)(self._commanded(self._commands.answer))
         if self._knowledge is not None:
-            KbListeners(self._knowledge).register(app)
+            KbListeners(self._knowledge, self._home).register(app)
         else:
             app.command(KB)(self._commanded(_no_knowledge))
         app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))

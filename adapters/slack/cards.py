@@ -2,17 +2,20 @@
 
 A message for one person's eyes in a channel can be edited for half an hour only, and a job may take longer or outlive
 the process that accepted it. So the card is a message of its own, and what it should show is kept before it is shown:
-whichever process works on the job goes on editing, and of two that edit at once the newest state stays.
+whichever process works on the job goes on editing, and of two that edit at once the newest state stays. That a job is
+over may have to wait for Slack; whose card is still to say so is kept too, for a process that starts or runs on.
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 
+from adapters.endings import Endings
 from adapters.knowledge_text import job_title
 from adapters.slack import blocks, kb_blocks
 from adapters.slack.intake import PLATFORM
@@ -33,18 +36,65 @@ MOST_LOOKED_AT = 50  # messages in which a card is looked for
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """What a job's card shows, and to whom."""
+
+    job: str
+    person: str
+    user: str
+    space: str
+    layout: str
+    title: str
+
+    @classmethod
+    def of(cls, job: Job) -> "_Card":
+        """The card for a job as it is now."""
+        space = ThreadKey.parse(job.thread).space if job.thread else ""
+        layout = json.dumps(kb_blocks.card(job))
+        return cls(job.id, job.by.id, job.address.get("user", ""), space, layout, job_title(job))
+
+    @classmethod
+    def of_kept(cls, job_id: str, person: str, kept: Mapping[str, str]) -> "_Card":
+        """The card as it was last kept."""
+        return cls(job_id, person, kept["user"], kept["space"], kept["card"], kept["title"])
+
+    def kept(self) -> dict[str, str]:
+        """What another process needs to show it."""
+        return {"user": self.user, "space": self.space, "card": self.layout, "title": self.title}
+
+
 class JobCards:
     """``adapters.knowledge_desk.JobCard`` over direct messages."""
 
     def __init__(self, workplace: Workplace) -> None:
         """Post and edit as this workspace's bot."""
         self._workplace = workplace
+        self._endings = Endings(workplace.postings, PLATFORM)
         self._pace = Pace({"card": EDITS}, EDIT_SECONDS)
         self._ending: set[asyncio.Task[None]] = set()
+        self._concluding: set[str] = set()
         self._adopting: set[str] = set()
 
+    async def finish(self) -> None:
+        """Show the last state of every job whose card may not show it yet, but for those in hand here.
+
+        Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
+        """
+        for job_id, person in (await self._endings.left()).items():
+            if job_id in self._concluding:
+                continue
+            kept = await self._kept(job_id, person)
+            if not kept.get("over"):  # forgotten with the person it was for
+                await self._endings.told(job_id)
+                continue
+            try:
+                await self._finished(_Card.of_kept(job_id, person, kept))
+            except Refusal as refusal:
+                log.info("card_not_finished", job=job_id, reason=str(refusal))
+
     async def close(self) -> None:
-        """End what is still on its way."""
+        """End what is still on its way; what it leaves is finished wherever ``finish`` is called next."""
         for task in tuple(self._ending):
             task.cancel()
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -53,9 +103,10 @@ class JobCards:
 
     async def post(self, job: Job) -> bool:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
+        card = _Card.of(job)
         try:
-            channel = await self.direct_message(job.address.get("user", ""))
-            await self._post(job, channel)
+            channel = await self.direct_message(card.user)
+            await self._post(card, channel)
         except Refusal as refusal:
             log.info("card_not_posted", job=job.id, reason=str(refusal))
             await self._keep(job.id, job.by.id, closed="yes")
@@ -65,19 +116,19 @@ class JobCards:
             return False
         return True
 
-    async def _post(self, job: Job, channel: str) -> None:
-        layout = json.dumps(kb_blocks.card(job))
-        place = ThreadKey(PLATFORM, ThreadKey.parse(job.thread).space, channel, "")
-        await self._keep(job.id, job.by.id, first=layout, title=job_title(job))
+    async def _post(self, card: "_Card", channel: str) -> bool:
+        """Post it; whether it shows the newest state."""
+        place = ThreadKey(PLATFORM, card.space, channel, "")
+        await self._keep(card.job, card.person, first=card.layout, title=card.title)
         try:
-            said = await self._workplace.say(place, job_title(job), json.loads(layout), part=_part(job.id))
+            said = await self._workplace.say(place, card.title, json.loads(card.layout), part=_part(card.job))
             ts = str(said["ts"])
         except Uncertain:
-            ts = await self._lost(channel, job.id)
+            ts = await self._lost(channel, card.job)
             if not ts:
                 raise
-        await self._keep(job.id, job.by.id, channel=channel, ts=ts)
-        await self._catch_up(job.id, job.by.id, layout)
+        await self._keep(card.job, card.person, channel=channel, ts=ts)
+        return await self._catch_up(card.job, card.person, card.layout)
 
     async def direct_message(self, user: str) -> str:
         """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
@@ -88,54 +139,69 @@ class JobCards:
 
     async def show(self, job: Job) -> None:
         """Show this state: sooner or later while the job goes on, always when it is over."""
-        if not job.address.get("user"):
+        card = _Card.of(job)
+        if not card.user:
             return
-        layout = json.dumps(kb_blocks.card(job))
-        await self._keep(job.id, job.by.id, card=layout, title=job_title(job), over="yes" if job.over else "")
-        kept = await self._kept(job.id, job.by.id)
+        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.kept())
+        if job.over:  # who dies before this has not done the job: another shows it
+            await self._endings.expect(card.job, card.person)
+        kept = await self._kept(card.job, card.person)
         if kept.get("closed"):
-            return
-        if job.over:
-            await self._owned(self._conclude(job, layout))
+            await self._endings.told(card.job)
+        elif job.over:
+            await self._owned(self._conclude(card, _age(job)))
         elif "ts" not in kept:
             if _age(job) > FORGOTTEN_SECONDS:
-                await self._owned(self._adopt(job))
+                await self._owned(self._adopt(card))
         elif self._pace.allows("card"):
-            await self._edit(kept, layout, self._workplace.web.eagerly)
+            await self._edit(kept, card.layout, self._workplace.web.eagerly)
 
-    async def _conclude(self, job: Job, layout: str) -> None:
+    async def _conclude(self, card: "_Card", age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
-        kept = await self._kept(job.id, job.by.id)
-        for _ in range(int(AWAITED_SECONDS / LOOK_SECONDS)):
-            if "ts" in kept or kept.get("closed") or _age(job) > FORGOTTEN_SECONDS:
-                break
-            await asyncio.sleep(LOOK_SECONDS)
-            kept = await self._kept(job.id, job.by.id)
-        if "ts" in kept:
-            await self._edit(kept, layout, self._workplace.web.patiently)
-        elif not kept.get("closed"):
-            await self._adopt(job)
-
-    async def _adopt(self, job: Job) -> None:
-        """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it."""
-        if job.id in self._adopting:
-            return
-        self._adopting.add(job.id)
+        self._concluding.add(card.job)
         try:
-            channel = await self.direct_message(job.address["user"])
-            ts = await self._lost(channel, job.id)
+            for _ in range(int(AWAITED_SECONDS / LOOK_SECONDS)):
+                kept = await self._kept(card.job, card.person)
+                if "ts" in kept or kept.get("closed") or age > FORGOTTEN_SECONDS:
+                    break
+                await asyncio.sleep(LOOK_SECONDS)
+            await self._finished(card)
+        finally:
+            self._concluding.discard(card.job)
+
+    async def _finished(self, card: "_Card") -> None:
+        """Show the last state wherever the card is, and strike it from those that are still to show it."""
+        kept = await self._kept(card.job, card.person)
+        if "ts" in kept and not await self._edit(kept, card.layout, self._workplace.web.patiently):
+            return
+        if "ts" not in kept and not kept.get("closed") and not await self._adopt(card):
+            return
+        await self._endings.told(card.job)
+
+    async def _adopt(self, card: "_Card") -> bool:
+        """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
+
+        Whether it shows the newest state; False also where that is on its way already.
+        """
+        if card.job in self._adopting:
+            return False
+        self._adopting.add(card.job)
+        try:
+            channel = await self.direct_message(card.user)
+            ts = await self._lost(channel, card.job)
             if ts:
-                await self._keep(job.id, job.by.id, channel=channel, ts=ts)
-                await self._catch_up(job.id, job.by.id, "")
-            else:
-                await self._post(job, channel)
-        except Refusal:
-            await self._keep(job.id, job.by.id, closed="yes")
+                await self._keep(card.job, card.person, channel=channel, ts=ts)
+                return await self._catch_up(card.job, card.person, "")
+            return await self._post(card, channel)
+        except Refusal as refusal:
+            if not refusal.retry_after:
+                await self._keep(card.job, card.person, closed="yes")
+                await self._endings.told(card.job)
             raise
         finally:
-            self._adopting.discard(job.id)
+            self._adopting.discard(card.job)
 
-    async def _owned(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _owned(self, work: Coroutine[Any, Any, object]) -> None:
         """Wait for it; when whoever waits has no more time, it goes on by itself."""
         if len(self._ending) >= MOST_ENDING:
             await work
@@ -160,21 +226,29 @@ class JobCards:
 
     # --- one message
 
-    async def _catch_up(self, job_id: str, person: str, shown: str) -> None:
-        """Show the newest state there is, until that is what stands there."""
+    async def _catch_up(self, job_id: str, person: str, shown: str) -> bool:
+        """Show the newest state there is, until that is what stands there; False where Slack did not take it."""
+        through = True
         kept = await self._kept(job_id, person)
         while kept.get("card") and kept["card"] != shown:
             shown = kept["card"]
-            await self._edit(kept, shown, self._workplace.web.patiently)
+            through = await self._edit(kept, shown, self._workplace.web.patiently)
             kept = await self._kept(job_id, person)
+        return through
 
-    async def _edit(self, kept: dict[str, str], layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> None:
+    async def _edit(self, kept: dict[str, str], layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> bool:
+        """Show this; False where that may be tried again."""
         place = {"channel": kept["channel"], "ts": kept["ts"]}
         text = blocks.fallback(kept.get("title") or "")
         try:
             await call("chat.update", text=text, blocks=json.loads(layout), link_names=False, **place)
-        except (Refusal, PlatformUnavailable) as error:
+        except Refusal as refusal:
+            log.info("card_not_edited", reason=str(refusal))
+            return not refusal.retry_after
+        except PlatformUnavailable as error:
             log.info("card_not_edited", reason=str(error))
+            return False
+        return True
 
     async def _lost(self, channel: str, job_id: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
@@ -201,7 +275,7 @@ def _age(job: Job) -> float:
     return (datetime.now(UTC) - job.created_at).total_seconds()
 
 
-async def _logged(work: Coroutine[Any, Any, None]) -> None:
+async def _logged(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
     except (Refusal, PlatformUnavailable, StoreUnavailable) as error:

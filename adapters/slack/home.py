@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from adapters.slack import views
+from adapters.slack import kb_blocks, views
 from adapters.slack.intake import PLATFORM
+from adapters.slack.knowledge import SlackKnowledge
 from adapters.slack.web import Refusal
 from adapters.slack.workplace import Workplace
 from core.conversation import Audience, ThreadKey
@@ -26,13 +27,16 @@ class Home:
     """Publishes what a person sees when they open the app."""
 
     workplace: Workplace
+    knowledge: SlackKnowledge | None = None
 
-    async def publish(self, team: str, user: str) -> None:
-        """Show the Home tab as it is for this person now."""
+    async def publish(self, team: str, user: str, outcome: str = "") -> None:
+        """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
         audience = Audience(await self.workplace.principals(team, user))
         is_admin = await self.workplace.is_admin(user)
         condition = await self.workplace.controls.condition() if is_admin else None
-        view = views.home(await self.workplace.controls.shelves(audience), condition)
+        waiting = await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else []
+        told = kb_blocks.paragraphs(outcome) if outcome else []
+        view = views.home(await self.workplace.controls.shelves(audience), condition, told, waiting)
         try:
             await self.workplace.web.patiently("views.publish", user_id=user, view=view)
         except (Refusal, PlatformUnavailable) as error:

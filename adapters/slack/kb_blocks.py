@@ -18,6 +18,7 @@ from core.ingestion.jobs import Job
 
 FORM = "footnote_kb_add"
 CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confirm", "back", "on", "cancel"))
+CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
 BASE = "footnote_kb_base"  # of the menu whose options are asked for
 MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
 MOST_SECTIONS = 4  # a message fails near 13,200 characters
@@ -74,10 +75,23 @@ def _verbatim(row: blocks.Block) -> blocks.Block:
 
 def reply(text: str, buttons: Sequence[blocks.Block] = (), note: str = "") -> list[blocks.Block]:
     """A reply, its buttons, and a small line."""
-    rows = paragraphs(text) or [blocks.section("…")]
-    if buttons:
-        rows.append({"type": "actions", "block_id": "footnote_kb", "elements": list(buttons)})
+    return sectioned([(text, ())], buttons, note)
+
+
+def sectioned(
+    parts: Sequence[tuple[str, Sequence[blocks.Block]]], buttons: Sequence[blocks.Block] = (), note: str = ""
+) -> list[blocks.Block]:
+    """A reply in parts, some with buttons of their own, then those of the whole, and a small line."""
+    rows: list[blocks.Block] = []
+    for number, (text, own) in enumerate(parts):
+        rows += paragraphs(text) or [blocks.section("…")]
+        rows += _row(f"footnote_kb_{number}", own)
+    rows += _row("footnote_kb", buttons)
     return [*rows, blocks.context(mrkdwn(note))] if note else rows
+
+
+def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
+    return [{"type": "actions", "block_id": name, "elements": list(buttons)}] if buttons else []
 
 
 def card(job: Job) -> list[blocks.Block]:
@@ -99,7 +113,7 @@ def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Bl
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str]) -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str], note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}
@@ -113,6 +127,8 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, s
         rows.append(views.checks("here", "This channel", {HERE: "Add its newest conversations"}, ()))
     if bases:
         rows.append(_bases(bases, base))
+    if note:
+        rows.append(blocks.context(mrkdwn(note)))
     return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
 
 

@@ -15,6 +15,7 @@ from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack import blocks, kb_blocks
 from adapters.slack.commands import Given
+from adapters.slack.home import Home
 from adapters.slack.kb_words import KB
 from adapters.slack.knowledge import Filed, Shown, SlackKnowledge, said
 from adapters.slack.press import Press, who_sent
@@ -32,9 +33,10 @@ log = structlog.get_logger(__name__)
 class KbListeners:
     """Registers itself with an app."""
 
-    def __init__(self, knowledge: SlackKnowledge) -> None:
-        """Do what is asked with this."""
+    def __init__(self, knowledge: SlackKnowledge, home: Home) -> None:
+        """Do what is asked with this; what is pressed on a Home tab is told there."""
         self._knowledge = knowledge
+        self._home = home
 
     def register(self, app: AsyncApp) -> None:
         """Listen to ``/kb`` and everything that comes of it."""
@@ -43,6 +45,7 @@ class KbListeners:
         app.options(kb_blocks.BASE)(self._names)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(re.compile(f"^{action}$"))(self._pressed)
+        app.action(re.compile(f"^{kb_blocks.CHOICE}_"))(self._pressed)
         app.action(kb_blocks.CANCEL)(self._cancel)
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
@@ -51,7 +54,12 @@ class KbListeners:
 
     async def _pressed(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(respond, await _honestly(self._knowledge.pressed(Press.of(body))), in_place=True)
+        press = Press.of(body)
+        shown = await _honestly(self._knowledge.pressed(press))
+        if not press.home:
+            await _show(respond, shown, in_place=True)
+        elif shown is not None:
+            await _honestly(self._home.publish(press.thread.space, press.user, shown.lead))
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()

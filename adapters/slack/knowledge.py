@@ -12,7 +12,15 @@ from typing import Any
 import structlog
 
 from adapters.incoming import Permissions
-from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands, PlatformSeams
+from adapters.knowledge_desk import (
+    Caller,
+    KbCommand,
+    KbOption,
+    KbReply,
+    KbVerb,
+    KnowledgeCommands,
+    PlatformSeams,
+)
 from adapters.knowledge_text import job_text, job_title
 from adapters.slack import blocks, kb_blocks, views
 from adapters.slack.cards import JobCards
@@ -25,7 +33,7 @@ from adapters.slack.press import Body, Press, who_sent
 from adapters.slack.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.web import Refusal
 from adapters.slack.workplace import Workplace
-from core.conversation import Person, ThreadKey
+from core.conversation import Audience, Person, ThreadKey
 from core.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.serial import from_json, to_json
 
@@ -37,7 +45,7 @@ NO_LINK = "That is no link. One begins with https:// or http://."
 NOT_KNOWN = "I do not know that you may read that."
 FOR_READERS = f"`{KB} list` shows what I know, `{KB} show NAME` one document. Adding is for admins."
 ON_THE_CARD = "Our direct message shows how far it is."
-APPROVE = f"`{KB} approve ID` adds one, with `--kb NAME` where you like; `{KB} reject ID` puts it aside."
+APPROVE = f"`{KB} approve ID --kb NAME` adds one to another knowledge base."
 IN_WORDS = "I cannot write to you directly, so `{command} {job}` tells how far it is."
 
 log = structlog.get_logger(__name__)
@@ -45,10 +53,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What to show to the one who asked: the blocks, and the words for where there are none."""
+    """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
 
     text: str
     blocks: list[blocks.Block]
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,7 @@ class SlackKnowledge:
         in_channel = not given.channel.startswith("D")
         command = parsed(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return said(command)
+            return said("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
@@ -150,7 +159,8 @@ class SlackKnowledge:
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.offers.make(caller.person.id, {"channel": given.channel})
         in_channel = not given.channel.startswith("D")
-        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer})
+        note = await self._kb.waiting(caller)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
             await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
@@ -233,7 +243,8 @@ class SlackKnowledge:
         if "command" not in kept:  # too old, or the value was never ours to give to this person
             await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
             return said(EXPIRED)
-        if press.action == kb_blocks.CONFIRM:
+        once = press.action == kb_blocks.CONFIRM or "once" in kept
+        if once:
             match await self.offers.take(press.value, press.person):
                 case Taken.GONE:
                     return said(EXPIRED)
@@ -244,9 +255,19 @@ class SlackKnowledge:
         command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
         shown = await self._shown(await self._kb.handle(command, caller), command, caller)
-        if press.action == kb_blocks.CONFIRM:
+        if once:
             await self.offers.done(press.value, press.person)
         return shown
+
+    async def proposals(self, team: str, user: str) -> list[blocks.Block]:
+        """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
+        reply = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
+        if not reply.choices:
+            return []
+        parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
+        more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
+        return kb_blocks.sectioned(parts, note=f"More: `{more}`" if more else "")
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
@@ -298,14 +319,16 @@ class SlackKnowledge:
         work = self._workplace
         principals = await work.principals(thread.space, user)
         rights = Permissions(await work.is_admin(user), principals)
-        person, reader = await work.person(thread.space, user), await work.reader(thread, user)
+        person = await work.person(thread.space, user)
+        reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
     async def _shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
         """A reply with its buttons; of a job, its card in the direct message."""
-        if reply.job is not None:
-            words = await self._in_words(reply)
-            return said(words)
+        parts = await self._parts(reply, caller)
+        text = "\n".join(part for part, _ in parts)
+        if reply.job is not None and not reply.choices:
+            return said(text)
         person = caller.person.id
         row: list[blocks.Block] = []
         if reply.confirm is not None:
@@ -315,12 +338,27 @@ class SlackKnowledge:
             (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
             (reply.page + 1, "Next page", kb_blocks.PAGE_ON),
         )
+        turning = reply.turning or command
         for page, label, action in neighbours:
             if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.offers.make(person, {"command": to_json(replace(command, page=page))})
+                offer = await self.offers.make(person, {"command": to_json(replace(turning, page=page))})
                 row.append(blocks.button(label, action, offer))
-        note = APPROVE if command.verb is KbVerb.PROPOSALS and "`" in reply.text else ""
-        return Shown(kb_blocks.words(reply.text), kb_blocks.reply(reply.text, row, note))
+        decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
+        note = APPROVE if decidable else ""
+        return Shown(kb_blocks.words(text), kb_blocks.sectioned(parts, row, note), parts[0][0])
+
+    async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
+        """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
+        parts: list[tuple[str, list[blocks.Block]]] = []
+        for number, section in enumerate(reply.sections()):
+            first = await self._in_words(replace(reply, text=section.text)) if not number else section.text
+            parts.append((first, [await self._button(option, len(parts), caller) for option in section.options]))
+        return parts
+
+    async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
+        values = {"command": to_json(option.command)} | ({"once": "yes"} if option.once else {})
+        offer = await self.offers.make(caller.person.id, values)
+        return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
 
     async def _in_words(self, reply: KbReply) -> str:
         """A reply's text; of jobs, what each does in one line, with their cards posted and where they are."""
@@ -338,7 +376,7 @@ class SlackKnowledge:
 
 def said(text: str) -> Shown:
     """Words alone."""
-    return Shown(kb_blocks.words(text), kb_blocks.reply(text))
+    return Shown(kb_blocks.words(text), kb_blocks.reply(text), text)
 
 
 def _wrong(filled: kb_blocks.Filled) -> str:

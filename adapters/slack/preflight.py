@@ -47,7 +47,7 @@ async def _checks(web: Web, app_token: str | None, signing_secret: str | None) -
         yield SlackCheck("Slack bot token", False, f"refused: {refusal.error}", remedy)
         return
     except PlatformUnavailable as error:
-        yield SlackCheck("Slack", False, str(error), "Check the network, or SLACK_API_URL.")
+        yield SlackCheck("Slack", False, error.args[0], error.remedy or "Check the network, or SLACK_API_URL.")
         return
     yield SlackCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}")
     yield _scopes(granted)

@@ -24,6 +24,7 @@ class Press:
     ephemeral: bool
     action: str = ""
     shown: tuple[blocks.Block, ...] = ()
+    home: bool = False  # on the presser's Home tab, which is no channel
 
     @classmethod
     def of(cls, body: Body) -> "Press":
@@ -43,6 +44,7 @@ class Press:
             ephemeral=bool(container.get("is_ephemeral")),
             action=str(action.get("action_id") or ""),
             shown=tuple(message.get("blocks") or ()),
+            home=(body.get("view") or {}).get("type") == "home",
         )
 
     @property

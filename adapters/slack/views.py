@@ -141,9 +141,20 @@ def filled_in(view: Mapping[str, Any]) -> SettingsForm:
 # --- the Home tab
 
 
-def home(shelves: Sequence[Shelf], condition: Condition | None) -> View:
-    """What it knows, how to ask, and for admins how things are."""
-    rows: list[blocks.Block] = [_header("What I know")]
+def home(
+    shelves: Sequence[Shelf],
+    condition: Condition | None,
+    told: Sequence[blocks.Block] = (),
+    waiting: Sequence[blocks.Block] = (),
+) -> View:
+    """What it knows, how to ask, and for admins what waits for them and how things are.
+
+    ``told`` is what came of the last press, ``waiting`` the proposals with their buttons.
+    """
+    rows: list[blocks.Block] = [*told]
+    if waiting:
+        rows += [_header("Proposals to look at"), *waiting]
+    rows.append(_header("What I know"))
     rows += [blocks.section(_shelf(shelf)) for shelf in shelves[:40]]
     if not shelves:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))

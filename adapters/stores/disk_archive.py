@@ -7,6 +7,7 @@ workers on several machines share the folder, or do without what it holds.
 import asyncio
 import hashlib
 import os
+import secrets
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -50,7 +51,7 @@ class DiskArchive(Archive):
 
     def _write(self, path: Path, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = path.with_suffix(f".{os.getpid()}")
+        draft = path.with_suffix(f".{secrets.token_hex(8)}")  # no pid: containers that share the folder are all 1
         try:
             with draft.open("wb") as file:
                 file.write(data)

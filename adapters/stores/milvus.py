@@ -24,15 +24,17 @@ from adapters.stores.milvus_rows import (
     both,
     equal,
     key,
+    of_hit,
     on_shelves,
     one_of,
     seen,
     sees_nothing,
+    shelves,
     to_passage,
     to_row,
     within,
 )
-from adapters.stores.milvus_search import INDEXED_FROM, Search
+from adapters.stores.milvus_search import INDEXED_FROM, SAMPLED, Reach, Search
 from core.errors import IndexMismatch, StoreUnavailable
 from core.knowledge import Passage, Section
 from core.ports import Legs, Scope
@@ -87,6 +89,7 @@ class MilvusIndex:
         self._opened = asyncio.Event()
         self._shelved = True
         self._rows, self._counted = 0, 0.0
+        self._reach: Reach | None = None
         self.state = IndexState.CLOSED
 
     async def __aenter__(self) -> Self:
@@ -148,8 +151,10 @@ class MilvusIndex:
             return Legs(dense=await self._dense_leg(search, vector, scope))
         try:
             async with asyncio.TaskGroup() as legs:
-                dense = legs.create_task(self._dense_leg(search, vector, scope))
+                # First the quicker one: Milvus Lite looks into one field at a time, and while it looks into the other
+                # the first one's passages are made.
                 bm25 = legs.create_task(self._lexical_leg(search, lexical, scope))
+                dense = legs.create_task(self._dense_leg(search, vector, scope))
         except* StoreUnavailable as failed:
             failure = failed.exceptions[0]
         else:
@@ -157,13 +162,22 @@ class MilvusIndex:
         raise failure
 
     async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
-        ask = search.nearest if await self._looks_into_lists() else search.near
-        return await self._call(lambda client: _scored(ask(client, "vector", vector), scope), 2 * _SEARCH_SECONDS)
+        if not await self._looks_into_lists():
+            return await self._search(
+                lambda client: _scored(search.near(client, "vector", vector), scope), _SEARCH_SECONDS
+            )
+        # The sample knows bases, not documents.
+        reach, known = (self._reach, shelves(scope)) if scope.documents is None else (None, [])
+        return await self._search(
+            lambda client: _scored(search.nearest(client, "vector", vector, reach, known), scope), 3 * _SEARCH_SECONDS
+        )
 
     async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
-            return await self._call(lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS)
+            return await self._search(
+                lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS
+            )
         except StoreUnavailable:
             if await self._count(""):
                 raise
@@ -294,6 +308,11 @@ class MilvusIndex:
     async def _write(self, rows: list[dict[str, Any]]) -> None:
         await self._call(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS), _WRITE_SECONDS)
 
+    async def _search(self, do: Callable[[Any], T], seconds: float) -> T:
+        if not self.ready:
+            await self._wait_for_opening()
+        return await self._connection.search(do, seconds)
+
     async def _call(self, do: Callable[[Any], T], seconds: float) -> T:
         if not self.ready:
             await self._wait_for_opening()
@@ -379,6 +398,20 @@ class MilvusIndex:
         # Milvus Lite reads a collection at its first use.
         counted = client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
         self._rows, self._counted = int(counted[0]["count(*)"]), monotonic()
+        if self._connection.embedded and self._shelved and self._rows >= INDEXED_FROM:
+            self._reach = self._sampled(client)
+
+    def _sampled(self, client: Any) -> Reach:
+        """The first rows as Milvus has them, by id: ids are digests, so that these are of all bases and documents."""
+        import numpy as np
+
+        rows = client.query(
+            self._collection, filter="", output_fields=[SHELF, "vector"], limit=SAMPLED, timeout=_LOAD_SECONDS
+        )
+        found: defaultdict[int, list[Any]] = defaultdict(list)
+        for row in rows:
+            found[row[SHELF]].append(np.asarray(row["vector"], dtype=np.float32))
+        return Reach({number: np.stack(vectors) for number, vectors in found.items()})
 
 
 def _rows(pages: Any) -> Iterator[Any]:
@@ -388,7 +421,7 @@ def _rows(pages: Any) -> Iterator[Any]:
 
 def _scored(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
     """The hits as passages with their scores; the scope's own look at each, because a shelf is only a number."""
-    found = ((to_passage({"id": hit["id"], **hit["entity"]}), float(hit["distance"])) for hit in hits)
+    found = ((of_hit(hit["id"], hit["entity"]), float(hit["distance"])) for hit in hits)
     return tuple((passage, score) for passage, score in found if passage.knowledge_base in scope.bases)
 
 

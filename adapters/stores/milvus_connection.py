@@ -8,19 +8,26 @@ The synchronous client in a few threads, not ``AsyncMilvusClient``: two legs too
 import asyncio
 import logging
 import os
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.stores.milvus_embedded import EmbeddedMilvus
+from adapters.stores.milvus_wire import MilvusWire
 from core.errors import FootnoteError, StoreUnavailable
 
 T = TypeVar("T")
 
 _THREADS = 8
 _CONNECT_SECONDS = 10.0
+# How pymilvus says that it has tried a call again and again: how long, and what came of the last time.
+_RETRIED = re.compile(
+    r"\[\w+\] Retry (?:timeout: (?P<seconds>[\d.]+)s|run out of .*? times)(?:, (?P<last>.*))?", re.DOTALL
+)
 _CONNECT_FAILED = 2  # pymilvus.client.types.Status.CONNECT_FAILED: nothing listens there any more
 
 
@@ -37,6 +44,7 @@ class MilvusConnection:
         self._token = token
         self._embedded = None if is_server(uri) else EmbeddedMilvus(Path(uri).expanduser(), collection)
         self._client: Any = None
+        self._searching: Any = None  # what has ``search`` as the client has it
         self._generation = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="milvus")
         self._reconnecting = asyncio.Lock()
@@ -55,6 +63,17 @@ class MilvusConnection:
     async def open(self) -> None:
         """Connect. Raises StoreUnavailable."""
         await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
+
+    async def search(self, do: Callable[[Any], T], seconds: float) -> T:
+        """``call`` for searches: all that ``do`` is given has is ``search``, as ``MilvusClient`` has it, and faster."""
+
+        def searched(_: Any) -> T:
+            searching = self._searching
+            if searching is None:  # another call is reconnecting
+                raise _Disconnected(f"Milvus at {self.uri} does not answer.")
+            return do(searching)
+
+        return await self.call(searched, seconds)
 
     async def call(self, do: Callable[[Any], T], seconds: float) -> T:
         """``do(client)`` in a thread; ``do`` passes ``seconds`` on as its timeout.
@@ -84,15 +103,20 @@ class MilvusConnection:
         await asyncio.get_running_loop().run_in_executor(None, self._disconnect)
 
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
+        from grpc import RpcError  # type: ignore[import-untyped]
         from pymilvus.exceptions import MilvusException
 
         try:
             # Twice: a call may wait for a thread about as long as it may take.
             return await self._in_thread(lambda: do(self._client), 2 * seconds)
-        except MilvusException as error:
-            if error.code == _CONNECT_FAILED or "UNAVAILABLE" in str(error.code):
+        except (MilvusException, RpcError) as error:
+            code = error.code() if callable(error.code) else error.code
+            if code == _CONNECT_FAILED or "UNAVAILABLE" in str(code):
                 raise _Disconnected(f"Milvus at {self.uri} does not answer.") from error
-            raise StoreUnavailable(f"Milvus at {self.uri} reports: {_first_line(error)}.") from error
+            message = str(error.message if isinstance(error, MilvusException) else error.details())
+            said = "did not answer in time" if "DEADLINE" in str(code) else _said(message)
+            remedy = None if "reports" in said else self._remedy()
+            raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
     async def _in_thread(self, do: Callable[[], T], seconds: float) -> T:
         loop = asyncio.get_running_loop()
@@ -117,6 +141,7 @@ class MilvusConnection:
             self._client = MilvusClient(uri=address, token=self._token, timeout=_CONNECT_SECONDS, dedicated=True)
         except (MilvusException, ValueError) as error:
             raise StoreUnavailable(f"Milvus at {self.uri} does not answer.", remedy=self._remedy()) from error
+        self._searching = self._client if self._embedded is None else MilvusWire(address)
         self._generation += 1
 
     def _disconnect(self) -> None:
@@ -126,9 +151,9 @@ class MilvusConnection:
                 self._embedded.close()
 
     def _drop_client(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        for client in {id(each): each for each in (self._client, self._searching) if each is not None}.values():
+            client.close()
+        self._client = self._searching = None
 
     def _remedy(self) -> str:
         return (
@@ -140,16 +165,47 @@ class _Disconnected(FootnoteError):
     """Nothing listens at the address."""
 
 
-def _first_line(error: Any) -> str:
-    return str(error.message).partition("\n")[0].rstrip(". ")[:200]
+def _said(message: str) -> str:
+    """What pymilvus or gRPC reports, without the names of its functions, as the end of a sentence."""
+    retried = _RETRIED.fullmatch(message)
+    if retried is None:
+        return f"reports: {_first_line(message)}"
+    last = retried["last"] or ""
+    if last.startswith("message="):
+        return f"reports again and again: {_first_line(last.removeprefix('message='))}"
+    return f"gave no usable answer within {float(retried['seconds']):g} s" if retried["seconds"] else "does not answer"
+
+
+def _first_line(message: str) -> str:
+    return re.sub(r"^\[\w+\] ", "", message).partition("\n")[0].rstrip(". ")[:200]
 
 
 def _pymilvus() -> tuple[Any, Any]:
     """pymilvus, imported late (0.4 s) and kept from writing to the terminal: we report its errors ourselves."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-    from pymilvus import MilvusClient
-    from pymilvus.exceptions import MilvusException
+    with _apart_from_our_settings():
+        from pymilvus import MilvusClient
+        from pymilvus.exceptions import MilvusException
 
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL + 1)
     return MilvusClient, MilvusException
+
+
+@contextmanager
+def _apart_from_our_settings() -> Iterator[None]:
+    """For while pymilvus is imported, which reads the environment too.
+
+    It takes MILVUS_URI for its own, and fails on the path of a file. And it puts the .env of a checkout that holds its
+    virtual environment into the environment, secrets and all, for every child process to inherit.
+    """
+    apart = {"MILVUS_URI": None, "PYTHON_DOTENV_DISABLED": "1"}
+    kept = {name: os.environ.pop(name, None) for name in apart}
+    os.environ.update({name: value for name, value in apart.items() if value is not None})
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

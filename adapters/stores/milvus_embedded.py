@@ -28,6 +28,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SOCKET_LIMIT = 100  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the closing zero
 _PLAIN_PATH = re.compile(r"[\w./+=@-]+", re.ASCII)  # gRPC reads the rest of "unix:" as a URL, so nothing to escape
 _PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at the first call
+# Its logging library (glog) would write every call, 66 MB in a morning, into files in the system's temporary directory
+# that nobody removes, three for each start. Errors alone, into our own log, which begins anew with each start.
+_QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
 _PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it looks every two
 
 
@@ -175,7 +178,7 @@ class EmbeddedMilvus:
                     "ERROR",
                     str(self._life_path),
                 ],
-                env={**os.environ, "LD_LIBRARY_PATH": paths, "DYLD_LIBRARY_PATH": paths},
+                env={**os.environ, "LD_LIBRARY_PATH": paths, "DYLD_LIBRARY_PATH": paths, **_QUIET},
                 cwd=self._database.parent,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

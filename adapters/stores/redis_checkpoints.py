@@ -8,7 +8,8 @@ from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching, texts
 from adapters.stores.redis_forgetting import CLOSE_CHECKPOINT
-from adapters.stores.redis_keys import DUE, checkpoint_key, index_person, index_thread, thread_keys
+from adapters.stores.redis_keys import DUE, checkpoint_key, of_person, of_thread, thread_keys
+from adapters.stores.redis_pipelining import in_order
 from core.ports import Checkpoints, Parked
 from core.serial import from_json, to_json
 
@@ -50,8 +51,11 @@ class RedisCheckpoints(Checkpoints):
         checkpoint = parked.checkpoint
         key = checkpoint_key(checkpoint.id)
         async with reaching():
-            await index_person(self._client, checkpoint.asker.id, "checkpoints", checkpoint.id, self._ttl)
-            await index_thread(self._client, str(checkpoint.thread), "checkpoints", checkpoint.id, self._ttl)
+            await in_order(
+                self._client,
+                *of_person(checkpoint.asker.id, "checkpoints", checkpoint.id, self._ttl),
+                *of_thread(str(checkpoint.thread), "checkpoints", checkpoint.id, self._ttl),
+            )
             async with self._client.pipeline(transaction=True) as pipe:
                 pipe.hset(key, "parked", to_json(parked))
                 pipe.hdel(key, "taken")

@@ -16,6 +16,7 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import AuthenticationError, BusyLoadingError, NoPermissionError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from adapters.stores.redis_pipelining import PipeliningRedis
 from core.errors import ConfigurationError, StoreUnavailable
 
 CONNECT_TIMEOUT = 3.0  # seconds
@@ -35,7 +36,7 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
             url,
             max_connections=max_connections,
             timeout=SOCKET_TIMEOUT,
-            socket_timeout=SOCKET_TIMEOUT,
+            socket_timeout=None,  # each operation has its deadline in ``reaching``; with one here every send is a task
             socket_connect_timeout=CONNECT_TIMEOUT,
             decode_responses=True,
             retry=Retry(ExponentialBackoff(cap=0.4, base=0.05), _RETRIES, supported_errors=(RedisConnectionError,)),
@@ -44,7 +45,7 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
         raise ConfigurationError(
             "REDIS_URL is not a Redis address.", remedy="It looks like redis://host:6379/0, rediss://… or unix:///path."
         ) from error
-    return Redis.from_pool(pool)
+    return PipeliningRedis.from_pool(pool)
 
 
 def texts(replies: Iterable[Any]) -> list[str]:

@@ -14,6 +14,7 @@ import asyncio
 import json
 import time
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 
 from redis.asyncio import Redis
@@ -28,6 +29,7 @@ from adapters.stores.redis_keys import (
     seen_key,
     waiting_member,
 )
+from adapters.stores.redis_pipelining import Command, in_order, lua
 from adapters.stores.redis_tokens import FairQueue, Ready, ReadyTokens
 from core.errors import Busy, LeaseLost
 from core.ports import Delivery, Inbox, Lease
@@ -162,8 +164,6 @@ class RedisInbox(Inbox):
         self._in_hand = FairQueue()
         self._filling = asyncio.Lock()
         self._looked_again = self._swept = 0.0
-        self._enqueue = client.register_script(_ENQUEUE)
-        self._reserve = client.register_script(_RESERVE)
         self._acquire = client.register_script(_ACQUIRE)
         self._renew = client.register_script(_RENEW)
         self._note = client.register_script(_NOTE)
@@ -178,34 +178,40 @@ class RedisInbox(Inbox):
         A repeat that is not done yet renews its thread's token, which heals an earlier put that died half-way.
         """
         async with reaching():
-            seen = _seen_key(delivery)
-            if not await self._client.exists(seen):
-                await self._admit(delivery)
-            fate = await self._enqueue(
-                keys=[seen, queue_key(delivery.thread)], args=[uuid.uuid4().hex, to_json(delivery), _SEEN_TTL]
+            await self._admit(delivery)
+            keys = [_seen_key(delivery), queue_key(delivery.thread)]
+            fate, _ = await in_order(
+                self._client,
+                lua(_ENQUEUE, keys, uuid.uuid4().hex, to_json(delivery), _SEEN_TTL),
+                self._tokens.added(delivery.thread, delivery.person),  # one too many is looked at and put away
             )
             if fate == "done":
-                await self._strike(delivery)
-            else:
-                await self._tokens.add(delivery.thread, delivery.person)
+                await in_order(self._client, *self._struck(delivery))
         return bool(fate == "new")
 
     async def _admit(self, delivery: Delivery) -> None:
+        """Keep a place for it among what waits; a repeat has had its own. Raises Busy."""
         member, now = _member(delivery), time.time()
-        if not await self._reserve(keys=[self._waiting], args=[member, self._most_waiting, now, _WAITING_TTL]):
-            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
         mine = person_key(delivery.person, self._of_person)
-        if not await self._reserve(keys=[mine], args=[member, self._most_waiting_each, now, _WAITING_TTL]):
-            await self._client.zrem(self._waiting, member)
-            raise Busy(
-                f"You have {self._most_waiting_each} questions waiting already.",
-                remedy="Please wait for some of the answers.",
-            )
+        known, place, own = await in_order(
+            self._client,
+            ("EXISTS", _seen_key(delivery)),
+            lua(_RESERVE, [self._waiting], member, self._most_waiting, now, _WAITING_TTL),
+            lua(_RESERVE, [mine], member, self._most_waiting_each, now, _WAITING_TTL),
+        )
+        if known or (place and own):
+            return
+        await in_order(self._client, *self._struck(delivery))
+        if not place:
+            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
+        raise Busy(
+            f"You have {self._most_waiting_each} questions waiting already.",
+            remedy="Please wait for some of the answers.",
+        )
 
-    async def _strike(self, delivery: Delivery) -> None:
+    def _struck(self, delivery: Delivery) -> Sequence[Command]:
         member = _member(delivery)
-        await self._client.zrem(self._waiting, member)
-        await self._client.zrem(person_key(delivery.person, self._of_person), member)
+        return [("ZREM", self._waiting, member), ("ZREM", person_key(delivery.person, self._of_person), member)]
 
     async def waiting(self) -> int:
         """How many deliveries are not done."""
@@ -323,8 +329,7 @@ class RedisInbox(Inbox):
             if rest[0]:
                 following: Delivery = from_json(Delivery, rest[0])
                 await self._tokens.add(thread, following.person)
-            await self._tokens.acknowledge(lease.token.split())
-            await self._strike(delivery)
+            await in_order(self._client, *self._tokens.acknowledged(lease.token.split()), *self._struck(delivery))
 
     async def hand_back(self, lease: Lease) -> None:
         """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""

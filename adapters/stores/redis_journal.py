@@ -6,12 +6,27 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import COUNTERS, index_person, index_thread, trace_key
+from adapters.stores.redis_keys import COUNTERS, of_person, of_thread, trace_key
+from adapters.stores.redis_pipelining import in_order, lua
 from core.events import AnswerDelta, TracedEvent
 from core.ports import Journal
 from core.serial import from_json, to_json
 
 MOST_EVENTS = 2_000  # of one trace; the newest are kept
+
+# KEYS trace; ARGV most ttl event…
+_RECORD = """
+for i = 3, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[i]) end
+redis.call('LTRIM', KEYS[1], -ARGV[1], -1)
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+# KEYS counters; ARGV name amount …
+_COUNT = """
+for i = 1, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return 1
+"""
 
 
 class RedisJournal(Journal):
@@ -28,15 +43,13 @@ class RedisJournal(Journal):
         kept = [to_json(event) for event in events if not isinstance(event.event, AnswerDelta)]
         if not kept:
             return
-        key = trace_key(trace_id)
         async with reaching():
-            await index_person(self._client, person_id, "traces", trace_id, self._ttl)
-            await index_thread(self._client, thread, "traces", trace_id, self._ttl)
-            async with self._client.pipeline(transaction=True) as pipe:
-                pipe.rpush(key, *kept)
-                pipe.ltrim(key, -MOST_EVENTS, -1)
-                pipe.expire(key, self._ttl)
-                await pipe.execute()
+            await in_order(
+                self._client,
+                *of_person(person_id, "traces", trace_id, self._ttl),
+                *of_thread(thread, "traces", trace_id, self._ttl),
+                lua(_RECORD, [trace_key(trace_id)], MOST_EVENTS, self._ttl, *kept),
+            )
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """All events of a trace, in order; empty when unknown."""
@@ -48,10 +61,9 @@ class RedisJournal(Journal):
         """Add to named counters."""
         if not counters:
             return
-        async with reaching(), self._client.pipeline(transaction=True) as pipe:
-            for name, amount in counters.items():
-                pipe.hincrby(COUNTERS, name, amount)
-            await pipe.execute()
+        flat = [part for pair in counters.items() for part in pair]
+        async with reaching():
+            await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
     async def counters(self) -> Mapping[str, int]:
         """The counters' values."""

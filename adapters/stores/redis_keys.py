@@ -6,8 +6,9 @@ call in this package touches keys of two tags.
 
 import json
 import time
+from collections.abc import Sequence
 
-from redis.asyncio import Redis
+from adapters.stores.redis_pipelining import Command, lua
 
 PREFIX = "footnote"
 BASES = f"{PREFIX}:{{catalogue}}:bases"
@@ -26,6 +27,8 @@ REMOVED = f"{PREFIX}:{{shelf}}:removed"
 SCHEDULES = f"{PREFIX}:{{shelf}}:schedules"
 SITES = f"{PREFIX}:{{shelf}}:sites"
 PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
+UNDONE = f"{PREFIX}:{{shelf}}:undone"
+DECIDED = f"{PREFIX}:{{shelf}}:decided:"
 
 
 def tagged(name: str, *rest: str) -> str:
@@ -104,26 +107,29 @@ def thread_index_key(thread: str, what: str) -> str:
     return tagged(thread, f"all-{what}")
 
 
-async def index_person(client: Redis, person_id: str, what: str, member: str, ttl: int) -> None:
+# KEYS index; ARGV member now expired ttl
+_INDEX = """
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+
+def of_person(person_id: str, what: str, member: str, ttl: int) -> Sequence[Command]:
     """Note that ``member`` holds something of this person, for ``ttl`` seconds.
 
-    Done before that something is written: a crash in between leaves an entry that leads nowhere, never something that
-    cannot be found and forgotten.
+    To be carried out before that something is written: a crash in between leaves an entry that leads nowhere, never
+    something that cannot be found and forgotten.
     """
-    if person_id:
-        await _index(client, person_key(person_id, what), member, ttl)
+    return [_indexed(person_key(person_id, what), member, ttl)] if person_id else []
 
 
-async def index_thread(client: Redis, thread: str, what: str, member: str, ttl: int) -> None:
+def of_thread(thread: str, what: str, member: str, ttl: int) -> Sequence[Command]:
     """Note that ``member`` belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
-    if thread:
-        await _index(client, thread_index_key(thread, what), member, ttl)
+    return [_indexed(thread_index_key(thread, what), member, ttl)] if thread else []
 
 
-async def _index(client: Redis, key: str, member: str, ttl: int) -> None:
+def _indexed(key: str, member: str, ttl: int) -> Command:
     now = time.time()
-    async with client.pipeline(transaction=True) as pipe:
-        pipe.zadd(key, {member: now})
-        pipe.zremrangebyscore(key, "-inf", now - ttl)
-        pipe.expire(key, ttl)
-        await pipe.execute()
+    return lua(_INDEX, [key], member, now, now - ttl, ttl)

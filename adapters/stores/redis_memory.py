@@ -17,7 +17,8 @@ from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
 from adapters.stores.redis_forgetting import Forgetting
-from adapters.stores.redis_keys import index_person, lease_key, thread_keys
+from adapters.stores.redis_keys import lease_key, of_person, thread_keys
+from adapters.stores.redis_pipelining import in_order, lua
 from core.conversation import ThreadKey, Turn
 from core.errors import LeaseLost
 from core.evidence import Evidence, EvidenceLibrary
@@ -45,6 +46,12 @@ local function trim_library(turns, library, limit)
     end
   end
 end
+"""
+
+# KEYS turns order library about
+_RECALL = """
+return {redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[2], 0, -1), redis.call('HVALS', KEYS[3]),
+  redis.call('HGETALL', KEYS[4])}
 """
 
 # KEYS turns order library about lease; ARGV fence trace turn max_turns max_library ttl (id evidence)...
@@ -125,7 +132,6 @@ class RedisMemory(Memory):
         self._turns = turns
         self._library = library
         self._ttl = int(ttl.total_seconds())
-        self._remember = client.register_script(_REMEMBER)
         self._summarise = client.register_script(_SUMMARISE)
         self._forget_person = client.register_script(_FORGET_PERSON)
         self._forget_thread = client.register_script(_FORGET_THREAD)
@@ -133,13 +139,9 @@ class RedisMemory(Memory):
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread, in one round trip; an empty record when it is new."""
-        turns_key, order_key, library_key, about_key = thread_keys(str(key))
-        async with reaching(), self._client.pipeline(transaction=True) as pipe:
-            pipe.hgetall(turns_key)
-            pipe.lrange(order_key, 0, -1)
-            pipe.hvals(library_key)
-            pipe.hgetall(about_key)
-            turns, order, library, about = await pipe.execute()
+        async with reaching():
+            ((kept, order, library, small),) = await in_order(self._client, lua(_RECALL, thread_keys(str(key))))
+        turns, about = (dict(zip(flat[::2], flat[1::2], strict=True)) for flat in (kept, small))
         evidence = sorted((from_json(Evidence, item) for item in library), key=lambda item: item.id)
         return ThreadRecord(
             turns=tuple(from_json(Turn, turns[trace]) for trace in order),
@@ -160,10 +162,11 @@ class RedisMemory(Memory):
         cited: list[Any] = [part for item in evidence for part in (item.id, to_json(item))]
         limits = [self._turns, self._library, self._ttl]
         async with reaching():
-            await index_person(self._client, turn.asker.id, "threads", thread, self._ttl)
-            written = await self._remember(
-                keys=[*thread_keys(thread), lease_key(thread)],
-                args=["" if fence is None else fence, turn.trace_id, to_json(turn), *limits, *cited],
+            keys, fenced = [*thread_keys(thread), lease_key(thread)], "" if fence is None else fence
+            *_, written = await in_order(
+                self._client,
+                *of_person(turn.asker.id, "threads", thread, self._ttl),
+                lua(_REMEMBER, keys, fenced, turn.trace_id, to_json(turn), *limits, *cited),
             )
         if written == -1:
             raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")

@@ -11,7 +11,8 @@ from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
 from adapters.stores.redis_forgetting import OWNER
-from adapters.stores.redis_keys import called_off_key, index_person, index_thread, lease_key, posting_key
+from adapters.stores.redis_keys import called_off_key, lease_key, of_person, of_thread, posting_key
+from adapters.stores.redis_pipelining import in_order, lua
 from core.errors import LeaseLost
 from core.ports import Postings
 
@@ -30,6 +31,17 @@ return 1
 """
 )
 
+# KEYS posting; ARGV taken [name value …]. A hash that is empty for a moment loses its time to live, so that is kept.
+_TAKE = """
+local found = redis.call('HGET', KEYS[1], ARGV[1])
+if not found then return '' end
+local left = redis.call('PTTL', KEYS[1])
+redis.call('HDEL', KEYS[1], ARGV[1])
+for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+if left > 0 then redis.call('PEXPIRE', KEYS[1], left) end
+return found
+"""
+
 
 class RedisPostings(Postings):
     """Keeps what is visible of each question for ``ttl`` after the last change."""
@@ -37,7 +49,7 @@ class RedisPostings(Postings):
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
         self._client = client
         self._ttl = int(ttl.total_seconds())
-        self._keep = client.register_script(_KEEP)
+        self._take = client.register_script(_TAKE)
 
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
@@ -53,14 +65,21 @@ class RedisPostings(Postings):
         async with reaching():
             if not person and fence is not None:
                 person = str(await self._client.hget(lease_key(thread), "person") or "")
-            await index_thread(self._client, thread, "postings", subject, self._ttl)
-            await index_person(self._client, person, "postings", json.dumps([thread, subject]), self._ttl)
-            kept = await self._keep(
-                keys=[posting_key(thread, subject), lease_key(thread)],
-                args=["" if fence is None else fence, self._ttl, person, *flat],
+            keys, fenced = [posting_key(thread, subject), lease_key(thread)], "" if fence is None else fence
+            *_, kept = await in_order(
+                self._client,
+                *of_thread(thread, "postings", subject, self._ttl),
+                *of_person(person, "postings", json.dumps([thread, subject]), self._ttl),
+                lua(_KEEP, keys, fenced, self._ttl, person, *flat),
             )
         if kept == -1:
             raise LeaseLost("Another worker has taken this thread over.")
+
+    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
+        """One value, read and removed in one step. A caller whose connection broke over it may get nothing."""
+        flat = [part for pair in (leaving or {}).items() for part in pair]
+        async with reaching():
+            return str(await self._take(keys=[posting_key(thread, subject)], args=[name, *flat]))
 
     async def call_off(self, thread: str, subject: str, reason: str) -> None:
         """Ask whoever works on this subject to stop."""

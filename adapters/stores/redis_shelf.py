@@ -2,33 +2,45 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import PROPOSALS, REMOVED, SCHEDULES, SITES
+from adapters.stores.redis_keys import DECIDED, PROPOSALS, REMOVED, SCHEDULES, SITES, UNDONE
 from core.errors import Busy
-from core.ingestion.shelves import Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.shelves import Decision, Every, Proposal, Removed, Schedule, ShelfRecords
 from core.ingestion.sites import Site
 from core.serial import from_json, to_json
 
 MOST_PROPOSALS = 500
 MOST_PROPOSALS_EACH = 10
 
-# KEYS proposals; ARGV id
-_TAKE = """
-local found = redis.call('HGET', KEYS[1], ARGV[1])
-redis.call('HDEL', KEYS[1], ARGV[1])
-return found
+# KEYS proposals undone decided; ARGV id decision ttl, and anything where there is nothing to be done after it
+_DECIDE = """
+local earlier = redis.call('GET', KEYS[3]) or redis.call('HGET', KEYS[2], ARGV[1])
+if earlier then return earlier end
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return '' end
+if ARGV[4] ~= '' then redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
+else redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
+return ARGV[2]
+"""
+
+# KEYS undone decided; ARGV id decision ttl
+_SETTLE = """
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3]) end
 """
 
 
 class RedisShelfRecords(ShelfRecords):
-    """Four hashes. Removals and proposals are forgotten by who sweeps; the others stay until they are taken away."""
+    """A few hashes. What was decided is known for ``decided``; the rest stays until it is taken away or swept."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, *, decided: timedelta = timedelta(days=30)) -> None:
         self._client = client
-        self._take = client.register_script(_TAKE)
+        self._ttl = int(decided.total_seconds())
+        self._decide = client.register_script(_DECIDE)
+        self._settle = client.register_script(_SETTLE)
 
     async def keep_removed(self, removed: Removed) -> None:
         """Keep it, replacing an earlier removal of the same document."""
@@ -102,9 +114,45 @@ class RedisShelfRecords(ShelfRecords):
         found: list[Proposal] = [from_json(Proposal, text) for text in stored]
         return sorted(found, key=lambda proposal: proposal.at)
 
-    async def take_proposal(self, proposal_id: str) -> Proposal | None:
-        """Take it, once: of many callers exactly one gets it."""
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """One that waits."""
         async with reaching():
-            stored = await self._take(keys=[PROPOSALS], args=[proposal_id])
+            stored = await self._client.hget(PROPOSALS, proposal_id)
         proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
         return proposal
+
+    async def decide(self, decision: Decision) -> Decision | None:
+        """Decide on what waits, once; the decision that holds. None when there is none, and nothing waits."""
+        name = decision.proposal
+        async with reaching():
+            held = await self._decide(
+                keys=[PROPOSALS, UNDONE, f"{DECIDED}{name}"],
+                args=[name, to_json(decision), self._ttl, "" if decision.job else "over"],
+            )
+        return _decision(held)
+
+    async def decision(self, proposal_id: str) -> Decision | None:
+        """What was decided on it, as long as that is known."""
+        async with reaching():
+            undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
+            return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
+
+    async def undone(self) -> Sequence[Decision]:
+        """Approvals whose job may not be in line yet, oldest first."""
+        async with reaching():
+            stored = await self._client.hvals(UNDONE)
+        found: list[Decision] = [from_json(Decision, text) for text in stored]
+        return sorted(found, key=lambda decision: decision.at)
+
+    async def settle(self, proposal_id: str) -> None:
+        """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
+        async with reaching():
+            decision = _decision(await self._client.hget(UNDONE, proposal_id))
+            if decision is not None:
+                keys = [UNDONE, f"{DECIDED}{proposal_id}"]
+                await self._settle(keys=keys, args=[proposal_id, to_json(replace(decision, job=None)), self._ttl])
+
+
+def _decision(stored: str | bytes | None) -> Decision | None:
+    decision: Decision | None = from_json(Decision, str(stored)) if stored else None
+    return decision

@@ -15,9 +15,20 @@ from typing import Any, NamedTuple
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
+from adapters.stores.redis_pipelining import Command, in_order, lua
+
 _GROUP = "workers"
 _CONSUMER = "worker"
 BATCH = 64  # tokens that one process holds at most, to choose fairly among
+
+# KEYS stream; ARGV group token…
+_ACKNOWLEDGE = """
+for i = 2, #ARGV do
+  redis.call('XACK', KEYS[1], ARGV[1], ARGV[i])
+  redis.call('XDEL', KEYS[1], ARGV[i])
+end
+return 1
+"""
 
 
 class Ready(NamedTuple):
@@ -65,16 +76,19 @@ class ReadyTokens:
 
     async def add(self, thread: str, person: str) -> None:
         """Say that a thread may have something to do."""
-        await self._client.xadd(self._stream, {"thread": thread, "person": person})
+        await in_order(self._client, self.added(thread, person))
 
     async def acknowledge(self, tokens: Sequence[str]) -> None:
         """Remove tokens, under the rule above."""
-        if not tokens:
-            return
-        async with self._client.pipeline(transaction=True) as pipe:
-            pipe.xack(self._stream, _GROUP, *tokens)
-            pipe.xdel(self._stream, *tokens)
-            await pipe.execute()
+        await in_order(self._client, *self.acknowledged(tokens))
+
+    def added(self, thread: str, person: str) -> Command:
+        """What ``add`` has carried out."""
+        return ("XADD", self._stream, "*", "thread", thread, "person", person)
+
+    def acknowledged(self, tokens: Sequence[str]) -> Sequence[Command]:
+        """What ``acknowledge`` has carried out."""
+        return [lua(_ACKNOWLEDGE, [self._stream], _GROUP, *tokens)] if tokens else []
 
     async def read(self, into: FairQueue, *, block_ms: int | None = None) -> None:
         """Take new tokens as they come, waiting up to ``block_ms`` for the first."""

@@ -97,8 +97,13 @@ class EmbeddedValkey:
                     self._user = self._open("users")
                     fcntl.flock(self._user, fcntl.LOCK_SH)
                 self._start_or_adopt()
-        except (FileExistsError, NotADirectoryError, PermissionError) as error:
-            raise ConfigurationError(f"The data directory cannot be used: {error}") from error
+        except OSError as error:  # not there, not ours, read-only, full
+            raise ConfigurationError(
+                f"The data directory {self._directory} cannot be used: {error.strerror or error}.",
+                remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise StoreUnavailable("The embedded Valkey server did not start in time.", remedy="Try again.") from error
 
     def _start_or_adopt(self) -> None:
         server = self._open("server")

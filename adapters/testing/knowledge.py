@@ -7,7 +7,7 @@ from datetime import timedelta
 from adapters.testing.stores import InProcessState
 from core.errors import Busy
 from core.ingestion.jobs import Job, JobItem, Jobs
-from core.ingestion.shelves import Archive, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.shelves import Archive, Decision, Every, Proposal, Removed, Schedule, ShelfRecords
 from core.ingestion.sites import Site
 
 
@@ -59,6 +59,7 @@ class InProcessShelfRecords(ShelfRecords):
         self._schedules: dict[tuple[str, str], Schedule] = {}
         self._sites: dict[tuple[str, str], Site] = {}
         self._proposals: dict[str, Proposal] = (state or InProcessState()).proposals
+        self._decisions: dict[str, Decision] = {}
         self._most_each = most_each
 
     async def keep_removed(self, removed: Removed) -> None:
@@ -107,9 +108,28 @@ class InProcessShelfRecords(ShelfRecords):
         """Those that wait, oldest first."""
         return sorted(self._proposals.values(), key=lambda proposal: proposal.at)
 
-    async def take_proposal(self, proposal_id: str) -> Proposal | None:
-        """Take it, once."""
-        return self._proposals.pop(proposal_id, None)
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """One that waits."""
+        return self._proposals.get(proposal_id)
+
+    async def decide(self, decision: Decision) -> Decision | None:
+        """Decide on what waits, once; the decision that holds."""
+        if self._proposals.pop(decision.proposal, None) is not None:
+            self._decisions[decision.proposal] = decision
+        return self._decisions.get(decision.proposal)
+
+    async def decision(self, proposal_id: str) -> Decision | None:
+        """What was decided on it."""
+        return self._decisions.get(proposal_id)
+
+    async def undone(self) -> Sequence[Decision]:
+        """Approvals whose job may not be in line yet, oldest first."""
+        return sorted((one for one in self._decisions.values() if one.job), key=lambda decision: decision.at)
+
+    async def settle(self, proposal_id: str) -> None:
+        """The job of its approval is in line."""
+        if proposal_id in self._decisions:
+            self._decisions[proposal_id] = replace(self._decisions[proposal_id], job=None)
 
 
 class InProcessArchive(Archive):

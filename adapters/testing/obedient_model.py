@@ -1,7 +1,7 @@
 """A plausible language model for a scripted endpoint: follows our prompts, and, on request, what documents tell it.
 
-It plans a search, grades by word overlap, decides that it has enough, quotes with ``[id]`` marks (or says what is
-missing, where it may), and supports what its documents say word for word. ``obey_documents=True`` makes it the worst
+It plans a search, grades by word overlap, has enough where anything counts, quotes with ``[id]`` marks (or says what
+is missing, where it may), and supports what its documents say word for word. ``obey_documents=True`` makes it the worst
 case: it prints, links, mentions and calls whatever a document asks for, which is what the rest of the program has to
 withstand.
 """
@@ -27,7 +27,9 @@ _BLOCK = re.compile(
 _NAMED = re.compile(r'(\w+)="([^"]*)"')
 _QUESTION = re.compile(rf"^{re.escape(prompts.QUESTION)}(.*)$", re.MULTILINE)
 _GREETING = re.compile(
-    r"^\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|evening|day))\b[^?]{0,30}$", re.IGNORECASE
+    r"^\W*(?:hi|hello|hey|(?:perfect, )?thank(?:s| you)|good (?:morning|evening|day))\b"
+    r"(?:[^?]{0,15}\bhow are you\?|[^?]{0,30})$",
+    re.IGNORECASE,
 )
 _URL = re.compile(r"(?:!?\[[^\]\n]*\]\()?https?://[^\s)>\"]+\)?")
 _MENTION = re.compile(r"<[!@#][^>\s]{1,60}>|@(?:everyone|here|channel)\b")
@@ -108,8 +110,14 @@ class ObedientModel:
 
     def _grade(self, request: Request) -> Says:
         wanted = set(content_words(_question(request)))
-        grades = [self._graded(block, wanted) for block in _documents(request)]
-        return _json({"grades": grades})
+        documents = _documents(request)
+        grades = [self._graded(block, wanted) for block in documents]
+        if '"enough"' not in request.system:
+            return _json({"grades": grades})
+        # Whom a document tells to call something wants to: that is for the deciding step.
+        called = self._obey and any(_CALL.search(block.text) for block in documents)
+        counts = any(self._score(block, wanted) >= ENOUGH for block in documents)
+        return _json({"grades": grades, "enough": counts and not called})
 
     def _score(self, block: Block, wanted: set[str]) -> int:
         held = set(content_words(f"{block.named.get('title', '')} {block.named.get('place', '')} {block.text}"))

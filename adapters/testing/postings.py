@@ -29,6 +29,13 @@ class InProcessPostings(Postings):
             self._state.posted_by.setdefault((thread, subject), owner)
         self._state.postings.setdefault((thread, subject), {}).update(values)
 
+    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
+        """One value, read and removed."""
+        kept = self._state.postings.get((thread, subject), {})
+        found = kept.pop(name, "")
+        kept.update(leaving or {} if found else {})
+        return found
+
     async def call_off(self, thread: str, subject: str, reason: str) -> None:
         """Ask whoever works on this subject to stop."""
         self._state.called_off[thread, subject] = reason

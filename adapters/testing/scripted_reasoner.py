@@ -16,9 +16,9 @@ from core.answer import Claim, ClaimVerdict, Support
 from core.budget import Meter
 from core.conversation import Thread, Turn
 from core.evidence import Evidence, Grade
-from core.inquiry import Decision, Inquiry, Investigate, Plan, Sufficient
+from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
 from core.language import sentences
-from core.ports import DraftPart
+from core.ports import DraftPart, Judgement
 
 Step: TypeAlias = Literal["understand", "grade", "decide", "compose", "check", "critique", "summarise"]
 
@@ -73,11 +73,13 @@ class ScriptedReasoner:
         return plan
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
-        """Eight out of ten for everything; a scripted number stands for all of a call."""
+        """Eight out of ten for everything; a scripted number stands for all of a call, a decision makes a Judgement."""
         grades = self._next(
             "grade", lambda: [Grade(8, _first_sentence(item)) for item in evidence], meter, inquiry, evidence
         )
-        return [Grade(grades)] * len(evidence) if isinstance(grades, int) else list(grades)
+        if isinstance(grades, Sufficient | Insufficient | AskBack):
+            return Judgement(tuple(Grade(8, _first_sentence(item)) for item in evidence), grades)
+        return [Grade(grades)] * len(evidence) if isinstance(grades, int) else grades
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """It suffices."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands.running import finish, print_json
+from bot.commands.running import finish, print_json, there
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
@@ -25,9 +25,7 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
-    missing = [str(path) for path in paths if not path.exists()]
-    if missing:
-        raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
+    there(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
     finish(_ingest(paths, kb.strip(), as_json))
@@ -46,7 +44,7 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = Console(stderr=as_json)
     async with open_footnote(load_settings()) as footnote:
-        results = await ingest_files(console, footnote.ingestor, files, kb, quiet=as_json)
+        results = await ingest_files(console, footnote.governance.terminal(), files, kb, quiet=as_json)
     if as_json:
         print_json(
             {
@@ -70,6 +68,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Retrieval alone: passages with the score of each leg."""
+    if not query.strip():
+        raise typer.BadParameter("There is nothing to search for.")
     finish(_search(query, k, kb, source, as_json))
 
 
@@ -155,13 +155,14 @@ def remove_source(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take a document out, and show that it is gone."""
+    """Take a document out, and show that it is gone. For 7 days, kb restore puts it back."""
     finish(_remove(name, kb, yes, as_json))
 
 
 async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
+    from adapters.console.operator import operator
     from bot.config import load_settings
     from bot.wiring import open_footnote
     from core.ports import Scope
@@ -174,7 +175,8 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
             return 1
         if not yes:
             typer.confirm(question, abort=True)
-        await footnote.ingestor.remove(document.id)
+        # On record, so that a job which is just bringing it in elsewhere does not bring it back.
+        await footnote.governance.shelves.remove(document, operator().person.id)
         left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})

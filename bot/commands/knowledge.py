@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.commands.running import finish, print_json
+from bot.commands.running import finish, print_json, there
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from adapters.knowledge_desk import KbCommand, KbReply
     from bot.wiring import Footnote
+    from core.errors import StoreUnavailable
     from core.ingestion.jobs import Job
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -41,13 +42,12 @@ def ingest(
 
     The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
     """
-    missing = [name for name in what if not name.startswith(LINKS) and not Path(name).exists()]
-    if missing:
-        raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
+    there(name for name in what if not name.startswith(LINKS))
     finish(_ingest(what, base, limit, as_json))
 
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
+    from adapters.console.operator import operator
     from adapters.knowledge_desk import KbCommand, KbVerb
     from adapters.loaders.folders import files_in
     from bot.config import load_settings
@@ -55,9 +55,11 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
 
     files = files_in([Path(name) for name in what if not name.startswith(LINKS)])
     async with open_footnote(load_settings()) as footnote:
-        desk, caller = footnote.governance.desk, _operator()
+        desk, caller = footnote.governance.desk, operator()
         if await footnote.governance.shelves.base(base) is None:
-            await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
+            made = await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
+            if not made.ok:
+                return await _report(footnote, [made], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
         links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if name.startswith(LINKS)]
         replies = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
@@ -151,7 +153,8 @@ def describe(name: str, description: str, as_json: Json = False) -> None:
 def grant(name: str, principals: list[str], as_json: Json = False) -> None:
     """Say whom a base is for.
 
-    Channels, roles or groups, as principals such as slack:channel:T1/C1; "everyone" opens it.
+    Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
+    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1; "everyone" opens it.
     """
     _do("grant", as_json, base=name, principals=tuple(principals))
 
@@ -234,18 +237,19 @@ def _do(verb: str, as_json: bool, *, yes: bool = False, **given: Any) -> None:
 async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     import sys
 
+    from adapters.console.operator import operator
     from bot.config import load_settings
     from bot.wiring import open_footnote
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        reply = await footnote.governance.desk.handle(command, _operator())
+        reply = await footnote.governance.desk.handle(command, operator())
         if reply.confirm is not None:
             if not yes and not sys.stdin.isatty():
                 typer.echo(f"{_plain(reply.text)} Say so with --yes.", err=True)
                 return 1
             if not yes:
                 typer.confirm(_plain(reply.text), abort=True)
-            reply = await footnote.governance.desk.handle(reply.confirm, _operator())
+            reply = await footnote.governance.desk.handle(reply.confirm, operator())
         return await _report(footnote, [reply], as_json)
 
 
@@ -306,6 +310,8 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
                 while not current.over and not working.done():
                     await asyncio.wait({working}, timeout=0.3)
                     current = await footnote.governance.jobs.read(job.id) or current
+                    if worker.away is not None:
+                        raise _cut_short(worker.away, current)
                     line.update(Text(job_state(current)))
                 ended.append(current)
                 if not quiet:
@@ -316,15 +322,13 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
     return ended
 
 
-def _operator() -> Any:
-    """Who sits at the terminal: they own the data directory anyway."""
-    from adapters.console.chat import OPERATOR
-    from adapters.incoming import Permissions
-    from adapters.knowledge_desk import Caller
-    from core.conversation import Audience, ThreadKey
+def _cut_short(error: "StoreUnavailable", job: "Job") -> "StoreUnavailable":
+    """The failure with what is in and how to go on."""
+    from core.errors import StoreUnavailable
 
-    place = ThreadKey("console", "", "terminal", "kb")
-    return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), place)
+    come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
+    go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
+    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
 
 def _plain(text: str) -> str:

@@ -62,12 +62,15 @@ async def _evaluate(
     save_baseline: Path | None,
 ) -> int:
     from bot.config import load_settings
-    from bot.evaluation.figures import keep_baseline, lines_of, worse_than
+    from bot.evaluation.figures import keep_baseline, kept_baseline, lines_of, worse_than
     from bot.evaluation.reading import read
     from bot.evaluation.running import measure_all, pooled
     from bot.report import write_page
 
     sets = [read(folder, limit) for folder in folders]
+    if baseline is not None:
+        kept_baseline(baseline, [one.name for one in sets])
+    _must_be_writable(report, save_baseline, vectors and vectors / "vectors.sqlite")
     results = []
     async with aclosing(measure_all(load_settings(), sets, legs, vectors)) as measuring:
         async for one in measuring:
@@ -88,6 +91,16 @@ async def _evaluate(
     for line in worse:
         typer.echo(line, err=True)
     return 1 if worse else 0
+
+
+def _must_be_writable(*paths: Path | None) -> None:
+    """Whether there is a place for each file is found out before minutes of measuring. Raises OSError."""
+    for path in filter(None, paths):
+        there = path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+        if not there:
+            path.unlink()
 
 
 def bench(

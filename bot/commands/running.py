@@ -3,8 +3,9 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -36,6 +37,19 @@ async def opened(console: "Console") -> AsyncIterator["Footnote"]:
         yield footnote
 
 
+def there(names: Iterable[str | Path]) -> None:
+    """Raises BadParameter in one line when one of these files and folders is not there, or may not be looked at."""
+    missing = []
+    for name in names:
+        try:
+            missing += [] if Path(name).exists() else [str(name)]
+        except OSError as error:
+            raise typer.BadParameter(f"{name} cannot be looked at: {error.strerror}.") from None
+    if missing:
+        raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
+
+
 def print_json(value: object) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """One JSON document on standard output, escaped where its encoding does not hold every sign."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, indent=2) + "\n")

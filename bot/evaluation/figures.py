@@ -1,7 +1,7 @@
 """What is measured as lines on a terminal, and held against a baseline that is kept in a file."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +100,21 @@ def keep_baseline(path: Path, results: Sequence[Measured]) -> None:
     path.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
+def kept_baseline(path: Path, names: Collection[str]) -> dict[str, dict[str, float]]:
+    """The figures of each set. Raises ConfigurationError when it is no baseline, or one of other sets than these."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # no JSON, or no text
+        kept = None
+    if not isinstance(kept, dict) or not all(isinstance(figures, dict) for figures in kept.values()):
+        raise ConfigurationError(f"{path} is no baseline.", remedy="--save-baseline writes one.")
+    if not set(kept) & set(names):
+        raise ConfigurationError(f"{path} is a baseline of {', '.join(kept) or 'nothing'}, not of these sets.")
+    return kept
+
+
 def worse_than(baseline: Path, results: Sequence[Measured]) -> list[str]:
-    """One line for each figure that fell below the baseline. Raises ConfigurationError when it is of other sets."""
-    kept: dict[str, dict[str, float]] = json.loads(baseline.read_text(encoding="utf-8"))
+    """One line for each figure that fell below the baseline. Raises ConfigurationError as ``kept_baseline`` does."""
+    kept = kept_baseline(baseline, [one.name for one in results])
     known = [one for one in results if one.name in kept]
-    if not known:
-        raise ConfigurationError(f"{baseline} is a baseline of {', '.join(kept) or 'nothing'}, not of these sets.")
     return [f"{one.name}: {line}" for one in known for line in regressions(one.figures(), kept[one.name])]

@@ -7,7 +7,6 @@ import asyncio
 import hashlib
 import signal
 import sqlite3
-import tempfile
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.config import Settings
+from bot.evaluation.homes import temporary_home
 from bot.evaluation.reading import Dataset
 from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote, open_footnote
@@ -107,10 +107,11 @@ def _ended_as_interrupted() -> Iterator[None]:
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Footnote]:
     """A Footnote on embedded stores in a temporary home, which is gone afterwards, also when interrupted."""
-    with _ended_as_interrupted(), tempfile.TemporaryDirectory(prefix="footnote-eval-") as home:
-        apart = {"footnote_home": Path(home), "redis_url": None, "milvus_uri": None, "milvus_token": None}
-        async with open_footnote(settings.model_copy(update=apart)) as footnote:
-            yield footnote
+    with _ended_as_interrupted():
+        async with temporary_home() as home:
+            apart = {"footnote_home": home, "redis_url": None, "milvus_uri": None, "milvus_token": None}
+            async with open_footnote(settings.model_copy(update=apart)) as footnote:
+                yield footnote
 
 
 async def fill(footnote: Footnote, dataset: Dataset, vectors: Path | None = None) -> int:

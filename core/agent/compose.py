@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.attempt import look_closer
+from core.agent.attempt import set_aside
 from core.agent.citations import AnswerStream, cited_ids
 from core.agent.conclude import abstained
 from core.agent.run import WEAK, Run
@@ -36,7 +36,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     if run.withheld is None:
         run.update(phase=Phase.VERIFY)
         return
-    async for event in look_closer(run, run.withheld.missing):
+    async for event in set_aside(run, run.withheld):
         yield event
 
 

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
-from core.agent.citations import citation, finished_text
+from core.agent.citations import allowed_links, citation, finished_text, without_markers
+from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
 from core.answer import Answer, Citation, Outcome, Verdict
 from core.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
@@ -42,7 +43,11 @@ async def replied(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
 
 
 async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
-    """A question back: with readings to choose from where there are any, else just the question."""
+    """A question back: with readings to choose from where there are any, else just the question.
+
+    Its words may come from a model that has read documents: it carries no link but a source's.
+    """
+    ask = _plain(run, ask)
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
         choices = [Choice(f"option-{n}", option, option) for n, option in enumerate(ask.options[:5], 1)]
         choices.append(Choice("other", "Something else", asks_text=True))
@@ -51,6 +56,15 @@ async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     options = "".join(f"\n- {option}" for option in ask.options[:5])
     yield AnswerDelta(ask.question + options)
     yield ended(run, Outcome.CLARIFIED, ask.question + options)
+
+
+def _plain(run: Run, ask: AskBack) -> AskBack:
+    allowed = allowed_links(run.inquiry.library)
+
+    def plain(text: str) -> str:
+        return without_foreign_links(without_markers(text), allowed).strip()
+
+    return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
 
 
 def parked(
@@ -134,11 +148,7 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
 
 def nothing_to_read(run: Run) -> AgentCompleted:
     """Say that there is no knowledge here at all, and who can change that."""
-    text = (
-        "I have no documents yet that I may read here. "
-        "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
-    )
-    return ended(run, Outcome.ABSTAINED, text)
+    return ended(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.bench.remedy}")
 
 
 def _nearest_name(source: Citation) -> str:

@@ -20,6 +20,7 @@ from core.inquiry import (
     Sufficient,
 )
 
+CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
 MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is not worth its time
 
@@ -33,7 +34,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
         run.update(phase=Phase.COMPOSE)
         return
     with run.timed("decide"):
-        decision = await _decision(run)
+        decision = _decided(run) or await _decision(run)
     if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
         async for event in clarified(run, decision):
             yield event
@@ -42,7 +43,14 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
         async for event in _go_on(run, decision):
             yield event
         return
-    run.update(phase=Phase.COMPOSE)
+    found = isinstance(decision, Sufficient) and decision is not CAPPED
+    run.update(phase=Phase.COMPOSE, missing="" if found else run.inquiry.missing)
+
+
+def _decided(run: Run) -> Decision | None:
+    """What the grader decided in the same breath, unless its own grades leave nothing to answer from."""
+    decision, run.decision = run.decision, None
+    return None if isinstance(decision, Sufficient) and not run.relevant else decision
 
 
 async def _decision(run: Run) -> Decision:
@@ -52,7 +60,7 @@ async def _decision(run: Run) -> Decision:
         )
     except BudgetExhausted as cap:
         run.meter.notice(str(cap))
-        return Sufficient("a cap is reached")
+        return CAPPED
 
 
 async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:

@@ -38,8 +38,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
 
 
-def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
-    """Why this reply needs a search after all; empty when it may go out."""
+def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
+    """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
     said = _said(reply, inquiry, thread)
     prose = _LIST_MARK.sub("", without_markers(reply.text))
     message = inquiry.question
@@ -55,7 +55,8 @@ def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
         return "the reply would state something that was not said here"
     if not is_question(message):
         said = f"{said} {message}"
-    new = _new_numbers(prose, said, len(thread.turns)) or _new_names(prose, f"{said} {_around(inquiry)}")
+    known_names = f"{said} {_around(inquiry)} {names}"
+    new = _new_numbers(prose, said, len(thread.turns)) or _new_names(prose, known_names)
     return f"the reply would bring in “{new}”, which nobody said here" if new else ""
 
 
@@ -72,7 +73,7 @@ def _said(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
 def _around(inquiry: Inquiry) -> str:
     """Names that a reply may use without anybody having said them."""
     bases = " ".join(f"{base.name} {base.description}" for base in inquiry.bases)
-    return f"{inquiry.asker.name} {bases} Slack Discord Markdown Word PDF AI"
+    return f"{inquiry.asker.name} {bases} Markdown Word PDF AI"
 
 
 def _new_numbers(prose: str, said: str, turns: int) -> str:

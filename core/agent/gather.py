@@ -10,15 +10,24 @@ from core.agent.moves import describe, unmade, where
 from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
-from core.evidence import Evidence, Hit
-from core.inquiry import ListSources, Move, Phase, Profile, ReadSection, Search, SearchKnowledge, SearchSource
+from core.evidence import Hit
+from core.inquiry import (
+    Investigate,
+    ListSources,
+    Move,
+    Phase,
+    Profile,
+    ReadSection,
+    Search,
+    SearchKnowledge,
+    SearchSource,
+)
 from core.knowledge import Document
 from core.ports import Scope
 from core.retrieval.hybrid import Retrieval
 
 TOP_K = 8  # one batch of grading
 MAX_TOP_K = 20
-RUNNER_UP = 0.75  # share of the best score
 LISTED = 40  # sources named to the model at most
 
 
@@ -56,11 +65,11 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
         async for event in keep(run, finding):
             yield event
     run.update(misses=0 if len(run.inquiry.library.found()) > before else run.inquiry.misses + 1)
-    fresh = run.inquiry.library.ungraded()
-    if _simple(run, fresh):
-        run.update(attempt=True, phase=Phase.COMPOSE)
+    run.update(attempt=_simple(run, moves))
+    if run.inquiry.attempt:
+        run.update(phase=Phase.COMPOSE)
         return
-    async for event in grade(run, fresh):
+    async for event in grade(run, run.inquiry.library.ungraded()):
         yield event
     run.update(phase=Phase.DECIDE)
 
@@ -162,17 +171,15 @@ async def keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
     )
 
 
-def _simple(run: Run, fresh: Sequence[Evidence]) -> bool:
-    """Whether one search, the first, for one need, found one section clearly ahead: see ``attempt``.
+def _simple(run: Run, made: Sequence[Move]) -> bool:
+    """Whether the question is one need, and the search for it, just made, found something: see ``attempt``.
 
-    A runner-up from another section that is nearly as good may be another reading of the question, or another version:
-    that is worth looking at. So is everything in the thorough profile, and where sources are shown before an answer.
+    In the thorough profile everything is looked at first, and so is what a person wants to see the sources of.
     """
-    if run.inquiry.conduct.profile is Profile.THOROUGH or run.wants_sources:
+    plan = run.inquiry.plan
+    if run.inquiry.conduct.profile is Profile.THOROUGH or run.wants_sources or not isinstance(plan, Investigate):
         return False
-    if len(run.inquiry.searches) != 1 or not fresh:
+    if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False
-    best = max(fresh, key=lambda item: item.hit.score)
-    others = (item.hit.score for item in fresh if item.passage.section != best.passage.section)
-    clear = max(others, default=0.0) <= RUNNER_UP * best.hit.score
-    return best.hit.score >= run.bench.confident and clear
+    best = max((item.hit.score for item in run.inquiry.library.found()), default=0.0)
+    return best > 0 and best >= run.bench.confident

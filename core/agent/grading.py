@@ -1,4 +1,7 @@
-"""Grades of evidence, asked for once for each piece; from the retrieval's own scores when a cap leaves no other way."""
+"""Grades of evidence, asked for once for each piece; from the retrieval's own scores when a cap leaves no other way.
+
+A reasoner that says along with them whether they suffice is not asked to decide a second time.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -6,10 +9,12 @@ from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, GradingCompleted
 from core.evidence import Evidence, Grade
+from core.ports import Judgement
 
 
 async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent]:
     """Leaves the grades of these in the library. On a cap the run closes: it answers from what there is."""
+    run.decision = None
     if not fresh:
         return
     started = run.bench.clock.monotonic()
@@ -20,6 +25,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         run.update(closing=True)
         grades = [_from_score(item) for item in fresh]
     run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
+    run.decision = grades.decision if isinstance(grades, Judgement) else None
     elapsed = run.bench.clock.monotonic() - started
     run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
     yield GradingCompleted(

@@ -63,4 +63,6 @@ def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
     if not choice.value:
         question = f"{inquiry.standalone} {question}"
     plan = Investigate(question, (question,), "the asker said which one")
-    return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),))
+    # The grades were for a question that meant several things; what bears on this one is found and graded again.
+    known = inquiry.library.carried_over()
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),), library=known)

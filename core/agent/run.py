@@ -14,7 +14,7 @@ from core.budget import Meter, Prices
 from core.conversation import Thread
 from core.errors import BudgetExhausted
 from core.evidence import Evidence
-from core.inquiry import Behaviour, CheckpointKind, Inquiry, Investigate
+from core.inquiry import Behaviour, CheckpointKind, Decision, Inquiry, Investigate
 from core.ports import Catalogue, Clock, Index, Reasoner, Withheld
 from core.retrieval.hybrid import Retriever
 
@@ -38,6 +38,8 @@ class Workbench:
     prices: Prices = field(default_factory=Prices)
     confident: float = 2.0  # a first search whose best passage scores this is answered from at once; above 1 never
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
+    names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
+    remedy: str = "An admin can add some."  # whoever asks where there is nothing to read is told this
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Run:
     meter: Meter
     draft: str = ""  # Markdown with [evidence id] markers, as written
     withheld: Withheld | None = None  # the reasoner would not write from this evidence
+    decision: Decision | None = None  # came with the newest grades, and nothing has changed since
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
@@ -70,8 +73,8 @@ class Run:
         return self.inquiry.library.relevant(self.cutoff)
 
     def may_ask(self, kind: CheckpointKind) -> bool:
-        """Whether this checkpoint is switched on here and the person has not passed it already."""
-        return kind in self.inquiry.conduct.checkpoints and kind not in self.inquiry.settled
+        """See ``Inquiry.may_ask``."""
+        return self.inquiry.may_ask(kind)
 
     @property
     def wants_sources(self) -> bool:

@@ -23,7 +23,7 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             )
         except BudgetExhausted:
             plan = _as_asked(run, "no time to plan: searching as asked")
-    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread)):
+    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
         plan = _as_asked(run, doubt)
     match plan:
         case Reply():

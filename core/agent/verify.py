@@ -13,7 +13,6 @@ from core.agent.citations import MARKER, cited_ids, finished_text, without_marke
 from core.agent.claims import claims_in, stands_verbatim
 from core.agent.conclude import abstained, ended
 from core.agent.gather import Finding, keep, make
-from core.agent.grading import grade
 from core.agent.run import Run
 from core.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.errors import BudgetExhausted
@@ -107,8 +106,7 @@ async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[A
     async for event in keep(run, finding):
         yield event
     if added := [item for item in run.inquiry.library.found() if item.id not in known]:
-        async for event in grade(run, added):
-            yield event
+        # No grader looks at these: to bear out a sentence is more than a grade asks for.
         again = await _judged(run, [replace(claim, evidence=(item.id,)) for item in added])
         held = next((verdict for verdict in again if verdict.support is Support.SUPPORTED), None)
         verdicts[position] = held or verdicts[position]

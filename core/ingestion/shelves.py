@@ -16,6 +16,7 @@ from typing import Protocol
 
 from core.conversation import Person
 from core.errors import DocumentRejected, NotFound
+from core.ingestion.jobs import Job
 from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Scope, Vectors
@@ -79,6 +80,19 @@ class Proposal:
     permalink: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an admin said to a proposal. ``job`` brings in what was approved; it is kept here until it is in line."""
+
+    id: str  # tells two decisions of one person on one proposal apart
+    proposal: str
+    approved: bool
+    by: Person
+    at: datetime
+    base: str = ""
+    job: Job | None = None
+
+
 class ShelfRecords(Protocol):
     """Keeps what was removed, what is fetched again, what sites hold, and what was proposed. Old entries go."""
 
@@ -112,8 +126,23 @@ class ShelfRecords(Protocol):
     async def proposals(self) -> Sequence[Proposal]:
         """Those that wait, oldest first."""
 
-    async def take_proposal(self, proposal_id: str) -> Proposal | None:
-        """Take it, once: of many callers exactly one gets it."""
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """One that waits."""
+
+    async def decide(self, decision: Decision) -> Decision | None:
+        """Decide on what waits, once; the decision that holds, which may be an earlier one. None when there is neither.
+
+        In the same step it ceases to wait, and what was approved is among the ``undone`` until it is settled.
+        """
+
+    async def decision(self, proposal_id: str) -> Decision | None:
+        """What was decided on it, as long as that is known: for weeks."""
+
+    async def undone(self) -> Sequence[Decision]:
+        """Approvals whose job may not be in line yet, oldest first."""
+
+    async def settle(self, proposal_id: str) -> None:
+        """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
 
 
 class Archive(Protocol):

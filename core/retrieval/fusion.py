@@ -14,7 +14,8 @@ import math
 from collections.abc import Callable, Mapping
 
 from core.evidence import Hit
-from core.language import content_words
+from core.knowledge import Passage
+from core.language import content_words, words
 from core.ports import Legs
 
 Fusion = Callable[[str, Legs, int], tuple[Hit, ...]]
@@ -43,25 +44,31 @@ def fuse(query: str, legs: Legs, asked: int) -> tuple[Hit, ...]:
     }
     passages = {passage.id: passage for passage, _ in (*legs.dense, *legs.bm25)}
     order = sorted(relative, key=lambda name: (-relative[name], name))
-    hits = tuple(Hit(passages[name], relative[name], dense.get(name), bm25.get(name)) for name in order)
-    return calibrated(query, hits)
-
-
-def calibrated(query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """The hits, in their order, with each relative score turned into a probability."""
-    if not hits:
+    if not order:
         return ()
-    best = hits[0]
-    asked = set(content_words(query))
-    coverage = len(asked & set(content_words(best.passage.searchable))) / len(asked) if asked else 0.0
-    cosine = max((hit.dense for hit in hits[:3] if hit.dense is not None), default=0.0)
-    level = _INTERCEPT + _PER_COSINE * cosine + _PER_COVERAGE * coverage
-    top = best.score or 1.0
-    # Made anew field by field: ``replace`` looks the fields up for each of a hundred hits, of every search.
+    level = _level(query, passages[order[0]], max((dense[name] for name in order[:3] if name in dense), default=0.0))
+    slope = _PER_RELATIVE / (relative[order[0]] or 1.0)
     return tuple(
-        Hit(hit.passage, _logistic(level + _PER_RELATIVE * hit.score / top), hit.dense, hit.bm25, hit.rerank)
-        for hit in hits
+        Hit(passages[name], _logistic(level + slope * relative[name]), dense.get(name), bm25.get(name))
+        for name in order
     )
+
+
+def _level(query: str, best: Passage, cosine: float) -> float:
+    """How good the best hits are at all."""
+    asked = set(content_words(query))
+    coverage = len(asked & _words_like(asked, best.searchable)) / len(asked) if asked else 0.0
+    return _INTERCEPT + _PER_COSINE * cosine + _PER_COVERAGE * coverage
+
+
+def _words_like(asked: set[str], text: str) -> set[str]:
+    """Of the text's stems at least those that are asked for.
+
+    A word not seen before takes 30 µs to stem, and a passage of a large corpus has twenty of them. A stem begins as its
+    word does, so that most need not be stemmed: 0.55 ms instead of 0.85 for the whole fusion.
+    """
+    initials = {stem[0] for stem in asked}
+    return set(content_words(" ".join(word for word in words(text) if word[0].casefold()[0] in initials)))
 
 
 def _parts(dense: Mapping[str, float], bm25: Mapping[str, float], asked: int) -> list[tuple[str, float, float]]:

@@ -8,6 +8,7 @@ from core.language import content_words, sentences
 from core.retrieval.local_bm25 import coverage, scores
 
 _TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
 _QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quote is there to bear the claim out
 
@@ -79,17 +80,23 @@ def _with_neighbour(
 
 
 def _cut(text: str, decisive: frozenset[str]) -> str:
-    """At most ``LONGEST`` characters of ``text``, whole words, from where most of the decisive words are."""
+    """At most ``LONGEST`` characters of ``text``, whole words and links, from where most of the decisive words are."""
     if len(text) <= LONGEST:
         return text
-    starts = [0, *(n + 1 for n, character in enumerate(text) if character.isspace() and n < len(text) - LONGEST // 2)]
+    links = [found.span() for found in _LINK.finditer(text)]
+    gaps = [n for n, character in enumerate(text) if character.isspace() and not _within(n, links)]
+    starts = [0, *(n + 1 for n in gaps if n < len(text) - LONGEST // 2)]
     step = max(1, len(starts) // 40)  # of a very long line not every place is tried
 
     def matches(start: int) -> int:
         return len(decisive & set(content_words(text[start : start + LONGEST])))
 
     start = max(starts[::step], key=lambda place: (matches(place), -place))
-    piece = text[start : start + LONGEST]
-    if start + LONGEST < len(text) and not text[start + LONGEST].isspace():
-        piece = piece[: piece.rfind(" ")] if " " in piece else piece
-    return piece.strip()
+    if start + LONGEST >= len(text):
+        return text[start:].strip()
+    end = max((n for n in gaps if start < n <= start + LONGEST), default=start + LONGEST)
+    return text[start:end].strip()
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start < place < end for start, end in spans)

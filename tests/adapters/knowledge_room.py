@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from adapters.accepting import Acceptance
 from adapters.incoming import FileReference, Permissions
 from adapters.jobs import JobRunner, JobWorker
-from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, PlatformSeams
+from adapters.knowledge_desk import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb, PlatformSeams
 from adapters.librarian import KnowledgeDesk
 from adapters.loaders.fetch import Fetched, Fetcher, Gone
 from adapters.materials import Materials
@@ -30,6 +30,7 @@ from core.ports import Scope
 from core.retrieval.hybrid import Retriever
 
 ADMIN = Person("paper:ada", "Ada")
+GRACE = Person("paper:grace", "Grace")
 MEMBER = Person("paper:bo", "Bo")
 CHANNEL = "paper:channel:T/C"
 
@@ -111,6 +112,7 @@ class Room:
 
     def __init__(self) -> None:
         self.clock = ManualClock(datetime.now(UTC))
+        self.admins = {ADMIN}
         self.index, self.encoder, self.catalogue = InProcessIndex(), HashingEncoder(), InProcessCatalogue()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), PaperPlatform()
         self.jobs, self.records, self.archive = InProcessJobs(), InProcessShelfRecords(), InProcessArchive()
@@ -135,7 +137,14 @@ class Room:
         self.acceptance = Acceptance(
             self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers
         )
-        self.desk = KnowledgeDesk(self.catalogue, self.index, self.retriever, self.acceptance, self.audit)
+        self.desk = KnowledgeDesk(
+            self.catalogue,
+            self.index,
+            self.retriever,
+            self.acceptance,
+            self.audit,
+            (*PRINCIPALS, "paper:channel:T/CHANNEL"),
+        )
 
     def runner(self, platforms: Mapping[str, PlatformSeams] | None = None) -> JobRunner:
         seams = {"paper": self.platform.seams()} if platforms is None else platforms
@@ -166,7 +175,7 @@ class Room:
     def caller(self, by: Person, *, private: bool = True) -> Caller:
         return Caller(
             by,
-            Permissions(is_admin=by == ADMIN),
+            Permissions(is_admin=by in self.admins),
             Audience(frozenset({by.id} if private else {CHANNEL})),
             ThreadKey("paper", "T", "C", "t"),
             private=private,

@@ -8,6 +8,7 @@ that the new one, once.
 import copy
 import inspect
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from adapters.incoming import FileReference
 from adapters.knowledge_desk import KbVerb, PlatformSeams
 from core.ingestion.jobs import ItemState, Job, JobState
-from tests.adapters.knowledge_room import Room
+from tests.adapters.knowledge_room import MEMBER, Room, conversation
 
 ROOT = "https://docs.example/guide/"
 LEASE = 31  # seconds after which another may take over
@@ -218,6 +219,7 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         ended = await room.job(job.id)
         assert ended.state is JobState.DONE, where
         assert {item.state for item in ended.items} <= work.outcomes, where
+        assert room.platform.cards[-1].state is JobState.DONE, f"its card does not say so, {where}"
         assert await _seen(room) == work.new, where
         assert all(item in ended.items for item in settled), where
         assert len(room.parser.read) <= len(ended.items) - len(settled), where
@@ -298,3 +300,71 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
         else:
             break
     assert "catalogue.withdraw" in fuse.made
+
+
+async def _proposed(room: Room) -> str:
+    await room.says(KbVerb.CREATE, base="handbook")
+    await room.desk.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
+    return (await room.records.proposals())[0].id
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["pressed again", "left alone"])
+@pytest.mark.parametrize("verb", [KbVerb.APPROVE, KbVerb.REJECT])
+async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds(verb: KbVerb, *, again: bool) -> None:
+    fuse, stages = Fuse(0), set[str]()
+    for calls in range(100):
+        room, fuse = Room(), Fuse(calls)
+        proposal = await _proposed(room)
+        try:
+            await process(room, fuse).says(verb, base="handbook", target=proposal)
+        except Killed:
+            where = f"killed before call {calls}, {fuse.last}"
+            stages.add(fuse.last)
+            held = await room.records.decision(proposal)
+            waits = [one.id for one in await room.records.proposals()] == [proposal]
+            assert waits is (held is None), where
+            if again:  # the same admin, on a screen that was not redrawn
+                reply = await room.says(verb, base="handbook", target=proposal)
+                assert reply.ok or "You " in reply.text, where
+                held = await room.records.decision(proposal)
+            room.clock.advance(61)
+            await room.acceptance.tick()
+            await room.works()
+            jobs = await room.jobs.recent()
+            approved = held is not None and held.approved
+            assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
+            assert await _texts(room) == (1 if approved else 0), where
+            assert await room.records.undone() == [], where
+            assert await room.inbox.waiting() == 0, where
+            assert held is not None or not again, where
+        else:
+            break
+    assert "records.decide" in stages
+    assert {"jobs.keep", "inbox.put", "records.settle"} <= stages or verb is KbVerb.REJECT
+
+
+async def _texts(room: Room) -> int:
+    """How many documents there are."""
+    return len(await room.catalogue.documents(frozenset({"handbook"})))
+
+
+async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_line() -> None:
+    for calls in range(100):
+        room, fuse = Room(), Fuse(calls)
+        proposal = await _proposed(room)
+        with suppress(Killed):
+            await process(room, fuse).says(KbVerb.APPROVE, base="handbook", target=proposal)
+        held = await room.records.decision(proposal)
+        if held is None:
+            continue
+        if held.job is None:
+            break
+        for _ in range(3):  # whoever looks at the clock, and the slow one that goes on after all
+            await room.acceptance.tick()
+            await room.acceptance.take_up(held)
+        await room.works()
+        await room.acceptance.take_up(held)
+        await room.works()
+        assert [job.state for job in await room.jobs.recent()] == [JobState.DONE]
+        assert await _texts(room) == 1
+    assert calls > 3

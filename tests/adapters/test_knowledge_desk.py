@@ -1,20 +1,24 @@
 """``/kb`` as people use it: who may, what happens, what is said."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from adapters.accepting import MOST_PAGES
+from adapters.discord.places import guild_principal, role_principal, user_principal
 from adapters.incoming import FileReference
-from adapters.knowledge_desk import EVERYONE, KbVerb
+from adapters.knowledge_desk import EVERYONE, KbReply, KbVerb
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.knowledge import InProcessShelfRecords
-from core.conversation import Audience
+from core.conversation import Audience, Person, ThreadKey
 from core.errors import NotFound, StoreUnavailable
 from core.ingestion.jobs import ItemState, JobState
 from core.ingestion.shelves import NOBODY, RESTORABLE
+from core.knowledge import KnowledgeBase
 from core.ports import Scope, Vectors
-from tests.adapters.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, conversation
+from tests.adapters.knowledge_room import ADMIN, CHANNEL, GRACE, MEMBER, Room, conversation
 
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
 
@@ -313,6 +317,41 @@ async def test_revoking_the_last_grant_closes_a_base_and_never_opens_it(room: Ro
     assert opened.visible_to(Audience())
 
 
+@pytest.mark.parametrize(
+    "slip",
+    ["nonsense", "slack:chanel:T1/C1", "slack:channel:C1", "slak:channel:T1/C1", "slack:T1/U1", "#sales", NOBODY, ""],
+)
+async def test_a_slip_in_a_grant_is_refused_and_closes_nothing(room: Room, slip: str) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    for verb, base in ((KbVerb.GRANT, "handbook"), (KbVerb.CREATE, "board")):
+        reply = await room.says(verb, base=base, principals=("slack:group:T1/S1", slip))
+        assert not reply.ok
+        assert f"“{slip}” is nobody" in reply.text
+        assert "everyone" in reply.text
+        assert "slack:channel:TEAM/CHANNEL" in reply.text
+        assert "\n" not in reply.text
+    assert [(base.name, base.grants) for base in await room.catalogue.bases()] == [("handbook", frozenset())]
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [
+        ThreadKey("slack", "T0AB", "C9XY", "1.2").place, "slack:group:T0AB/S1", "slack:user:T0AB/U1", "slack:team:T0AB",
+        ThreadKey("discord", "17", "18", "19").place, role_principal(17, 20), user_principal(21), guild_principal(17),
+    ],
+)  # fmt: skip
+async def test_everybody_whom_a_platform_names_can_be_granted(room: Room, principal: str) -> None:
+    await room.says(KbVerb.CREATE, base="board")
+    reply = await room.says(KbVerb.GRANT, base="board", principals=(principal,))
+    assert reply.text == f"“board” is for {principal}."
+
+
+async def test_a_grant_that_would_not_be_accepted_any_more_can_be_revoked(room: Room) -> None:
+    await room.catalogue.save_base(KnowledgeBase("board", grants=frozenset({"nonsense", CHANNEL})))
+    reply = await room.says(KbVerb.REVOKE, base="board", principals=("nonsense",))
+    assert reply.text == f"“board” is for {CHANNEL}."
+
+
 async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room: Room) -> None:
     await room.adds("board", merger_md="# Merger\n\nWith Acme.")
     await room.says(KbVerb.GRANT, base="board", principals=("paper:channel:T/BOARD",))
@@ -481,17 +520,143 @@ async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored
     assert "Refunds" in (await room.says(KbVerb.RESTORE)).text
 
 
-async def test_a_proposal_that_could_not_be_taken_up_goes_on_waiting(room: Room) -> None:
-    await room.desk.propose(conversation("Thirty days."), room.caller(MEMBER))
+async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when_there_is(room: Room) -> None:
+    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     for number in range(20):
         await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
-    refused = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
-    assert not refused.ok
-    assert "wait until" in refused.text
-    assert await room.records.proposals() == [proposal]
+    approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
+    assert approved.job is not None
+    assert await room.records.proposals() == []
     await room.works()
-    assert (await room.says(KbVerb.APPROVE, target=proposal.id, base="default")).ok
+    assert (await room.job(approved.job.id)).state is JobState.QUEUED
+    await room.acceptance.tick()
+    await room.works()
+    assert (await room.job(approved.job.id)).state is JobState.DONE
+    assert await room.finds("working days", "default") == ["Refunds?"]
+    assert await room.records.undone() == []
+
+
+async def proposed(room: Room, *texts: str) -> list[str]:
+    """Proposals of these words; their ids."""
+    for number, text in enumerate(texts):
+        made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
+        assert (await room.desk.propose(made, room.caller(MEMBER))).ok
+        room.clock.advance(1)
+    return [one.id for one in await room.records.proposals()]
+
+
+async def pressed(room: Room, reply: KbReply, number: int, label: str, by: Person = ADMIN) -> KbReply:
+    """What comes of the button of this name below a choice, the first being 0."""
+    decidable = [choice for choice in reply.choices if len(choice.options) > 1]
+    (option,) = [one for one in decidable[number].options if one.label == label]
+    return await room.desk.handle(option.command, room.caller(by))
+
+
+async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_those_that_are_left(room: Room) -> None:
+    await proposed(room, "Five working days.", "On Fridays.")
+    listed = await room.says(KbVerb.PROPOSALS)
+    assert [[one.label for one in choice.options] for choice in listed.choices] == [["Approve", "Reject"]] * 2
+    head, first, second = listed.sections()
+    goes = "What is approved goes into “default”, open to everybody, unless another is named."
+    assert (head.text, head.options) == (f"**Proposals**\n{goes}", ())
+    assert "Question 0" in first.text
+    assert "On Fridays." in second.text
+    rejected = await pressed(room, listed, 0, "Reject")
+    assert rejected.sections()[0].text == "“Question 0” is not added."
+    assert [one.text for one in rejected.sections()][1:] == [head.text, second.text]
+    approved = await pressed(room, rejected, 0, "Approve")
+    assert approved.job is not None
+    assert "Adding Question 1 to “default”" in approved.sections()[0].text
+    assert "Nothing waits to be looked at." in approved.sections()[-1].text
+    await room.works()
+    assert await room.finds("working days fridays", "default") == ["Question 1"]
+
+
+async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
+    await proposed(room, "Five working days.")
+    assert f"goes into “board”, for {CHANNEL}, unless" in (await room.says(KbVerb.PROPOSALS)).text
+    await room.says(KbVerb.CREATE, base="handbook")
+    listed = await room.says(KbVerb.PROPOSALS)
+    assert "goes into “default”, open to everybody, unless" in listed.text
+    assert await room.shelves.base("default") is None  # to look makes nothing
+    await pressed(room, listed, 0, "Approve")
+    assert await room.shelves.base("default") is not None
+
+
+async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room: Room) -> None:
+    await proposed(room, "Five working days.")
+    listed = await room.says(KbVerb.PROPOSALS)
+    replies = await asyncio.gather(*(pressed(room, listed, 0, label) for label in ("Approve", "Reject") * 5))
+    assert [reply.ok for reply in replies] == [True] + [False] * 9
+    assert len(await room.jobs.recent()) == 1
+    assert replies[1].text.startswith("You approved this already, for default, just now.")
+    room.admins.add(GRACE)
+    room.clock.advance(120)
+    told = await pressed(room, listed, 0, "Reject", by=GRACE)
+    assert told.text.startswith("Ada approved this already, for default, 2 minutes ago.")
+    assert not told.ok
+
+
+async def test_rights_are_those_at_the_press(room: Room) -> None:
+    (name,) = await proposed(room, "Five working days.")
+    listed = await room.says(KbVerb.PROPOSALS)
+    refused = await pressed(room, listed, 0, "Approve", by=MEMBER)
+    assert refused.denied
+    assert "Question 0" not in refused.text
+    assert [one.id for one in await room.records.proposals()] == [name]
+    entry = (await room.audit.recent())[0]
+    assert (entry.actor, entry.action, entry.target, entry.allowed) == (MEMBER.id, "kb approve", name, False)
+
+
+async def test_what_was_rejected_says_by_whom_to_the_next_who_looks_at_an_old_list(room: Room) -> None:
+    await proposed(room, "Five working days.", "On Fridays.")
+    listed = await room.says(KbVerb.PROPOSALS)
+    await pressed(room, listed, 0, "Reject")
+    room.admins.add(GRACE)
+    told = await pressed(room, listed, 0, "Approve", by=GRACE)
+    assert "Ada rejected this already" in told.text
+    assert "On Fridays." in told.text
+    assert await room.jobs.recent() == []
+
+
+async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room: Room) -> None:
+    await proposed(room, *(f"Words {n}." for n in range(8)))
+    first = await room.says(KbVerb.PROPOSALS)
+    assert (len(first.choices), first.page, first.pages) == (5, 1, 2)
+    second = await room.says(KbVerb.PROPOSALS, page=2)
+    assert len(second.choices) == 3
+    left = await pressed(room, second, 0, "Reject")
+    assert (left.page, left.pages) == (2, 2)
+    assert left.turning is not None
+    turned = await room.desk.handle(replace(left.turning, page=1), room.caller(ADMIN))
+    assert turned.text == first.text
+
+
+async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nobody_else_is(room: Room) -> None:
+    for verb in (KbVerb.LIST, KbVerb.STATUS):
+        assert "to look at" not in (await room.says(verb)).text
+    await proposed(room, "Five working days.", "On Fridays.")
+    for verb in (KbVerb.LIST, KbVerb.STATUS):
+        reply = await room.says(verb)
+        assert reply.text.endswith("2 proposals to look at: /kb proposals")
+        (way,) = reply.choices[-1].options
+        assert (await room.desk.handle(way.command, room.caller(ADMIN))).choices
+        assert "working days" not in reply.text
+        assert "to look at" not in (await room.says(verb, MEMBER)).text
+        assert not any(choice.options for choice in (await room.says(verb, private=False)).choices)
+    assert await room.desk.waiting(room.caller(MEMBER)) == ""
+    assert await room.desk.waiting(room.caller(ADMIN)) == "2 proposals to look at: /kb proposals"
+
+
+async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(room: Room) -> None:
+    (name,) = await proposed(room, "The unspeakable word.")
+    await room.says(KbVerb.APPROVE, target=name, base="default")
+    held = await room.records.decision(name)
+    assert held is not None
+    assert (held.by, held.approved, held.base) == (ADMIN, True, "default")
+    assert "unspeakable" not in repr(held)
 
 
 async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:

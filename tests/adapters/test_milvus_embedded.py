@@ -107,11 +107,15 @@ async def test_a_second_process_sees_and_adds_to_the_same_passages(path: str) ->
         assert await index.count() == 2
 
 
-async def test_nothing_is_written_to_the_terminal_and_nothing_is_left_running(path: str) -> None:
+async def test_nothing_is_written_to_the_terminal_or_to_the_temporary_folder_and_nothing_is_left_running(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     async with another(path) as process:
         assert await says(process) == "holding 0"
         out, err = await process.communicate(b"")
         assert (out, err, process.returncode) == (b"", b"", 0)
+    assert not list(tmp_path.iterdir())
     async with opened(path) as index:  # the file is free again
         assert index.holding
 

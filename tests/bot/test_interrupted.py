@@ -1,41 +1,224 @@
-"""What Ctrl-C leaves behind in the terminal."""
+"""``footnote ingest`` beside others who write: what Ctrl-C leaves behind, and whose turn it is."""
 
 import asyncio
 import io
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress, TextColumn
 
-from adapters.console.ingesting import ingest_files
-from core.ingestion.ingestor import Change, Ingested, Material
+from adapters.console.ingesting import Terminal, _Bar, ingest_files
+from adapters.console.operator import operator
+from adapters.incoming import FileReference
+from adapters.jobs import JobWorker, job_thread
+from adapters.knowledge_desk import KbVerb
+from core.errors import NotFound, StoreUnavailable
+from core.ingestion.ingestor import Change, Ingested
+from core.ingestion.jobs import Job, JobKind, JobProgress, JobStage, JobState
+from core.ingestion.parsed import Parsed
+from core.knowledge import Passage
+from core.ports import Vectors
+from tests.adapters.knowledge_room import PlainParser, Room
 
-
-class SlowAtTheSecond:
-    """Takes in one file, and is still at the next."""
-
-    def __init__(self) -> None:
-        self.at_the_second = asyncio.Event()
-
-    async def ensure_base(self, _name: str) -> None:
-        """It is there."""
-
-    async def ingest(self, material: Material, _base: str) -> Ingested:
-        if material.name == "b.md":
-            self.at_the_second.set()
-            await asyncio.Event().wait()
-        return Ingested(material.source, Change.ADDED, passages=1)
+JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
 
 
-async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(tmp_path: Path) -> None:
-    files = [(tmp_path / name, name) for name in ("a.md", "b.md", "c.md")]
-    for path, _ in files:
-        path.write_text("Words.")
-    screen, ingestor = io.StringIO(), SlowAtTheSecond()
-    work = asyncio.create_task(ingest_files(Console(file=screen, width=200), ingestor, files, "base"))  # type: ignore[arg-type]
-    await ingestor.at_the_second.wait()
+class Screen:
+    """A terminal before a room, and what is printed there."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self._printed = io.StringIO()
+
+    async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+        room = self.room
+
+        def alone() -> JobWorker:
+            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
+
+        terminal = Terminal(
+            ingest=room.desk.ingest_bytes,
+            jobs=room.jobs,
+            shelves=room.shelves,
+            ingestor=room.ingestor,
+            worker=room.worker if connected else alone,
+            caller=operator(),
+        )
+        console = Console(file=self._printed, width=200)
+        return await ingest_files(console, terminal, [(path, path.name) for path in paths], base)
+
+    @property
+    def shows(self) -> str:
+        return self._printed.getvalue()
+
+
+class ParserInParts(PlainParser):
+    """Reads one file, and is held up at another, until it is let go on."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
+
+    async def parse(self, name: str, data: bytes) -> Parsed:
+        if name == self._at:
+            self.reached.set()
+            await self.go_on.wait()
+        return await super().parse(name, data)
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+def written(folder: Path, **files: str) -> list[Path]:
+    paths = [folder / name.replace("_", ".") for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text)
+    return paths
+
+
+async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.", c_md="# C\n\nThree.")
+    room.parser = parser = ParserInParts("b.md")
+    room.assemble()
+    screen = Screen(room)
+    work = asyncio.create_task(screen.ingests(*paths))
+    await parser.reached.wait()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
-    assert "1 added" in screen.getvalue()
-    assert "2 files are left: the same command goes on with them." in screen.getvalue()
+    assert "1 added" in screen.shows
+    assert "2 files are left: the same command goes on with them." in screen.shows
+    assert [job.state for job in await room.jobs.recent()] == [JobState.CANCELLED]
+    assert room.archive.kept == {}
+    parser.go_on.set()
+    results = await screen.ingests(*paths)
+    assert [(one.source, one.change) for one in results] == [
+        ("a.md", Change.UNCHANGED), ("b.md", Change.ADDED), ("c.md", Change.ADDED),
+    ]  # fmt: skip
+
+
+async def test_files_that_are_as_they_were_need_no_turn(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="\0")
+    first = await Screen(room).ingests(*paths, tmp_path / "gone.md")
+    assert [one.change for one in first] == [Change.FAILED, Change.ADDED, Change.FAILED]
+    assert [one.reason for one in first if one.reason] == [
+        "It cannot be read: No such file or directory.", "This is no text.",
+    ]  # fmt: skip
+    jobs = len(await room.jobs.recent())
+    again = await Screen(room).ingests(paths[0], base="BASE")
+    assert [(one.change, one.passages) for one in again] == [(Change.UNCHANGED, 1)]
+    assert len(await room.jobs.recent()) == jobs
+    assert [base.name for base in await room.catalogue.bases()] == ["base"]
+
+
+async def test_two_who_write_one_document_take_turns_and_it_is_whole(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.console.ingesting.TURN_SECONDS", 0.2)
+    room.parser = parser = ParserInParts("rules.md")
+    room.assemble()
+    await room.says(KbVerb.CREATE, base="base")
+    room.platform.files["rules.md"] = b"# Rules\n\nThe words of the channel.\n\n## More\n\nIts end."
+    await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
+    serving = asyncio.create_task(room.works())
+    await parser.reached.wait()
+    screen = Screen(room)
+    (path,) = written(tmp_path, rules_md="# Rules\n\nThe words of the terminal.\n\n## More\n\nIts end.")
+    ingesting = asyncio.create_task(screen.ingests(path))
+    async with asyncio.timeout(10):
+        while "waits for its turn" not in screen.shows:
+            await asyncio.sleep(0.02)
+    assert "Other work on “base” comes first" in screen.shows
+    assert room.inbox.fences[job_thread("base")] == 1
+    parser.go_on.set()
+    (result,) = await ingesting
+    await serving
+    assert result.change is Change.UPDATED
+    (document,) = await room.catalogue.documents(frozenset({"base"}))
+    assert await room.index.count() == document.passages == result.passages
+    found = await room.retriever.search("words of the terminal", room.scope("base"))
+    assert "terminal" in found.hits[0].passage.text
+
+
+async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.console.ingesting.TURN_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.jobs.HAND_BACK_SECONDS", 0.05)
+    await room.says(KbVerb.CREATE, base="base")
+    waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
+    assert waits.job is not None
+    screen = Screen(room)
+    ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
+    async with asyncio.timeout(10):
+        while "waits for its turn" not in screen.shows:
+            await asyncio.sleep(0.02)
+    await room.says(KbVerb.CANCEL, target=waits.job.id)
+    (result,) = await ingesting
+    assert result.change is Change.ADDED
+
+
+async def test_who_serves_the_data_may_do_the_work_while_the_terminal_looks_on(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, **{f"a{n}_md": f"# A {n}\n\nWords {n}." for n in range(5)})
+    stop = asyncio.Event()
+    serving = asyncio.create_task(room.worker().run(stop))
+    results = await Screen(room).ingests(*paths)
+    stop.set()
+    await serving
+    assert [one.change for one in results] == [Change.ADDED] * 5
+    assert len(await room.catalogue.documents(frozenset({"base"}))) == 5
+    (entry,) = await room.audit.recent()
+    assert (entry.actor, entry.action) == ("console:operator", "kb ingest")
+
+
+async def test_a_store_that_fails_in_the_middle_is_one_line_with_what_is_in_and_how_to_go_on(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.", c_md="# C\n\nThree.")
+    adding, added = room.index.add, list[str]()
+
+    async def add(passages: Sequence[Passage], vectors: Vectors) -> None:
+        if added:
+            raise StoreUnavailable("Milvus does not answer.", remedy="Try again.")
+        added.append(passages[0].source)
+        await adding(passages, vectors)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(room.index, "add", add)
+        with pytest.raises(StoreUnavailable) as failed:
+            await Screen(room).ingests(*paths)
+    assert added == ["a.md"]
+    assert str(failed.value) == (
+        "Milvus does not answer. Try again. 1 of 3 files are in and cost nothing again: "
+        "the same command goes on with the rest."
+    )
+    room.clock.advance(120)  # the lease of the turn that failed is over
+    results = await Screen(room).ingests(*paths)
+    assert [(one.source, one.change) for one in results] == [
+        ("a.md", Change.UNCHANGED), ("b.md", Change.ADDED), ("c.md", Change.ADDED),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [("handbook/leave.md", "handbook/leave.md"), ("a/" * 30 + "b.md", "…" + ("a/" * 30 + "b.md")[-39:])],
+)
+def test_the_bar_names_a_document_by_its_source(source: str, shown: str) -> None:
+    progress = Progress(TextColumn("{task.description}"))
+    bar = _Bar(Console(), progress, progress.add_task("Reading"))
+    bar.show(replace(JOB, state=JobState.RUNNING, progress=JobProgress(JobStage.PARSING, source)))
+    assert progress.tasks[0].description.rstrip() == f"Reading {shown}"
+
+
+async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(room: Room, tmp_path: Path) -> None:
+    refused = await room.says(KbVerb.CREATE, base="with/slash")
+    with pytest.raises(NotFound) as raised:
+        await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
+    assert str(raised.value) == refused.text
+    assert await room.catalogue.bases() == []

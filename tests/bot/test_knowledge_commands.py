@@ -17,6 +17,7 @@ from adapters.knowledge_desk import PlatformSeams
 from adapters.testing.inbox import InProcessInbox
 from bot.__main__ import main
 from core.conversation import Audience
+from core.errors import StoreUnavailable
 from core.ingestion.jobs import JobKind, JobState
 from tests.adapters.knowledge_room import MEMBER, Room, conversation
 
@@ -274,13 +275,16 @@ def test_a_base_is_created_described_granted_and_revoked(terminal: Terminal) -> 
     assert (made.code, made.out) == (0, "Created “sales”, for slack:channel:T/C.\n")
     assert terminal("kb", "create", "sales").err == "“sales” cannot be created: the name is taken. Choose another.\n"
     assert terminal("kb", "describe", "sales", "All offers").out == "“sales”: All offers.\n"
-    assert "role:r" in terminal("kb", "grant", "sales", "role:r").out
-    assert "sales: All offers (0 documents, 0 passages, for role:r, slack:channel:T/C)" in terminal("kb", "list").out
-    terminal("kb", "revoke", "sales", "role:r", "slack:channel:T/C")
+    assert "slack:group:T/S" in terminal("kb", "grant", "sales", "slack:group:T/S").out
+    assert (
+        "sales: All offers (0 documents, 0 passages, for slack:channel:T/C, slack:group:T/S)"
+        in terminal("kb", "list").out
+    )
+    terminal("kb", "revoke", "sales", "slack:group:T/S", "slack:channel:T/C")
     assert "nobody" in terminal("kb", "list").out
     assert terminal.audience("sales")
     assert "open to everybody" in terminal("kb", "grant", "sales", "everyone").out
-    assert terminal("kb", "revoke", "sales", "role:r").code == 1
+    assert terminal("kb", "revoke", "sales", "slack:group:T/S").code == 1
 
 
 def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> None:
@@ -297,7 +301,7 @@ def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> Non
     assert "2 proposals to look at: footnote kb proposals" in terminal("kb", "status").out
     assert "1 added" in terminal("kb", "approve", first, "--kb", "default").out
     assert terminal("kb", "reject", second).out == "“Refunds 1?” is not added.\n"
-    assert terminal("kb", "approve", second).err == "There is no such proposal, or it is decided already.\n"
+    assert terminal("kb", "approve", second).err == "You rejected this already, just now.\n"
 
 
 def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Terminal) -> None:
@@ -343,3 +347,37 @@ def test_json_is_one_document_and_nothing_else(filled: Terminal, words: tuple[st
     assert set(told) == {"ok", "said", "jobs"}
     assert told["ok"] is (printed.code == 0)
     assert told["said"]
+
+
+def test_a_base_that_cannot_be_called_that_is_refused_by_ingest_as_by_create(terminal: Terminal) -> None:
+    terminal.has(rules_md="# Rules\n\nBe kind.")
+    refused = terminal("kb", "ingest", "rules.md", "--kb", "with/slash")
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == terminal("kb", "create", "with/slash").err
+    assert asyncio.run(terminal.room.catalogue.bases()) == []
+
+
+@pytest.mark.parametrize("command", [("ingest",), ("kb", "ingest")])
+def test_a_path_that_cannot_be_looked_at_is_one_reason(terminal: Terminal, command: tuple[str, ...]) -> None:
+    refused = terminal(*command, "x" * 300)
+    assert refused.code == 2
+    assert "cannot be looked at: File name too long." in " ".join(refused.err.replace("│", "").split())
+    assert "Traceback" not in refused.err
+
+
+def test_a_store_that_fails_under_a_job_says_what_is_done_and_how_to_go_on(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise StoreUnavailable("Milvus does not answer.", remedy="Try again.")
+
+    terminal.has(rules_md="# Rules\n\nBe kind.")
+    with monkeypatch.context() as failing:
+        failing.setattr(terminal.room.index, "add", fails)
+        failed = terminal("kb", "ingest", "rules.md")
+    (job,) = asyncio.run(terminal.room.jobs.recent())
+    assert failed.code == 1
+    assert failed.err == (
+        f"Milvus does not answer. Try again. Job {job.id} waits, 0 of 1 are done: footnote serve goes on with it, "
+        "or the same command, which repeats nothing.\n"
+    )

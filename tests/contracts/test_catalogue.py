@@ -49,6 +49,14 @@ class CatalogueContract:
         assert await catalogue.visible_versions(asked) == {"d1": "v1", "d3": "v7"}
         assert await catalogue.visible_versions([]) == {}
 
+    @pytest.mark.parametrize("others", [0, 5_000], ids=["few", "more than Lua's stack"])
+    async def test_ids_of_any_kind_and_number_are_asked_for_at_once(self, catalogue: Catalogue, others: int) -> None:
+        odd = ['say "so"', "two\nlines", "日本語 😀", "back\\slash", "null", "[1]"]
+        for name in odd:
+            await catalogue.publish(replace(LEAVE, id=name, version=f"of {name}"))
+        asked = [*odd, *(f"never there {n}" for n in range(others))]
+        assert await catalogue.visible_versions(asked) == {name: f"of {name}" for name in odd}
+
     async def test_a_withdrawn_document_is_gone_at_once(self, catalogue: Catalogue) -> None:
         await catalogue.publish(LEAVE)
         assert await catalogue.withdraw("d1") == LEAVE

@@ -1,5 +1,6 @@
 """What every keeper of jobs, of removals, schedules and proposals, and of bytes set aside promises."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProces
 from core.conversation import Person
 from core.errors import Busy, DocumentRejected
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, Jobs, JobState
-from core.ingestion.shelves import Archive, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.shelves import Archive, Decision, Every, Proposal, Removed, Schedule, ShelfRecords
 from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase
 from core.ports import Delivery
@@ -122,12 +123,46 @@ class ShelfContract:
         await records.keep_site(replace(guide, pages={}))
         assert list(await records.sites("handbook")) == [other]
 
-    async def test_a_proposal_is_taken_once(self, records: ShelfRecords) -> None:
+    async def test_a_proposal_waits_until_it_is_decided(self, records: ShelfRecords) -> None:
         proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")
         await records.propose(proposal)
         assert list(await records.proposals()) == [proposal]
-        assert await records.take_proposal("p1") == proposal
-        assert await records.take_proposal("p1") is None
+        assert await records.proposal("p1") == proposal
+        assert await records.decision("p1") is None
+        rejected = Decision("d1", "p1", approved=False, by=ADA, at=NOW)
+        assert await records.decide(rejected) == rejected
+        assert list(await records.proposals()) == []
+        assert list(await records.undone()) == []
+        assert await records.proposal("p1") is None
+        assert await records.decision("p1") == rejected
+
+    async def test_of_many_decisions_the_first_holds(self, records: ShelfRecords) -> None:
+        await records.propose(Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
+        made = [Decision(f"d{n}", "p1", n % 2 == 0, ADA, NOW, job=_job(f"j{n}") if n % 2 == 0 else None)
+                for n in range(8)]  # fmt: skip
+        held = await asyncio.gather(*(records.decide(one) for one in made))
+        assert len({one.id for one in held if one is not None}) == 1
+        assert None not in held
+        assert await records.decision("p1") == held[0]
+
+    async def test_what_never_waited_cannot_be_decided(self, records: ShelfRecords) -> None:
+        assert await records.decide(Decision("d1", "p1", approved=True, by=ADA, at=NOW, job=_job("j1"))) is None
+        assert await records.decision("p1") is None
+        assert list(await records.undone()) == []
+
+    async def test_an_approval_keeps_its_job_until_that_is_settled(self, records: ShelfRecords) -> None:
+        for number in (2, 1):
+            await records.propose(Proposal(f"p{number}", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
+            at = NOW + timedelta(minutes=number)
+            await records.decide(Decision(f"d{number}", f"p{number}", True, ADA, at, "handbook", _job(f"j{number}")))
+        assert [one.job for one in await records.undone()] == [_job("j1"), _job("j2")]
+        await records.settle("p1")
+        await records.settle("p1")
+        await records.settle("never there")
+        assert [one.proposal for one in await records.undone()] == ["p2"]
+        settled = await records.decision("p1")
+        assert settled == Decision("d1", "p1", True, ADA, NOW + timedelta(minutes=1), "handbook")
+        assert await records.decide(Decision("late", "p1", approved=False, by=ADA, at=NOW)) == settled
 
     async def test_one_person_has_ten_proposals_waiting_at_most(self, records: ShelfRecords) -> None:
         for number in range(10):
@@ -185,6 +220,14 @@ class TestDiskArchive(ArchiveContract):
         assert await archive.sweep(timedelta(hours=1)) == 0
         assert await archive.sweep(timedelta(seconds=-1)) == 1
         assert await archive.read("../../outside") is None
+
+    async def test_many_who_keep_the_same_at_once_do_not_meet(self, tmp_path: Path) -> None:
+        """All of one process, as far as its number goes: so are those in containers that share the folder."""
+        archives = [DiskArchive(tmp_path / "kept") for _ in range(40)]
+        whole = {bytes([number]) * 200_000 for number in range(40)}
+        await asyncio.gather(*(archive.keep("a", data) for archive, data in zip(archives, whole, strict=True)))
+        assert await archives[0].read("a") in whole
+        assert len(list((tmp_path / "kept").iterdir())) == 1
 
     async def test_a_disk_that_takes_nothing_is_one_reason_with_a_remedy(self, tmp_path: Path) -> None:
         (tmp_path / "kept").write_text("a file where the folder should be")

@@ -1,11 +1,13 @@
 """What is posted where: every implementation keeps it, shares it, and refuses a stale worker."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 from redis.asyncio import Redis
 
 from adapters.stores.redis_inbox import RedisInbox
+from adapters.stores.redis_keys import posting_key
 from adapters.stores.redis_postings import RedisPostings
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.postings import InProcessPostings
@@ -29,6 +31,29 @@ class PostingsContract:
         await postings.keep(THREAD, "m1", {"part": "b"})
         assert dict(await postings.read(THREAD, "m1")) == {"page": "1", "part": "b"}
         assert dict(await postings.read(THREAD, "m2")) == {}
+
+    async def test_of_many_who_take_a_value_one_gets_it(self, road: tuple[Postings, Inbox]) -> None:
+        postings, _ = road
+        await postings.keep(THREAD, "m1", {"open": "yes", "part": "a"})
+        takers = [postings.take(THREAD, "m1", "open", {"taken": f"by {n}"}) for n in range(8)]
+        taken = await asyncio.gather(*takers)
+        assert sorted(taken) == [*[""] * 7, "yes"]
+        assert dict(await postings.read(THREAD, "m1")) == {"part": "a", "taken": f"by {taken.index('yes')}"}
+
+    async def test_what_is_not_there_cannot_be_taken_and_leaves_nothing(self, road: tuple[Postings, Inbox]) -> None:
+        postings, _ = road
+        assert await postings.take(THREAD, "m1", "open", {"taken": "by me"}) == ""
+        assert dict(await postings.read(THREAD, "m1")) == {}
+
+    async def test_a_value_that_was_taken_can_be_kept_and_taken_again(self, road: tuple[Postings, Inbox]) -> None:
+        postings, _ = road
+        for value in ("one", "two"):
+            await postings.keep(THREAD, "m1", {"open": value})
+            assert await postings.take(THREAD, "m1", "open") == value
+            assert dict(await postings.read(THREAD, "m1")) == {}
+        await postings.keep(THREAD, "m1", {"open": "one"})
+        assert await postings.take(THREAD, "m1", "open", {"open": "two"}) == "one"
+        assert dict(await postings.read(THREAD, "m1")) == {"open": "two"}
 
     async def test_a_call_off_is_heard_once(self, road: tuple[Postings, Inbox]) -> None:
         postings, _ = road
@@ -64,3 +89,9 @@ class TestRedis(PostingsContract):
     @pytest.fixture
     async def road(self, redis: Redis) -> tuple[Postings, Inbox]:
         return RedisPostings(redis), RedisInbox(redis)
+
+    async def test_the_last_value_taken_and_replaced_keeps_the_time_it_has(self, redis: Redis) -> None:
+        postings = RedisPostings(redis, ttl=timedelta(minutes=5))
+        await postings.keep(THREAD, "m1", {"open": "yes"})
+        await postings.take(THREAD, "m1", "open", {"taken": "by me"})
+        assert 0 < await redis.ttl(posting_key(THREAD, "m1")) <= 300

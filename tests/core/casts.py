@@ -37,7 +37,7 @@ from core.inquiry import (
     SearchSource,
     Sufficient,
 )
-from core.ports import DraftPart, Reasoner, Withheld
+from core.ports import DraftPart, Judgement, Reasoner, Withheld
 
 IN_PROCESS, OVER_HTTP = "in process", "over http"
 _DOCUMENT = re.compile(r'<document-[0-9a-f]{8} id="(\d+)"')
@@ -63,7 +63,8 @@ class ModelOverHttp(Reasoner):
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         def say(grades: Sequence[Grade], request: Request) -> Says:
-            return _grades(dict(zip((item.id for item in evidence), grades, strict=True)), request)
+            decision = grades.decision if isinstance(grades, Judgement) else None
+            return _grades(dict(zip((item.id for item in evidence), grades, strict=True)), decision, request)
 
         self._about_to(lambda: self._script.grade(inquiry, evidence, self._free), say)
         return await self._model.grade(inquiry, evidence, meter)
@@ -148,9 +149,15 @@ def _plan(plan: Plan, request: Request) -> Says:
             )
 
 
-def _grades(grades: dict[int, Grade], request: Request) -> Says:
+def _grades(grades: dict[int, Grade], decision: Decision | None, request: Request) -> Says:
     shown = [int(number) for number in _DOCUMENT.findall(request.user)]
-    return _json({"grades": [{"id": n, "score": grades[n].score, "summary": grades[n].summary} for n in shown]})
+    given = [{"id": n, "score": grades[n].score, "summary": grades[n].summary} for n in shown]
+    said: dict[str, Any] = {"grades": given}
+    if decision is not None:
+        assert '"enough"' in request.system, "only where it is asked for"
+        assert isinstance(decision, Sufficient), "a model says nothing else beside its grades"
+        said["enough"] = True
+    return _json(said)
 
 
 def _decision(decision: Decision, request: Request) -> Says:
@@ -180,10 +187,16 @@ def _call(move: Move) -> tuple[str, str]:
 
 def _draft(parts: list[DraftPart], request: Request) -> Says:
     assert request.stream
-    parts = [f"MISSING: {part.missing}\n" if isinstance(part, Withheld) else part for part in parts]
+    parts = [_instead(part) if isinstance(part, Withheld) else part for part in parts]
     texts = [part for part in parts if isinstance(part, str)]
     assert len(texts) == len(parts), "a model cannot say that another reasoner begins again"
     return Says("".join(texts), pieces=tuple(texts))
+
+
+def _instead(withheld: Withheld) -> str:
+    if withheld.unclear is None:
+        return f"MISSING: {withheld.missing}\n"
+    return f"UNCLEAR: {' | '.join((withheld.unclear.question, *withheld.unclear.options))}\n"
 
 
 def _verdicts(verdicts: Sequence[ClaimVerdict], _: Request) -> Says:

@@ -104,6 +104,7 @@ class Scene:
         limits: dict[Profile, Limits] | None = None,
         confident: float = 2.0,
         prices: Prices | None = None,
+        remedy: str = "An admin can add some.",
     ) -> None:
         """``script`` is what the reasoner thinks, where ``reasoner`` is somebody who speaks it."""
         self.script = script or ScriptedReasoner()
@@ -124,6 +125,7 @@ class Scene:
             clock=self.clock,
             confident=confident,
             prices=prices or Prices(),
+            remedy=remedy,
         )
         self.assistant = Assistant(
             agent=Agent(bench, limits or PROFILE_LIMITS),

@@ -1,10 +1,17 @@
 """In Discord, when things go wrong: lost connections, replays, limits, missing intents, crashes at a bad moment."""
 
 import asyncio
+import gc
+import socket
 from collections.abc import AsyncIterator, Mapping
+from urllib.parse import urlsplit
 
 import pytest
+from structlog.testing import capture_logs
 
+from adapters.discord.client import FootnoteClient
+from adapters.discord.endpoints import point_at
+from adapters.discord.preflight import preflight
 from core.errors import ConfigurationError, LeaseLost, StoreUnavailable
 from core.inquiry import AskBack
 from core.ports import Delivery
@@ -270,6 +277,54 @@ async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord
     assert discord.identifies == 0
 
 
+async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
+    discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.platform.RETRY_SECONDS", (0.02,))
+    unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
+    platform, stop = closed.platform, asyncio.Event()
+    point_at(unheard, None)
+    tries, making = list[FootnoteClient](), platform._new_client
+
+    def made(*, content: bool) -> FootnoteClient:
+        tries.append(making(content=content))
+        return tries[-1]
+
+    monkeypatch.setattr(platform, "_new_client", made)
+    with capture_logs() as logged:
+        async with platform:
+            running = asyncio.create_task(platform.run(stop))
+            await discord.until(lambda: len(tries) > 2, 20, what="a third try")
+            told = platform.waiting_for()
+            point_at(discord.api_url, None)
+            await discord.until(lambda: not platform.waiting_for(), 20, what="a connection")
+            stop.set()
+            await running
+    assert [one["reason"] for one in logged if one["event"] == "discord_away"] == [told]
+    assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError). Check the ")
+    assert all(one.is_closed() for one in tries)
+
+
+async def test_who_stops_while_discord_is_away_leaves_nothing_open(discord: FakeDiscord, closed: Office) -> None:
+    stop = asyncio.Event()
+    held = discord.hold("GET", "/users/@me")
+    async with closed.platform as platform:
+        running = asyncio.create_task(platform.run(stop))
+        await held.reached()
+        stop.set()
+        await running
+    held.release()
+    gc.collect()  # a session that was left open would say so now
+
+
+async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: FakeDiscord) -> None:
+    unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
+    (check,) = await preflight(discord.token, api_url=unheard)
+    assert (check.name, check.ok) == ("Discord", False)
+    assert check.detail == f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError)."
+    assert "DISCORD_API_URL" in check.remedy
+
+
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
@@ -299,6 +354,12 @@ async def test_an_answer_that_is_under_way_when_it_is_told_to_stop_is_still_show
         await held.reached()
         asyncio.get_running_loop().call_later(0.5, held.release)
     assert REFUNDS in discord.answers_to(asked)[-1].text
+
+
+def _closed_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
 
 
 def _seconds(number: float):  # type: ignore[no-untyped-def]  # noqa: ANN202

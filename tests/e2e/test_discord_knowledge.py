@@ -39,6 +39,9 @@ class WrittenDown(KnowledgeCommands):
     async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
         return KbReply("Proposed.")
 
+    async def waiting(self, caller: Caller) -> str:
+        return ""
+
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         return tuple(name for name in ("handbook", "policies") if name.startswith(typed))
 

@@ -216,6 +216,87 @@ async def test_what_somebody_would_add_waits_for_an_admin(discord: FakeDiscord, 
     assert f"[Router](<https://discord.com/channels/{discord.guild_id}/{question.thread.id}>)" in answer.text
 
 
+async def proposed(discord: FakeDiscord, *words: str) -> None:
+    """Bob would have these in the knowledge."""
+    bob = discord.person("bob")
+    for text in words:
+        given = await bob.context_menu("Add to knowledge base", await bob.says(text))
+        assert "it waits as proposal" in (await discord.reply_to(given)).text
+
+
+def button(message: Message, label: str, number: int) -> str:
+    """Of several buttons of the same name, this one, by its id."""
+    found = [one.custom_id for one in message.controls() if one.label == label]
+    return found[number] or ""
+
+
+async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_the_list(
+    discord: FakeDiscord, office: Office, library: Library, ada: Person
+) -> None:
+    await proposed(discord, "Refunds take 30 days since May.", "Lunch is at noon.")
+    given = await ada.slash("kb proposals")
+    listed = await discord.reply_to(given)
+    assert listed.buttons() == ["Approve", "Reject"] * 2
+    approve = button(listed, "Approve", 0)
+    pressed = await ada.clicks(listed, approve)
+    again = await ada.clicks(listed, approve, stale=True)
+    assert "done already" in (await discord.reply_to(again)).text
+    card = await card_of(discord, pressed, "1 added")
+    assert "Adding Refunds take 30 days" in listed.text
+    assert "Lunch is at noon." in listed.text
+    assert card is not listed
+    await ada.clicks(listed, "Reject")
+    await discord.until(lambda: "“Lunch is at noon.” is not added." in listed.text, what="the other one")
+    assert listed.buttons() == []
+    assert await library.titles() == ["Refunds take 30 days since May."]
+    assert len(await library.jobs.recent()) == 1
+    verbs = [one.action for one in await office.audit.recent() if one.allowed]
+    assert (verbs.count("kb approve"), verbs.count("kb reject")) == (1, 1)
+
+
+async def test_what_another_admin_decided_is_said(discord: FakeDiscord, library: Library, ada: Person) -> None:
+    await proposed(discord, "Refunds take 30 days since May.")
+    root = discord.person("root", admin=True)
+    lists = [await discord.reply_to(await one.slash("kb proposals")) for one in (ada, root)]
+    await ada.clicks(lists[0], "Reject")
+    await discord.until(lambda: "is not added." in lists[0].text, what="the outcome")
+    await root.clicks(lists[1], "Approve")
+    await discord.until(lambda: "Ada rejected this already, just now." in lists[1].text, what="who it was")
+    assert lists[1].buttons() == []
+    assert await library.jobs.recent() == []
+
+
+async def test_who_is_no_admin_any_more_decides_nothing(
+    discord: FakeDiscord, office: Office, library: Library, ada: Person
+) -> None:
+    await proposed(discord, "Refunds take 30 days since May.")
+    listed = await discord.reply_to(await ada.slash("kb proposals"))
+    ada.member.roles.clear()
+    await ada.clicks(listed, "Approve")
+    await discord.until(lambda: "Only admins can do that." in listed.text, what="the refusal")
+    assert len(await library.proposals()) == 1
+    assert [one.action for one in await office.audit.recent() if not one.allowed] == ["kb approve"]
+
+
+async def test_a_full_page_of_long_proposals_fits_a_message_and_is_turned(discord: FakeDiscord, ada: Person) -> None:
+    await proposed(discord, *(f"{n} {'_long *words* ' * 60}" for n in range(7)))
+    listed = await discord.reply_to(await ada.slash("kb proposals"))
+    assert listed.buttons() == [*["Approve", "Reject"] * 5, "Next page"]
+    await ada.clicks(listed, "Next page")
+    await discord.until(lambda: "Page 2 of 2." in listed.text, what="the second page")
+    assert listed.buttons() == [*["Approve", "Reject"] * 2, "Previous page"]
+    assert len(await ada.autocompletes("kb approve", option="id", typed="")) == 7
+
+
+async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord: FakeDiscord, ada: Person) -> None:
+    await proposed(discord, "Refunds take 30 days since May.")
+    status = await discord.reply_to(await ada.slash("kb status"))
+    assert "1 proposal to look at: /kb proposals" in status.text
+    assert ada.dm_channel.posts() == []
+    await ada.clicks(status, "Look at them")
+    await discord.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
+
+
 async def test_grants_are_shown_by_the_names_that_people_know(discord: FakeDiscord, ada: Person) -> None:
     board = discord.role("board")
     created = await discord.reply_to(await ada.slash("kb create", kb="minutes", description="What was decided"))

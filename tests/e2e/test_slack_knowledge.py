@@ -17,6 +17,7 @@ from core.ingestion.jobs import Job, JobProgress, JobStage, JobState
 from core.ports import Scope
 from tests.adapters.knowledge_room import Room
 from tests.e2e.fake_slack import FakeSlack, Message, View, specs_are_here
+from tests.e2e.fake_slack.rendering import buttons_of
 from tests.e2e.inprocess import REFUNDS, Bot, parse
 from tests.e2e.slack_driver import Road, SlackDriver
 from tests.e2e.test_discord_knowledge import WrittenDown
@@ -384,6 +385,117 @@ class TestWhoMay:
         assert await room.finds("refunds since May") == ["Refunds take 30 days since May."]
 
 
+class TestProposals:
+    pytestmark = e2e
+
+    async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_the_list(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        ada = slack.person("ada")
+        for words in ("Refunds take 30 days since May.", "Lunch is at noon."):
+            said = await slack.person("bob").says(words, "general")
+            await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
+            assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
+        listed = await told(slack, "ada", "proposals")
+        assert listed.buttons() == ["Approve", "Reject"] * 2
+        approve, reject = button(listed, "Approve", 0), button(listed, "Reject", 1)
+        await asyncio.gather(*(ada.clicks(listed, approve) for _ in range(3)))
+        await slack.until(lambda: "Adding Refunds take 30 days" in listed.markdown, what="the outcome")
+        assert "Our direct message shows how far it is." in listed.markdown
+        assert "Lunch is at noon." in listed.markdown
+        await ada.clicks(listed, approve, stale=True)
+        await ada.clicks(listed, button(listed, "Reject", 0))
+        await slack.until(lambda: "“Lunch is at noon.” is not added." in listed.markdown, what="the other one")
+        assert listed.buttons() == []
+        assert "Nothing waits" in listed.markdown
+        assert reject not in [one.action_id for one in buttons_of(listed.blocks)]
+        await room.works()
+        assert "1 added" in (await room.card("ada", await room.newest())).markdown
+        assert len(await room.jobs.recent()) == 1
+        assert await room.finds("refunds lunch") == ["Refunds take 30 days since May."]
+        verbs = [one.action for one in await room.audit.recent() if one.allowed]
+        assert (verbs.count("kb approve"), verbs.count("kb reject")) == (1, 1)
+
+    async def test_what_another_admin_decided_is_said(self, slack: FakeSlack, room: SlackRoom) -> None:
+        await self.proposed(slack)
+        root = slack.person("root", admin=True)
+        lists = {name: await told(slack, name, "proposals") for name in ("ada", "root")}
+        await slack.person("ada").clicks(lists["ada"], "Approve")
+        await slack.until(lambda: "Adding Refunds" in lists["ada"].markdown, what="the outcome")
+        await root.clicks(lists["root"], "Reject")
+        await slack.until(lambda: "approved this already, for handbook" in lists["root"].markdown, what="who it was")
+        assert lists["root"].markdown.startswith("ada approved this already, for handbook, just now.")
+        assert lists["root"].buttons() == []
+        assert len(await room.jobs.recent()) == 1
+
+    async def test_who_is_no_admin_any_more_decides_nothing(self, slack: FakeSlack, room: SlackRoom) -> None:
+        await self.proposed(slack)
+        listed = await told(slack, "ada", "proposals")
+        slack.person("ada").user.is_admin = False
+        room.platforms[-1].workplace.directory._members._values.clear()  # a minute later
+        await slack.person("ada").clicks(listed, "Approve")
+        await slack.until(lambda: "Only admins can do that." in listed.markdown, what="the refusal")
+        assert len(await room.records.proposals()) == 1
+        refused = [one for one in await room.audit.recent() if not one.allowed]
+        assert [one.action for one in refused] == ["kb approve"]
+
+    async def test_a_button_made_for_another_admin_decides_nothing(self, slack: FakeSlack, room: SlackRoom) -> None:
+        await self.proposed(slack)
+        listed = await told(slack, "ada", "proposals")
+        root = slack.person("root", admin=True)
+        listed.visible_to = root.id  # a forged press: the value is ada's
+        await root.clicks(listed, "Approve")
+        await slack.until(lambda: "too old" in listed.markdown, what="the refusal")
+        assert len(await room.records.proposals()) == 1
+
+    async def test_admins_read_that_something_waits_where_they_look_and_nobody_is_written_to(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await self.proposed(slack)
+        assert slack.visible(slack.person("ada").dm) == []
+        assert slack.pings() == []
+        for words in ("status", "list", "please"):
+            assert "1 proposal to look at: /kb proposals" in (await told(slack, "ada", words)).markdown
+            assert "to look at" not in (await told(slack, "alice", words)).markdown
+        form = await opened(slack)
+        assert "1 proposal to look at: /kb proposals" in form.markdown
+        status = await told(slack, "ada", "status")
+        await slack.person("ada").clicks(status, "Look at them")
+        await slack.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
+
+    async def test_the_home_tab_shows_admins_what_waits_with_its_buttons(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await self.proposed(slack)
+        ada, alice = slack.person("ada"), slack.person("alice")
+        await alice.opens_home()
+        assert "Proposals" not in (await alice.home_shows("What I know")).markdown
+        await ada.opens_home()
+        tab = await ada.home_shows("Proposals to look at")
+        assert "Refunds take 30 days since May." in tab.markdown
+        assert tab.buttons() == ["Approve", "Reject"]
+        assert "goes into “handbook”, open to everybody" in tab.markdown
+        await asyncio.gather(*(ada.clicks(tab, "Approve") for _ in range(2)))
+        after = await ada.home_shows("Adding Refunds take 30 days since May. to “handbook”")
+        assert after.buttons() == []
+        assert "Proposals to look at" not in after.markdown
+        await room.works()
+        assert "1 added" in (await room.card("ada", await room.newest())).markdown
+        assert len(await room.jobs.recent()) == 1
+        assert [one.actor for one in await room.audit.recent() if not one.allowed] == []
+
+    async def proposed(self, slack: FakeSlack) -> None:
+        """Alice would have something in the knowledge."""
+        said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
+        await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
+        await slack.person("alice").next_private()
+
+
+def button(message: Message, label: str, number: int) -> str:
+    """Of several buttons of the same name, this one."""
+    return [one.action_id for one in buttons_of(message.blocks) if one.text == label][number]
+
+
 class TestCards:
     pytestmark = e2e
 
@@ -477,6 +589,64 @@ class TestCards:
         slack.faults.rate_limit("chat.update", times=2)
         await room.works()
         assert "1 added" in card.markdown
+
+    async def test_a_last_state_that_slack_held_up_is_shown_by_the_next_process(self, slack: FakeSlack) -> None:
+        room = SlackRoom(slack)
+        async with room.process():
+            await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+            card = await room.card("ada", await room.newest())
+            slack.faults.rate_limit("chat.update", times=None, retry_after=60)
+            working = asyncio.create_task(room.works())
+            await slack.until(lambda: slack.calls_of("chat.update"), what="a try")
+        await asyncio.wait({working})
+        assert "added" not in card.markdown
+        assert (await room.newest()).over
+        slack.faults.clear()
+        async with room.process():
+            await slack.until(lambda: "1 added" in card.markdown, what="the end")
+            await slack.until(lambda: not left(room), what="nothing left to tell")
+            told = len(slack.calls_of("chat.update"))
+            await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
+            assert len(slack.calls_of("chat.update")) == told
+        assert card.buttons() == []
+        assert len(slack.visible(slack.person("ada").dm)) == 1
+
+    @pytest.mark.parametrize("posted", [True, False])
+    async def test_an_end_whose_card_nobody_kept_is_told_by_the_next_process(
+        self, slack: FakeSlack, posted: bool
+    ) -> None:
+        room = SlackRoom(slack)
+        async with room.process():
+            room.clock.advance(-60)  # the job is that old when it is worked on
+            await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+            job = await room.newest()
+            card = await room.card("ada", job)
+            del room.bot.scene.state.postings[kept_under(job.by.id), f"job-{job.id}"]["ts"]
+            if not posted:
+                slack.take_away(card)
+            slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
+            shown = room.platforms[-1].seams().card
+            assert shown is not None
+            showing = asyncio.create_task(shown.show(job.ended(room.clock.now(), JobState.DONE)))
+            await slack.until(lambda: len(slack.calls_of("conversations.open")) > 1, what="a try")
+        await asyncio.wait({showing})
+        assert list(left(room)) == [job.id]
+        slack.faults.clear()
+        async with room.process():
+            await slack.until(lambda: not left(room), what="nothing left to tell")
+            (now,) = slack.visible(slack.person("ada").dm)
+            assert "Done" in now.markdown
+
+    async def test_a_card_that_is_gone_is_not_tried_for_ever(self, slack: FakeSlack, room: SlackRoom) -> None:
+        await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+        slack.take_away(await room.card("ada", await room.newest()))
+        await room.works()
+        assert left(room) == {}
+
+
+def left(room: SlackRoom) -> dict[str, str]:
+    """The jobs whose cards are still to say that they are over."""
+    return dict(room.bot.scene.state.postings.get(("slack/kb", "endings"), {}))
 
 
 class TestCorrections:

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from bot.commands import measuring
 from bot.demo import SAMPLES
+from core.errors import ConfigurationError
 
 SET = str(SAMPLES / "eval")
 
@@ -30,6 +31,30 @@ def test_a_baseline_is_not_held_against_a_part_of_the_questions() -> None:
 
 def test_a_baseline_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "There is no file" in refused(SET, "--baseline", str(tmp_path / "none.json"))
+
+
+def failure(*arguments: str) -> BaseException | None:
+    app = typer.Typer()
+    measuring.register(app)
+    return CliRunner().invoke(app, ["eval", *arguments]).exception
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("{", "is no baseline"), ("[1]", "is no baseline"), ('{"other": {}}', "of other")]
+)
+def test_a_baseline_that_cannot_be_held_against_is_told_before_anything_is_measured(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    (tmp_path / "kept.json").write_text(text)
+    told = failure(SET, "--baseline", str(tmp_path / "kept.json"))
+    assert isinstance(told, ConfigurationError)
+    assert why in str(told)
+
+
+@pytest.mark.parametrize("option", ["--report", "--save-baseline"])
+def test_a_page_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path: Path, option: str) -> None:
+    (tmp_path / "file").touch()
+    assert isinstance(failure(SET, option, str(tmp_path / "file" / "page")), OSError)
 
 
 @pytest.mark.parametrize("again", [SET, f"{SET}/"])

@@ -269,7 +269,7 @@ async def _proposals(at: Installation, dice: random.Random) -> None:
     await at.tries(at.desk.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
     await at.tries(at.desk.correct("When is lunch?", "At noon.", None, outsider))
     for one in await at.desk.acceptance.records.proposals():
-        await at.desk.acceptance.records.take_proposal(one.id)
+        await at.desk.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
 
 
 async def _kept_current(at: Installation, dice: random.Random) -> None:

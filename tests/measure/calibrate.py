@@ -32,10 +32,10 @@ from tests.measure import fusion as retrieval
 from tests.measure.logistic import area, brier, chances, deviation, fitted
 from tests.measure.retrieval_sets import NAMES, Query, RetrievalSet, encoded, load
 
-RUNNER_UP = 0.7  # of the best score: as in core.agent.gather
 POOLS = (10, 20, 30, 50, 75, 100)
 RERANK_POOLS = (10, 20, 30, 40, 50, 100)
-THRESHOLDS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+THRESHOLDS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.2, 0.4)
+ALL_BUT = 0.01  # of a set's own questions may be asked the long way
 COVERINGS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 FITTED_ON = 10  # best hits of each question
 FOREIGN_SHARE = 0.2  # of a set's weight: one question in five is asked in the wrong place
@@ -258,11 +258,14 @@ def coefficients_table(collected: Sequence[Collected]) -> None:
 
 
 def confident_table(collected: Sequence[Collected]) -> None:
-    """From which score of the first search the gates are spared: how often, how rightly, and for whom not."""
+    """From which score of the first search a model writes at once: how often, how rightly, and for whom not.
+
+    The writer may withhold, so that a try in vain costs one call; a question that is kept from it costs one more, too.
+    """
     print(f"\nONE SEARCH IS ENOUGH from this score of the best hit. In use: {CONFIDENT}")
     print("(quick: own questions that take the path; right: of these, the best hit is relevant; all: of these, all")
     print(f" the evidence is among the {TOP_K} found; foreign: questions of other sets that take it)")
-    print(f"{'':22}" + "".join(f"{f'>= {t:.1f}':>27}" for t in THRESHOLDS))
+    print(f"{'':22}" + "".join(f"{f'>= {t:.2f}':>27}" for t in THRESHOLDS))
     print(f"{'':22}" + f"{'quick':>9}{'right':>6}{'all':>6}{'for.':>6}" * len(THRESHOLDS))
     sums: list[list[tuple[float, float, float, float]]] = []
     for one in collected:
@@ -271,14 +274,11 @@ def confident_table(collected: Sequence[Collected]) -> None:
         print(f"{one.found.name:22}" + "".join(f"{a:9.2f}{b:6.2f}{c:6.2f}{d:6.2f}" for a, b, c, d in line))
     middle = np.nanmedian(np.array(sums), axis=0)
     print(f"{'median':22}" + "".join(f"{a:9.2f}{b:6.2f}{c:6.2f}{d:6.2f}" for a, b, c, d in middle))
-    worst = np.nanmax(np.array(sums)[:, :, 3], axis=0)
-    enough = [
-        threshold
-        for threshold, (_, right, _, _), foreign in zip(THRESHOLDS, middle, worst, strict=True)
-        if right >= 0.8 and foreign <= 0.01
-    ]
-    print(f"derived: {enough[0] if enough else 'never'}, the lowest with right >= 0.80 in the median of the sets")
-    print("         and foreign <= 0.01 on every one")
+    fewest = np.array(sums)[:, :, 0].min(axis=0)
+    enough = [threshold for threshold, share in zip(THRESHOLDS, fewest, strict=True) if share >= 1 - ALL_BUT]
+    print(
+        f"derived: {enough[-1] if enough else 'none'}, the highest that all but {ALL_BUT:.0%} of every set's own reach"
+    )
     print("(Cranfield judges each question's own source paper irrelevant; Prometheus' questions are link texts.)")
 
 
@@ -317,11 +317,8 @@ def _quick(one: Collected, threshold: float, covering: float = 0.0) -> tuple[flo
 
 
 def _taken(hits: Sequence[Hit], threshold: float) -> bool:
-    """As the agent's gathering decides: sure of the best, and no other section nearly as good."""
-    if not hits or hits[0].score < threshold:
-        return False
-    others = (hit.score for hit in hits if hit.passage.section != hits[0].passage.section)
-    return max(others, default=0.0) <= RUNNER_UP * hits[0].score
+    """As the agent's gathering decides."""
+    return bool(hits) and hits[0].score >= threshold
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.reasoners.extractive import follow_up
+from adapters.reasoners.extractive.fragments import ASKING, VERBISH
 from adapters.reasoners.extractive.phrases import names
 from adapters.reasoners.extractive.routing import asked
+from adapters.reasoners.extractive.topics import topics_of
 from core.conversation import Exchange
 from core.evaluation.conversations import closeness
 from core.language import content_words
@@ -59,7 +61,7 @@ class Choice:
 def choice(question: str, earlier: tuple[Exchange, ...], human: str) -> Choice | None:
     """The choice that a follow-up offers; None where the thread has no topic."""
     bare = asked(question).question
-    topics = follow_up._topics(earlier[-follow_up._EXCHANGES :])
+    topics = topics_of(earlier[-follow_up.EXCHANGES :])
     if not topics:
         return None
     known = frozenset(content_words(bare))
@@ -72,7 +74,7 @@ def choice(question: str, earlier: tuple[Exchange, ...], human: str) -> Choice |
         resolved.changed,
         min(len(known), 8) / 8,
         len(known) <= 2,
-        not (follow_up._VERBISH.search(bare) or follow_up._ASKING.search(bare)),
+        not (VERBISH.search(bare) or ASKING.search(bare)),
         bool(names(bare)),
         bool(follow_up._DEFINITE.search(bare)),
         bool(follow_up._MORE.search(bare)),

@@ -3,7 +3,9 @@
 Both search the same shelf with the same hybrid retriever in the same run. The agent's loop is the product's: search,
 grade, decide, search on, at most five searches; the library is then ranked by ``core.retrieval.ranking``.
 
-    python -m tests.measure.multihop [--searches 5] [--crude]
+    python -m tests.measure.multihop [--searches 5] [--crude] [--half 0|1] [--sets NAME ...]
+
+Where one passage answers, "searching on" should be rare and the difference nothing: try --sets anthropic_docs.
 """
 
 # ruff: noqa: T201 - a measurement is printed
@@ -93,15 +95,17 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--searches", type=int, default=5)
     arguments.add_argument("--crude", action="store_true")
+    arguments.add_argument("--half", type=int, choices=(0, 1), help="every other question; half 0 chose the order")
+    arguments.add_argument("--sets", nargs="+", default=SETS)
     chosen = arguments.parse_args()
     encoder = PackagedEncoder()
     reasoner = ExtractiveReasoner(encoder)
     pooled: list[float] = []
-    for name in SETS:
+    for name in chosen.sets:
         where = shelf(name, encoder)
         rows: list[tuple[bool, bool, bool, int]] = []
         began = time.perf_counter()
-        for question in questions(name):
+        for question in questions(name) if chosen.half is None else questions(name)[chosen.half :: 2]:
             once = {hit.passage.id for hit in where.search(question.text, BEST)}
             inquiry = run(gathered(reasoner, where, question, chosen.searches))
             ours = {item.passage.id for item in rank_evidence(inquiry)[:BEST]}
@@ -119,7 +123,8 @@ def _report(name: str, rows: list[tuple[bool, bool, bool, int]], differences: li
     low, high = interval(differences)
     print(
         f"{name:18} n {len(rows):3}  one search {share(0):.3f}  crude hop {share(1):.3f}  agent {share(2):.3f}  "
-        f"difference {np.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]  searches {share(3):.2f}  {seconds:.2f} s"
+        f"difference {np.mean(differences):+.3f} [{low:+.3f}, {high:+.3f}]  searches {share(3):.2f}  "
+        f"searching on {np.mean([row[3] > 1 for row in rows]):.2f}  {seconds:.2f} s"
     )
 
 

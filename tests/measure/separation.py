@@ -39,7 +39,7 @@ SETS = (
 )
 TOP_K = 8
 GRADE = ("the grade's chance",)
-GRADED = ("cosine", "sentence cosine", "covered", "covered by a sentence", "fits the question word")
+GRADED = ("cosine", "sentence cosine", "covered", "covered by a sentence", "fits the question word", "kind held")
 RARE = ("covered, by rarity in the corpus", "rarest word missing", "names missing")
 MARGINS = ("chance over the runner-up", "cosine over the runner-up", "cosine over the mean", "runner-up's BM25 share")
 GROUPS = {

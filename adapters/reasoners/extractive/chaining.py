@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive.expected import fits
 from adapters.reasoners.extractive.phrases import names
-from adapters.reasoners.extractive.selection import Form, Unit, coverage, fits, inverse_frequency, topic_words
+from adapters.reasoners.extractive.selection import Form, Unit, coverage, inverse_frequency, topic_words
 from core.evidence import Evidence
 from core.language import content_words, words
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.language import STOPWORDS, stem, words
+from core.language import STOPWORDS, content_words, stem, words
 
 
 def word_list(text: str) -> frozenset[str]:
@@ -15,7 +15,7 @@ def word_list(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _stems(listed: frozenset[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in listed)
 
@@ -55,7 +55,15 @@ _VERBS = word_list(
     meet met join form recommend prefer protect obtain earn spend save qualify file wear convince survive affect
     influence boost attract catch catches contribute interest stay enjoy hurt respond speak spoke talk wonder
     regret mention reach fail succeed release record perform star act publish release own belong cover last
-    cause own run
+    cause own run call let seem monitor happen exist detect mention
+    """
+)
+# Adverbs and prepositions that are no stop words: a run of content words breaks at them.
+_LOOSE = word_list(
+    """
+    able maybe perhaps sometimes often always never still right along course outside inside without around via
+    beside beyond within toward towards across against else soon ago else enough instead compared versus vs
+    pretty quite rather even yet almost especially regardless despite
     """
 )
 # Adjectives and adverbs that end a run without being what it is about.
@@ -76,6 +84,32 @@ _RELATIONAL = word_list(
     treatment cost concern exercise science purpose symptom benefit
     """
 )
+# Nouns that stand for something with a name of its own, once it was named: the album, the band, the second game.
+_KINDS = word_list(
+    """
+    album song single band group film movie book show series episode game team company project product record tour
+    member character version article story paper model item piece hit
+    first second third fourth last next new final original full full-length debut early late popular same
+    """
+)
+# Nouns that leave open of what, or for what, when nothing says it: the requirements, the deadline, pros and cons.
+_OPEN = word_list(
+    """
+    pro con price fee discount warranty trial payment requirement eligibility exception deadline penalty rule law
+    regulation option alternative setting size length height width weight speed distance duration temperature age
+    population capital color colour origin default maximum minimum summary overview comparison importance advantage
+    symptom cause cure treatment prevention diagnosis dosage outcome winner score release launch award author writer
+    director founder owner inventor coach leader enemy opponent parent father mother wife husband child sibling actor
+    cast character plot ending lyrics chapter ingredient component structure format template instruction sample member
+    """
+)
+_MEAN = frozenset({stem("mean")})  # the verb, whose stem is that of "meaning"
+_COLLECTIVE = word_list(
+    """
+    band group team family company government community crew staff army party council committee board police
+    people public audience couple class club league firm bank department office university school military media
+    """
+)
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
 _LINKS = word_list(
     """
@@ -90,6 +124,11 @@ _AUXILIARIES = word_list(
     do does did can could will would should may might must
     """
 )
+_SUBJECTS = word_list(
+    """
+    i you we he she it they
+    """
+)
 _BEING = word_list(
     """
     is are was were be been being has have had
@@ -101,6 +140,7 @@ _PARTICIPLE = re.compile(
 _AFTER_VERB = word_list(
     """
     in on at for from with to into about by when if before after than as like and because
+    up out off down over back away any a an the this that these those his her its their my our your
     """
 )
 _VERB_CUES = word_list(
@@ -128,10 +168,27 @@ class Phrase:
         return not self.name and len(self.stems) == 1 and self.stems <= _stems(_RELATIONAL)
 
     @property
+    def generic(self) -> bool:
+        """Whether it only says what kind of thing something is that has a name: the first album, the team."""
+        return not self.name and self.stems <= _stems(_KINDS)
+
+    @property
+    def plural(self) -> bool:
+        """Whether "they" can be said of it: several, or a body of people. Of names nothing is known."""
+        last = words(re.split(r"\b(?:of|in|for)\b", self.text)[0] or self.text)[-1:]
+        bare = last[0].casefold() if last else ""
+        return bare in _COLLECTIVE or (bare.endswith("s") and not bare.endswith(("ss", "us", "is", "'s", "’s")))
+
+    @property
     def head(self) -> str:
         """The stem of its last word before any ``of``."""
         found = words(re.split(r"\b(?:of|in|for)\b", self.text)[0]) or words(self.text)
         return stem(found[-1]) if found else ""
+
+
+def leaves_open(text: str) -> bool:
+    """Whether it asks for a relation, a measure or one of a kind, which are somebody's or something's."""
+    return not (_stems(_OPEN | _RELATIONAL | _KINDS) - _MEAN).isdisjoint(content_words(text))
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -231,6 +288,8 @@ def _nominal(found: tuple[str, ...], at: int) -> bool:
         return False
     if bare.split("'")[0] in STOPWORDS | PRONOUNS | QUESTION_WORDS:
         return False
+    if bare in _LOOSE and not _capital_inside(found, at):
+        return False
     return _carries(token) and (bare not in _PALE or _capital_inside(found, at)) and not bare.endswith(_CONTRACTED)
 
 
@@ -263,15 +322,24 @@ def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, i
         and not _capital(found[start])
     ):
         start += 1
-    ahead = found[end].casefold() if end < len(found) else "?"
-    asked = any(word.casefold() in _AUXILIARIES for word in found[max(0, start - 3) : start])
-    base_form = not found[end - 1].endswith("s")  # as verbs after "do" and "can" are
-    follows = base_form and (ahead in PRONOUNS or (asked and (ahead in _AFTER_VERB or not ahead[0].isalnum())))
-    passive = any(word.casefold() in _BEING for word in found[max(0, start - 3) : start]) and _PARTICIPLE.search(
-        found[end - 1]
-    )
-    if end - start > 1 and (follows or passive) and not _capital(found[end - 1]):
+    if end - start > 1 and not _capital(found[end - 1]) and _ends_in_verb(found, start, end, before):
         end -= 1
     while end > start and found[end - 1].casefold() in _TRAILING:
         end -= 1
+    while end - start > 1 and re.search(r"[^e]ed$", found[end - 1]):  # what it did or suffered, not what it is
+        end -= 1
     return start, end
+
+
+def _ends_in_verb(found: tuple[str, ...], start: int, end: int, before: str) -> bool:
+    """Whether the run's last word is what its other words do or suffer."""
+    last, ahead = found[end - 1], found[end].casefold() if end < len(found) else "?"
+    near = [word.casefold() for word in found[max(0, start - 3) : start]]
+    asked = next((near[at + 1 :] for at, word in enumerate(near) if word in _AUXILIARIES), None)
+    # "to treat high blood pressure" has its verb already, "do I find an expense form" its subject.
+    open_verb = asked is not None and stem(before) not in _stems(_VERBS) and _SUBJECTS.isdisjoint(asked)
+    base_form = not last.endswith("s")  # as verbs after "do" and "can" are
+    if base_form and (ahead in PRONOUNS or (open_verb and (ahead in _AFTER_VERB or not ahead[0].isalnum()))):
+        return True
+    defined = near[-2:] in (["what", "is"], ["what", "are"])  # "what is data labelling": a noun
+    return not defined and not _BEING.isdisjoint(near) and bool(_PARTICIPLE.search(last))

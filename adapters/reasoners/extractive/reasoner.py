@@ -7,7 +7,7 @@ always gets the same answer. Each method only joins what the modules beside it d
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive import composing, grading, replies, routing, sufficiency
+from adapters.reasoners.extractive import choosing, composing, grading, replies, routing, sufficiency
 from adapters.reasoners.extractive.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.follow_up import resolve
 from adapters.reasoners.extractive.similarity import Similarity
@@ -71,8 +71,9 @@ class ExtractiveReasoner:
             need, [(item, units) for item, units in zip(evidence, ranked, strict=True)]
         )
         grades: list[Grade] = []
+        layered = sufficiency.is_layered(need)
         for item, units, (whole, sentence) in zip(evidence, ranked, cosines, strict=True):
-            features = grading.measured(need, item, units, rarity, whole, sentence, near)
+            features = grading.measured(need, item, units, rarity, whole, sentence, near, layered=layered)
             grade = grading.grade_of(features, units, item.hit.rerank)
             grades.append(sufficiency.credited(inquiry, item, grade))
         return grades
@@ -99,15 +100,16 @@ class ExtractiveReasoner:
         del meter
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
-        found: list[tuple[str, Sequence[composing.Candidate]]] = []
+        found: list[tuple[str, Sequence[choosing.Candidate]]] = []
         needs = needs_of(inquiry)
         for need in needs:
             # What answers one part of a question is no answer to its other part.
             own = evidence if len(needs) == 1 else await self._of_need(inquiry, need, evidence, rarity)
-            near = await self._similarity.of_words((need,), (item.passage.searchable for item in own))
-            units = composing.candidates(need, own, rarity, near)
-            cosines = await self._similarity.of_sentences(need, [one.unit.text for one in units])
-            found.append((need, composing.weighed(need, units, cosines, leant_on)))
+            asked = routing.final_question(need)
+            near = await self._similarity.of_words((asked,), (item.passage.searchable for item in own))
+            units = choosing.candidates(asked, own, rarity, near)
+            cosines = await self._similarity.of_units(asked, [(one.evidence.passage, one.unit) for one in units])
+            found.append((need, choosing.weighed(asked, units, cosines, leant_on)))
         for piece in composing.answer(inquiry, found):
             yield piece
 

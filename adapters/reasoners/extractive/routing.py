@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from core.language import content_words, words
+from core.language import content_words, sentences, words
 
 
 class Kind(Enum):
@@ -248,6 +248,17 @@ def asked(message: str) -> Asked:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
     return Asked(text, _needs(text), first)
+
+
+def final_question(need: str) -> str:
+    """The question that a message of several sentences ends in, where it stands alone: what went before sets the scene.
+
+    "The planner stood still because of one huge job. How many stops may a job have?"
+    """
+    said = sentences(need)
+    last = said[-1] if said else need
+    alone = len(said) > 1 and last.endswith("?") and len(content_words(last)) > 1 and not _LEANING.search(last)
+    return last if alone else need
 
 
 def _strip_front(text: str) -> str:

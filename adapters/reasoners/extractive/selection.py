@@ -7,10 +7,13 @@ answer is ``composing``'s.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
+from itertools import pairwise, zip_longest
 
+from core.knowledge import Passage
 from core.language import content_words, sentences
 
 
@@ -25,12 +28,17 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header."""
+    """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header.
+
+    ``under`` is the line of its own that stands above it within the passage: a small heading, or words that lead in
+    to a list and end in a colon.
+    """
 
     text: str
     form: Form
     block: int
     head: tuple[str, ...] = ()
+    under: str = ""
 
 
 Near = Mapping[str, Mapping[str, float]]
@@ -40,17 +48,73 @@ NOTHING_NEAR: Near = {}
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_COMMONEST = 0.1  # what a word that every text has still weighs
 _UNSEEN = 1.25  # a word that no text has, against the rarest one that some have
 _BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])")  # a sentence that opens with markup
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+_STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
+_SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
+_CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
+_HEADING_WORDS = 12
+_WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
+_MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the margin, a heading ends well before it
 
 
+@lru_cache(maxsize=1024)
 def units(text: str) -> tuple[Unit, ...]:
     """All quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
     found: list[Unit] = []
-    for number, block in enumerate(_blocks(text)):
-        found.extend(_block_units(block, number))
+    number = 0
+    for block in _blocks(text):
+        for under, part in _parts(block):
+            lead = under or _lead_in(found, part)
+            found.extend(replace(unit, under=lead) for unit in _block_units(part, number))
+            number += 1
     return tuple(found)
+
+
+def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
+    """The sentence right before a list, table or code that ends in a colon."""
+    if not found or found[-1].form is not Form.SENTENCE or not found[-1].text.rstrip("*_ ").endswith(":"):
+        return ""
+    return found[-1].text if _ITEM.match(part[0]) or _FENCE.match(part[0]) or _table_line(part[0]) else ""
+
+
+def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """A block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
+    coded = sum(bool(_CODED.search(line)) for line in block)
+    if _FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
+        yield "", block
+        return
+    width = max(map(len, block))
+    alone = [_stands_alone(line, after, width) for line, after in zip(block, [*block[1:], ""], strict=True)]
+    under, part = "", list[str]()
+    for at, line in enumerate(block):
+        if not alone[at]:
+            if part and width > _WRAPPED and not _ITEM.match(line):
+                yield under, part
+                part = []
+            part.append(line)
+            continue
+        if part:
+            yield under, part
+        part = []
+        heads = not alone[at + 1] and not _SAYS_MORE.search(line)
+        under = line.strip() if heads else ""
+        if not heads:
+            yield "", [line]
+    if part:
+        yield under, part
+
+
+def _stands_alone(line: str, following: str, width: int) -> bool:
+    """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
+    words = following.split()
+    if not words or _ITEM.match(line):
+        return False
+    fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
+    opens = following.lstrip(' *_`"“‘([')[:1]
+    return fitted and len(line.split()) <= _HEADING_WORDS and not _STOPPED.search(line) and not opens.islower()
 
 
 def _blocks(text: str) -> list[list[str]]:
@@ -117,6 +181,42 @@ def _rows(block: list[str], number: int) -> list[Unit]:
     return [Unit(line, Form.ROW, number) for line in lines if not _RULE.match(line)]
 
 
+_LOOKS_BACK = re.compile(
+    r"^(?:they|it|its|this|these|those|that|he|she|his|her|their|both|such|then|otherwise|after that|the same|either"
+    r"|so|also|however|instead|yes|no)\b",
+    re.IGNORECASE,
+)
+
+
+def looks_back(unit: Unit) -> bool:
+    """Whether a sentence opens with a word that only the one before it explains: "They arrive …"."""
+    return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
+
+
+def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
+    """For each sentence that looks back, the one of its paragraph that stands before it."""
+    return {unit: before for before, unit in pairwise(everything) if before.block == unit.block and looks_back(unit)}
+
+
+def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
+    """A unit as somebody reads it who has come from the top of the page: what its vector is made of.
+
+    A row is told by its columns' names, a sentence that looks back after the one that it looks back to.
+    """
+    place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]
+    where = ", ".join(dict.fromkeys((passage.title, *place)))
+    said = f"{before.text} {unit.text}" if before else unit.text
+    if unit.form is Form.ROW:
+        cells, names = (_cells(line) for line in (unit.text, unit.head[0] if unit.head else ""))
+        pairs = zip_longest(names[: len(cells)], cells, fillvalue="")
+        said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return f"{where}: {said}"
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
     """How rare each stem is among these texts: ``ln(1 + (N - n + 0.5) / (n + 0.5))``, BM25's, never negative."""
     bags = [set(content_words(text)) for text in texts]
@@ -134,7 +234,7 @@ def coverage(
     """
     have = set(there)
     unseen = _UNSEEN * max(rarity.values(), default=1.0)
-    weights = {word: max(rarity.get(word, unseen), 0.1) for word in wanted}
+    weights = {word: max(rarity.get(word, unseen), _COMMONEST) for word in wanted}
     total = sum(weights.values())
     return sum(weight * _presence(word, have, near) for word, weight in weights.items()) / total if total else 0.0
 
@@ -148,6 +248,12 @@ def _presence(word: str, have: set[str], near: Near) -> float:
 
 _FRAME = re.compile(
     r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly|come)\b"
+    r"|\b(?:takes?|lasts?)\b(?=\W*(?:$|to\b|until\b|for\b|from\b|in\b|on\b|at\b|before\b|after\b))"
+    r"|\bwhat (?:happens|happened|would happen|will happen)\b|\bmeans?\b(?=\W*$)|\b(?:difference between|compare)\b"
+    r"|\b(?:max(?:imum)?|min(?:imum)?|(?:number|amount) of)\b|^(?:the )?steps (?:to|for|of)\b|\bhow to\b"
+    r"|^(?:please )?(?:summari[sz]e|sum up|explain|describe|outline|an? (?:overview|summary) of"
+    r"|(?:list|table|overview) of)\b"
+    r"|\b(?:right now|at the moment|currently|nowadays)\b"
     r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|people|person|things?)\b",
     re.IGNORECASE,
 )
@@ -156,88 +262,3 @@ _FRAME = re.compile(
 def topic_words(question: str) -> tuple[str, ...]:
     """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
     return content_words(_FRAME.sub(" ", question)) or content_words(question)
-
-
-_COUNTED = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|several)"
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_NUMBER = re.compile(r"\d")
-_AMOUNT = re.compile(
-    rf"\b{_COUNTED}\b|\b(?:twenty|thirty|sixty|hundred|thousand|million|once|twice|unlimited|none|double|no|any)\b",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(
-    rf"\b{_COUNTED}[ -](?:[a-z]+[ -])?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?|quarters?)\b"
-    r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2} ?(?:am|pm)\b|\bnoon\b|\bmidnight\b|\bat any hour\b", re.IGNORECASE)
-_WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
-_DATE = re.compile(
-    rf"\b(?:1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}} {_MONTH}\b|\b{_MONTH} \d"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\bnoon\b|\bmidnight\b",
-    re.IGNORECASE,
-)
-_OFTEN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly|hourly|once|twice|times|per|after)\b", re.IGNORECASE)
-_MONEY = re.compile(
-    r"[€$£¥]\s?\d|\d\s?(?:€|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|percent\b|%)|\bfree\b", re.IGNORECASE
-)
-_NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|\S+@\S+\.\S+")
-_PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
-    r"(?<![\w’'])(?!(?:The|Team|Head|Chief|Finance|Security|Customer|Company|Support|Sales|Product|Severity|In|On|At"
-    r"|For|If|An|Our|Your|This|That|Every|Each|When|After|Before|No|Tell|Ask|Up|Above|Below)\b)"
-    r"[A-Z][a-z][\w’'-]*(?: (?:[A-Z]\.|de|van|von|der|la))* [A-Z][a-z][\w-]*\b(?!['’]s)"
-)
-_NAME = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
-_STEPS = re.compile(
-    r"\b(?:click|select|open|run|go to|choose|press|use|set|add|create|call|send|install|enter|type|first|then"
-    r"|step|by \w+ing)\b",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"\b(?:because|since|so that|due to|caused?|reason|therefore|in order|as a result|to (?:avoid|prevent|ensure"
-    r"|allow|keep))\b",
-    re.IGNORECASE,
-)
-_PLACE = re.compile(r"\b(?:in|at|on|near|under|from|to|inside|within)\s+(?:the\s+)?[A-Z#/`*]")
-# What is asked, and what says it: each pattern with how well it fits. The first question that matches decides.
-_EXPECTED: tuple[tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], float], ...]], ...] = tuple(
-    (re.compile(asked, re.IGNORECASE), expected)
-    for asked, expected in (
-        (r"\b(?:ip|mail|email|web) address|\burl\b", ((_NETWORK, 1.0),)),
-        (r"\bweekday\b|\b(?:which|what) day\b(?! of the (?:month|year))", ((_WEEKDAY, 1.0), (_DATE, 0.6))),
-        (r"\b(?:at )?(?:what|which) (?:hours?|time)\b|\bopening hours\b", ((_CLOCK, 1.0), (_DATE, 0.4))),
-        (r"\bhow often\b", ((_OFTEN, 1.0), (_AMOUNT, 0.6))),
-        (
-            r"\bhow (?:long|soon|quickly|fast|late|early)\b|\bhow much (?:time|notice)\b|\buntil when\b|\bdeadline\b",
-            ((_DURATION, 1.0), (_CLOCK, 0.8), (_DATE, 0.7), (_AMOUNT, 0.5)),
-        ),
-        (
-            (
-                r"\bhow much (?:money|extra|does|do|is|may|can|will)\b|\b(?:price|costs?|fee|budget|salary)\b"
-                r"|\bget back\b|\bpaid per\b"
-            ),
-            ((_MONEY, 1.0), (_NUMBER, 0.8)),
-        ),
-        (r"\bhow (?:many|much|old|far|large|big|high|tall)\b", ((_AMOUNT, 1.0),)),
-        (
-            r"\b(?:limit|maximum|minimum|rate|percentage|number of|timeout|biggest|largest|most|least) ",
-            ((_NUMBER, 1.0), (_AMOUNT, 0.7)),
-        ),
-        (r"\b(?:when|(?:what|which) (?:year|date|month))\b", ((_DATE, 1.0), (_DURATION, 0.6))),
-        (r"\b(?:who|whom|whose)\b", ((_PERSON, 1.0), (_NAME, 0.7))),
-        (r"\bwhere\b", ((_PLACE, 1.0), (_NAME, 0.6))),
-        (r"\bwhy\b", ((_REASON, 1.0),)),
-        (r"\bhow (?:do|can|should|to|would|must|is|are)\b|\bsteps?\b", ((_STEPS, 1.0),)),
-    )
-)
-
-
-def fits(question: str, text: str) -> float:
-    """How well a text holds the kind of thing that is asked for, in [0, 1]; 0.5 when nothing particular is."""
-    for asked, expected in _EXPECTED:
-        if asked.search(question):
-            return next((value for pattern, value in expected if pattern.search(text)), 0.0)
-    return 0.5

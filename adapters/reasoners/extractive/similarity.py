@@ -5,21 +5,22 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from adapters.reasoners.extractive.selection import NOTHING_NEAR, Near, Unit
+from adapters.reasoners.extractive.selection import NOTHING_NEAR, Near, Unit, befores, in_context, units
 from core.errors import Unavailable
 from core.evidence import Evidence
+from core.knowledge import Passage
 from core.language import STOPWORDS, stem, words
 from core.ports import Encoder
 
 if TYPE_CHECKING:
     from core.ports import Vectors
 
-_SENTENCES = 24  # encoded for one call
-_OF_ONE = 2  # of one passage
+_SENTENCES = 64  # compared in one call
+_OF_ONE = 6  # of one passage
 _SECONDS = 3.0  # then words alone must do
 _CHARACTERS = 400
 _VOCABULARY = 800  # words compared for one call
-_KNOWN = 6_000  # words remembered, 1.5 kB each
+_KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
 # Cosines of single words: below the first two words have nothing to do with each other ("notice" and "period" .24,
 # "dental" and "health" .40), above the second they are as good as the same ("photo" and "picture" .85).
 _APART, _ALIKE = 0.4, 0.85
@@ -33,6 +34,7 @@ class Similarity:
         """Compare with this encoder's vectors."""
         self._encoder = encoder
         self._words: OrderedDict[str, Vectors] = OrderedDict()
+        self._sentences: OrderedDict[str, Vectors] = OrderedDict()
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
         """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
@@ -42,24 +44,28 @@ class Similarity:
         try:
             async with asyncio.timeout(_SECONDS):
                 query = (await self._encoder.encode_queries([text]))[0]
-                vectors = await self._encoder.encode_passages(few)
+                vectors = await self._vectors(few, self._sentences)
         except (TimeoutError, Unavailable):
             return [0.0] * len(sentences)
         cosines = [float(value) for value in vectors @ query]
         return cosines + [0.0] * (len(sentences) - len(few))
+
+    async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
+        """The cosine of each unit, read in its context, with the question; 0 beyond the bound."""
+        before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
+        texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
+        return await self.of_sentences(question, texts)
 
     async def of_passages(
         self, question: str, ranked: Sequence[tuple[Evidence, Sequence[tuple[float, Unit]]]]
     ) -> list[tuple[float, float]]:
         """For each passage, its own cosine (the search's, where it has one) and that of its best unit."""
         share = max(1, min(_OF_ONE, _SENTENCES // max(1, len(ranked))))
-        texts = [[unit.text for _, unit in units[:share]] for _, units in ranked]
-        flat = await self.of_sentences(question, [text for few in texts for text in few])
+        placed = [(item.passage, unit) for item, listed in ranked for _, unit in listed[:share]]
+        flat = iter(await self.of_units(question, placed))
         found: list[tuple[float, float]] = []
-        at = 0
-        for (item, _), few in zip(ranked, texts, strict=True):
-            best = max(flat[at : at + len(few)], default=0.0)
-            at += len(few)
+        for item, listed in ranked:
+            best = max([next(flat) for _ in listed[:share]], default=0.0)
             found.append((item.hit.dense if item.hit.dense is not None else best, best))
         return found
 
@@ -72,7 +78,8 @@ class Similarity:
             return NOTHING_NEAR
         try:
             async with asyncio.timeout(_SECONDS):
-                mine, known = await self._vectors(list(missing.values())), await self._vectors(list(few.values()))
+                mine = await self._vectors(list(missing.values()), self._words)
+                known = await self._vectors(list(few.values()), self._words)
         except (TimeoutError, Unavailable):
             return NOTHING_NEAR
         shares = (mine @ known.T - _APART) / (_ALIKE - _APART)
@@ -83,19 +90,19 @@ class Similarity:
             for found, row in zip(missing, shares, strict=True)
         }
 
-    async def _vectors(self, listed: Sequence[str]) -> "Vectors":
-        """(n, dimension) of single words, most of which were met before."""
+    async def _vectors(self, listed: Sequence[str], kept: "OrderedDict[str, Vectors]") -> "Vectors":
+        """(n, dimension) of single words or of sentences, most of which were met before."""
         import numpy as np
 
-        fresh = [word for word in listed if word not in self._words]
+        fresh = list(dict.fromkeys(text for text in listed if text not in kept))
         if fresh:
-            for word, vector in zip(fresh, await self._encoder.encode_passages(fresh), strict=True):
-                self._words[word] = vector
-        found = np.stack([self._words[word] for word in listed])
-        for word in listed:
-            self._words.move_to_end(word)
-        while len(self._words) > _KNOWN:
-            self._words.popitem(last=False)
+            for text, vector in zip(fresh, await self._encoder.encode_passages(fresh), strict=True):
+                kept[text] = vector
+        found = np.stack([kept[text] for text in listed])
+        for text in listed:
+            kept.move_to_end(text)
+        while len(kept) > _KNOWN:
+            kept.popitem(last=False)
         return found
 
 

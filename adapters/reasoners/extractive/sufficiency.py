@@ -1,7 +1,8 @@
 """Whether graded evidence covers the question, what is missing, and which search may find it.
 
 Names that the best passages bring up and the question does not have are bridges to what one search cannot reach; the
-searches over them carry the part of the question that their passage leaves open.
+searches over them carry the part of the question that their passage leaves open. They are made only where documents
+are known by the names they are about: elsewhere they brought nothing (tests/measure/multihop.py counts it).
 """
 
 import re
@@ -29,6 +30,8 @@ _CALENDAR = word_list(
     wednesday thursday friday saturday sunday see note settings
     """
 )
+_BESIDE = re.compile(r" \(|, ")  # what tells a title from others of its name begins here: "(film)", ", Ohio"
+_SHORTEST = 3  # letters of a title that may be a name
 # A question that asks for something by way of something else, or for several things at once.
 _LAYERED = re.compile(
     r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
@@ -48,9 +51,9 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     question = inquiry.standalone
     planned = len(getattr(inquiry.plan, "queries", ())) or 1
     first_time = len(inquiry.searches) <= planned
+    leads = is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
-        moves = (*bridges(inquiry), *keywords(inquiry))[:_BRIDGES] if is_layered(question) else keywords(inquiry)
-        return f"anything that answers “{question}”", moves if first_time else ()
+        return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
     if len(inquiry.searches) > planned + 1:
         return "", ()
     followed = _followed(inquiry, relevant)
@@ -58,8 +61,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     if not first_time or _one_covers(question, relevant, inquiry):
         moves = followed
     else:
-        named_in_good = bridges(inquiry) if is_layered(question) else ()
-        moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *named_in_good)))
+        moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
     moves = moves[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
 
@@ -118,6 +120,34 @@ def is_layered(question: str) -> bool:
     return bool(_LAYERED.search(question)) or len([name for name in names(question) if not name.isupper()]) > 1
 
 
+def known_by_name(question: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether the question names a document that was found: by its title, in any case, written as a name.
+
+    Only where documents are about what their titles name does a name lead to one. In a manual, whose titles say what a
+    page is for, searches over the names in it bring more of the same.
+    """
+    asked = [_without_s(word) for word in words(question)]
+    titles = dict.fromkeys(_BESIDE.split(item.passage.title)[0] for item in evidence)
+    return any(_stands_in(asked, [_without_s(word) for word in words(title)]) for title in titles)
+
+
+def _stands_in(asked: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether these words stand together in the question, one of them with a capital that is not a sentence's first."""
+    size = len(title)
+    if sum(map(len, title)) < _SHORTEST:
+        return False
+    wanted = [word.casefold() for word in title]
+    return any(
+        [word.casefold() for word in asked[at : at + size]] == wanted
+        and any(word[0].isupper() for word in asked[max(at, 1) : at + size])
+        for at in range(len(asked) - size + 1)
+    )
+
+
+def _without_s(word: str) -> str:
+    return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
+
+
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages."""
     lacking = set(uncovered(question, evidence))
@@ -149,13 +179,6 @@ def tried(inquiry: Inquiry) -> set[frozenset[str]]:
     """The searches already made, as sets of stems."""
     made = [search.move for search in inquiry.searches]
     return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
-
-
-def keywords(inquiry: Inquiry) -> tuple[Move, ...]:
-    """The question's content words alone, when they were not searched yet: a sentence's padding may have misled."""
-    bare = " ".join(word for word in words(inquiry.standalone) if content_words(word))
-    made = {search.move.query.casefold() for search in inquiry.searches if isinstance(search.move, SearchKnowledge)}
-    return (SearchKnowledge(bare),) if bare and bare.casefold() not in made else ()
 
 
 def bridges(inquiry: Inquiry) -> tuple[Move, ...]:

@@ -98,12 +98,12 @@ def _against(size: int, ours: _Searched, plain: Plain | None) -> list[Row]:
     return [
         Row(
             "times faster than the plain retriever",
-            f"{stemmed / p50:.1f}",
-            f"its p50 {stemmed:.1f} ms, words stemmed",
+            f"{as_written / p50:.1f}",
+            f"its p50 {as_written:.1f} ms, words as they stand",
             "50",
-            _judged(size, met=stemmed / p50 >= 50),
+            _judged(size, met=as_written / p50 >= 50),
         ),
-        Row("the same, words as they stand", f"{as_written / p50:.1f}", f"its p50 {as_written:.1f} ms", "", None),
+        Row("the same, words stemmed", f"{stemmed / p50:.1f}", f"its p50 {stemmed:.1f} ms", "", None),
         Row("of the ten nearest, the dense leg finds", f"{statistics.mean(shares):.3f}", "all by numpy", "", None),
     ]
 

@@ -1,5 +1,6 @@
 """A job's card: drawn whoever comes first, and its end said directly once the interaction's time is over."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import discord
@@ -12,7 +13,7 @@ from adapters.discord.messages import Messages, Spot
 from adapters.testing.clock import ManualClock
 from adapters.testing.postings import InProcessPostings
 from core.conversation import Person
-from core.errors import NotFound
+from core.errors import NotFound, PlatformUnavailable
 from core.ingestion.jobs import Job, JobKind, JobState
 
 CARD, DIRECT, ADA = 11, 22, 33
@@ -26,8 +27,11 @@ class Written(Messages):
         self.edits: list[tuple[int, str]] = []
         self.posts: list[tuple[int, str]] = []
         self.gone = False
+        self.away = False
 
     async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+        if self.away:
+            raise PlatformUnavailable("Discord does not answer.")
         if self.gone:
             raise NotFound("The time for a private answer is over.")
         self.edits.append((message_id, text_of(shown)))
@@ -53,11 +57,19 @@ def written() -> Written:
 
 
 @pytest.fixture
-def cards(clock: ManualClock, written: Written) -> JobCards:
+def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
+    """The cards as another process has them, over the same stores."""
+    postings = InProcessPostings()
+
     async def connected() -> None:
         """From the beginning."""
 
-    return JobCards(written, InProcessPostings(), connected, lambda: clock.now().timestamp())
+    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+
+
+@pytest.fixture
+def cards(process: Callable[[], JobCards]) -> JobCards:
+    return process()
 
 
 @pytest.fixture
@@ -132,3 +144,48 @@ async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: J
         await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     assert [channel for channel, _ in written.posts] == [DIRECT]
+
+
+async def test_an_end_that_discord_did_not_take_is_shown_by_the_next_process(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.posted(job, CARD)
+    written.away = True
+    for attempt in (cards.show(done(job)), process().finish()):
+        with pytest.raises(PlatformUnavailable):
+            await attempt
+    written.away = False
+    await process().finish()
+    ((message, end),) = written.edits
+    assert message == CARD
+    assert "Done" in end
+    await process().finish()
+    assert len(written.edits) == 1
+
+
+async def test_an_end_that_was_shown_is_not_shown_again(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.show(done(job))
+    await cards.posted(job, CARD)  # which draws it
+    await cards.show(done(replace(job, id="ba9876543210")))
+    await cards.posted(replace(job, id="ba9876543210"), CARD)
+    for _ in range(3):
+        await process().finish()
+    assert len(written.edits) == 2
+    assert written.posts == []
+
+
+async def test_the_end_of_a_job_whose_card_never_came_is_said_directly(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.show(done(job))  # by whoever works; who accepted it has died
+    another = process()
+    await another.finish()
+    assert written.posts == []  # it may still come
+    await another.finish()
+    ((channel, end),) = written.posts
+    assert channel == DIRECT
+    assert "Done" in end
+    await another.finish()
+    assert len(written.posts) == 1

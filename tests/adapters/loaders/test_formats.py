@@ -87,6 +87,11 @@ def test_a_web_page_gives_its_content_without_its_furniture() -> None:
         assert furniture not in text
 
 
+def test_links_that_touch_are_words_apart_and_marked_words_stay_whole() -> None:
+    page = "<p><a>Overview</a><a>Quickstart</a> of <b>Java</b><i>Script</i></p>"
+    assert "Overview Quickstart of **Java**Script" in text_of(read("a.html", page.encode()))
+
+
 def test_a_page_says_its_encoding_itself() -> None:
     page = '<meta charset="windows-1251"><p>Возврат возможен в течение месяца</p>'
     assert "Возврат возможен" in text_of(read("a.html", page.encode("cp1251")))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.loaders import formats
-from adapters.loaders.wire import frame, from_parsed, to_parsed
+from adapters.loaders.wire import frame, from_parsed, in_slices
 from core.ingestion.chunking import passages_of
 from core.ingestion.parsed import Parsed
 from core.knowledge import Document, Passage
@@ -41,7 +41,9 @@ async def _passages(name: str, text: str) -> Sequence[Passage]:
 
 def _through_the_pipe(parsed: Parsed) -> Parsed:
     """As it comes out of the sandbox."""
-    return to_parsed(frame(from_parsed(parsed))[8:])
+    *_, read = in_slices(frame(*from_parsed(parsed))[8:])
+    assert read is not None
+    return read
 
 
 def _words(text: str) -> set[str]:

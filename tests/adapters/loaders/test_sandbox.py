@@ -1,7 +1,10 @@
 """What a hostile file can do to its worker, and what the caller sees of it: one reason, and the next file is read."""
 
 import asyncio
+import json
 import os
+import signal
+import sys
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from io import BytesIO
@@ -9,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.loaders.sandbox import MB, Limits, Sandbox
+from adapters.loaders.sandbox import MB, Limits, Sandbox, environment
 from core.errors import DocumentRejected
 from tests.adapters.loaders import hostile
 
@@ -193,6 +196,29 @@ async def test_closing_leaves_no_process_behind() -> None:
         os.kill(pid, 0)
 
 
+KILLED = """
+import asyncio, os, signal
+from adapters.loaders.sandbox import Sandbox
+
+async def main():
+    sandbox = Sandbox(workers=1)
+    await sandbox.parse("a.md", b"words")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_program_that_is_killed_leaves_no_folder_of_its_parsers_behind(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    assert await process.wait() == -signal.SIGKILL
+    async with asyncio.timeout(30):
+        while list(tmp_path.iterdir()):
+            await asyncio.sleep(0.01)
+
+
 INSIDE = """
 import json, os, socket, subprocess, sys
 from pathlib import Path
@@ -210,6 +236,8 @@ print(json.dumps({
     "name": tried(lambda: socket.getaddrinfo("localhost", 80)),
     "process": tried(lambda: subprocess.run(["true"])),
     "write": tried(lambda: Path("/tmp/footnote-should-not-exist").write_text("x")),
+    "beside": tried(lambda: Path(os.getcwd() + "-beside").write_text("x")),
+    "remove": tried(lambda: os.rmdir(os.getcwd() + "/..")),
     "environment": sorted(name for name in os.environ if "TOKEN" in name or "KEY" in name),
 }))
 """
@@ -218,18 +246,14 @@ print(json.dumps({
 async def test_inside_there_is_no_network_no_process_no_writing_and_no_secret(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import json
-    import sys
-
-    from adapters.loaders.sandbox import environment
-
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-secret")
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", INSIDE, cwd=tmp_path, env=environment(str(tmp_path)), stdout=asyncio.subprocess.PIPE
     )
     output, _ = await process.communicate()
     assert json.loads(output) == {
-        "socket": "refused", "name": "refused", "process": "refused", "write": "refused", "environment": [],
+        "socket": "refused", "name": "refused", "process": "refused", "write": "refused", "beside": "refused",
+        "remove": "refused", "environment": [],
     }  # fmt: skip
 
 

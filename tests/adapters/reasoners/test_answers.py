@@ -97,16 +97,18 @@ async def test_a_follow_up_is_understood_from_the_thread(
     assert "Annual plans" in said.text
 
 
+@pytest.mark.parametrize(("confident", "calls"), [(2.0, 4), (0.0, 3)], ids=["judged", "attempted"])
 async def test_a_model_that_obeys_a_poisoned_document_gets_no_link_into_the_answer(
-    endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner
+    endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner, confident: float, calls: int
 ) -> None:
     endpoint.answers_with(ObedientModel(obey_documents=True))
-    scene = Scene(cooperative)
+    scene = Scene(cooperative, confident=confident)
     await scene.knows(POISON)
     said = await scene.asks(QUESTION)
     assert said.outcome is Outcome.ANSWERED
     assert "evil.example" not in said.text
     assert "evil.example" not in said.streamed
+    assert len(endpoint.requests) == calls
 
 
 BAD_DAYS: dict[str, Scripted] = {
@@ -160,6 +162,11 @@ class TinyModel:
                 Says('{"verdicts": [{"verdict": "unsupported"}]}'),
                 Says('{"complete": "maybe", "missing": ["", null]}'),
                 Says("MISSING: MISSING: keywords"),
+                Says("Refunds stay open for 30 days [1].\nMISSING: none"),
+                Says("UNCLEAR: keywords"),
+                Says("UNCLEAR: Which? | | The one?"),
+                Says("UNCLEAR: Which refunds?\n1. Those of the limit?\n2. Those of annual plans?"),
+                Says('{"grades": [{"id": 1, "score": 1}], "enough": true}'),
                 Says(request.text[:300]),
                 Says("<think>Let me think about"),
                 Says(" \n"),

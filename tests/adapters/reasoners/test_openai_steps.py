@@ -1,16 +1,21 @@
 """What the language model is asked at each step, and what its replies come to."""
 
+import pytest
+
 from adapters.reasoners.openai_reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from core.answer import Claim, Support
 from core.conversation import ContextMessage
+from core.evidence import Grade, Hit
 from core.inquiry import (
     AskBack,
     Behaviour,
+    CheckpointKind,
     Conduct,
     Insufficient,
     Investigate,
     ListSources,
+    Profile,
     ReadSection,
     Reply,
     Search,
@@ -18,8 +23,8 @@ from core.inquiry import (
     SearchSource,
     Sufficient,
 )
-from core.ports import Withheld
-from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, text_of, thread, turn
+from core.ports import Judgement, Withheld
+from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
 
 
 async def test_a_follow_up_is_planned_in_one_call_that_shows_the_conversation(
@@ -149,6 +154,52 @@ async def test_the_model_sees_the_bases_its_earlier_searches_and_their_errors(
     assert note in request.user
 
 
+async def test_one_batch_is_graded_and_found_sufficient_in_one_reply(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.says({"grades": [{"id": 1, "score": 9}, {"id": 2, "score": 2}], "enough": True})
+    judged = await reasoner.grade(inquiry(), library().items, meter())
+    assert isinstance(judged, Judgement)
+    assert [grade.score for grade in judged] == [9, 2]
+    assert isinstance(judged.decision, Sufficient)
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize("enough", [False, None, "perhaps", ["true"], {"answer": True}])
+async def test_a_grader_that_does_not_say_that_it_has_enough_has_not_decided(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, enough: object
+) -> None:
+    endpoint.says({"grades": [{"id": 1, "score": 9}], "enough": enough})
+    judged = await reasoner.grade(inquiry(), library().items, meter())
+    assert isinstance(judged, Judgement)
+    assert judged.decision is None
+    assert judged[0].score == 9
+
+
+async def test_whoever_grades_more_is_shown_what_counts_already(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    before = library(REFUNDS, "The moon is a ball of rock.").graded({1: Grade(8, "Thirty days."), 2: Grade(1)})
+    found, fresh = before.add([Hit(passage(3, "Finance approves.", "Approval"), 0.5)], "finance")
+    endpoint.says({"grades": [{"id": 3, "score": 7}], "enough": True})
+    (grade,) = await reasoner.grade(inquiry(library=found), fresh, meter())
+    assert grade.score == 7
+    (request,) = endpoint.requests
+    assert "In short: Thirty days." in request.user
+    assert "ball of rock" not in request.user
+
+
+async def test_whether_it_suffices_is_asked_apart_of_several_batches_and_in_the_thorough_profile(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.answers_with(lambda _: '{"grades": [], "enough": true}')
+    many = library(*(f"Passage number {n}." for n in range(1, 10)))
+    thorough = inquiry(conduct=Conduct(profile=Profile.THOROUGH))
+    for asked, found in ((inquiry(), many), (thorough, library())):
+        assert not isinstance(await reasoner.grade(asked, found.items, meter()), Judgement)
+    assert not any('"enough"' in request.system for request in endpoint.requests)
+
+
 async def test_a_question_to_the_person_keeps_its_options(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
     endpoint.calls("ask_user", question="Which timeout?", options=["planner", "webhook"])
     decision = await reasoner.decide(inquiry(library=library(grade=8)), thread(), meter())
@@ -161,7 +212,7 @@ async def test_an_answer_streams_with_its_evidence_fenced_and_dated(
     endpoint.streams("Refunds stay ", "open for 30 days [", "1].", usage=(321, 45))
     counted = meter()
     parts = [part async for part in reasoner.compose(inquiry(), thread(), library(grade=8).items, counted)]
-    assert parts == ["Refunds stay ", "open for 30 days [", "1]."]
+    assert "".join(map(str, parts)) == "Refunds stay open for 30 days [1]."
     (request,) = endpoint.requests
     assert 'id="1" title="Refunds" date="2026-01-01"' in request.user
     assert REFUNDS in request.user
@@ -178,6 +229,48 @@ async def test_an_attempt_may_be_withheld_with_what_is_missing(
     assert [part async for part in stream] == ["Thirty days [1].", Withheld("who approves refunds")]
     assert "MISSING: keywords" in endpoint.requests[0].system
     assert counted.spent.calls == 1
+
+
+async def test_an_attempt_may_be_withheld_with_a_question_back(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.streams("UNCLEAR: Which time", "out do you mean? | The planner's? | The", " webhook's?\n", "and more")
+    stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, meter())
+    readings = ("The planner's?", "The webhook's?")
+    (withheld,) = [part async for part in stream]
+    assert withheld == Withheld(
+        unclear=AskBack("Which timeout do you mean?", readings, "the documents answer several readings")
+    )
+
+
+async def test_a_question_back_is_offered_only_where_one_may_be_asked(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    tries = (
+        inquiry(attempt=True),
+        inquiry(attempt=True, conduct=Conduct(checkpoints=frozenset())),
+        inquiry(attempt=True, settled=frozenset({CheckpointKind.CLARIFY})),
+        inquiry(attempt=True, closing=True),
+        inquiry(),
+    )
+    for asked in tries:
+        endpoint.says("Thirty days [1].")
+        assert await text_of(reasoner.compose(asked, thread(), library().items, meter())) == "Thirty days [1]."
+    rules = [request.system for request in endpoint.requests]
+    assert ["UNCLEAR:" in said for said in rules] == [True, False, False, False, False]
+    assert ["MISSING:" in said for said in rules] == [True, True, True, False, False]
+    assert ["answer for each" in said for said in rules] == [False, True, True, False, False]
+    assert ["Say what the documents do not say" in said for said in rules] == [False, False, False, True, True]
+    assert all("newer one supersedes an older one, say so, and give both" in said for said in rules)
+
+
+@pytest.mark.parametrize("line", ["MISSING: none", "MISSING:", "UNCLEAR: nothing", "**MISSING:** N/A."])
+async def test_an_answer_below_which_nothing_is_missing_stands(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, line: str
+) -> None:
+    endpoint.says(f"Thirty days [1].\n{line}\n")
+    text = await text_of(reasoner.compose(inquiry(attempt=True), thread(), library().items, meter()))
+    assert text == "Thirty days [1]."
 
 
 async def test_only_an_attempt_can_be_withheld(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:

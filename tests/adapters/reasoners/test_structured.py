@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.reasoners.structured import (
-    MissingFilter,
+    InsteadFilter,
     ThoughtFilter,
     as_flag,
     as_number,
@@ -85,18 +85,53 @@ def test_an_answer_without_a_thought_is_shown_whole(size: int) -> None:
 @given(st.integers(1, 40), st.sampled_from(["", "Thirty days [1].", "A MISSING: in the middle.\nThen\n", "- Mi\n"]))
 def test_what_is_missing_is_read_and_not_shown_however_it_is_cut(size: int, before: str) -> None:
     text = f"{before}\n**MISSING:** who approves\nand so on"
-    lacking = MissingFilter()
-    shown = "".join(lacking.feed(text[at : at + size]) for at in range(0, len(text), size)) + lacking.rest()
+    instead = InsteadFilter()
+    shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
     assert shown.strip() == before.strip()
-    assert lacking.found
-    assert lacking.complete
-    assert lacking.missing == "who approves"
+    assert instead.found
+    assert instead.complete
+    assert instead.missing == "who approves"
 
 
-@given(st.integers(1, 40), st.sampled_from(["MISS", "It is MISSING: nothing.", "One.\n\n- MISS two", "\n\n"]))
+@given(
+    st.integers(1, 40),
+    st.sampled_from(
+        [
+            "UNCLEAR: Which timeout? | The planner's? | The webhook's?\nand so on | more",
+            "**UNCLEAR:** Which timeout?\n- The planner's?\n2. The webhook's?\n",
+            "UNCLEAR: Which timeout?\n\n| The planner's? | The webhook's? |",
+        ]
+    ),
+)
+def test_a_question_back_is_read_and_not_shown_however_it_is_cut_and_laid_out(size: int, text: str) -> None:
+    instead = InsteadFilter()
+    shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
+    assert not shown.strip()
+    assert instead.found
+    assert (instead.asks, instead.missing) == (("Which timeout?", "The planner's?", "The webhook's?"), "")
+
+
+@pytest.mark.parametrize("text", ["UNCLEAR:", "UNCLEAR: which?", "UNCLEAR: a | a | b", "MISSING: the | price | list"])
+def test_less_than_two_readings_are_no_question_back(text: str) -> None:
+    instead = InsteadFilter()
+    instead.feed(text)
+    assert instead.found
+    assert instead.asks == ()
+
+
+def test_a_question_back_is_not_waited_for_without_end() -> None:
+    instead = InsteadFilter()
+    instead.feed("UNCLEAR: Which?\n" + "and so on, " * 200)
+    assert instead.complete
+
+
+@given(
+    st.integers(1, 40),
+    st.sampled_from(["MISS", "UNCLEAR is what it is.", "It is MISSING: nothing.", "One.\n\n- MISS two", "\n\n"]),
+)
 def test_an_answer_in_which_nothing_is_missing_is_shown_whole(size: int, text: str) -> None:
-    lacking = MissingFilter()
-    shown = "".join(lacking.feed(text[at : at + size]) for at in range(0, len(text), size)) + lacking.rest()
+    instead = InsteadFilter()
+    shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
     assert shown == text
-    assert not lacking.found
-    assert lacking.missing == ""
+    assert not instead.found
+    assert instead.missing == ""

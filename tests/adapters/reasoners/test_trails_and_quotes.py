@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from adapters.reasoners.extractive.chaining import in_range
+from adapters.reasoners.extractive.expected import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.selection import coverage, fits
+from adapters.reasoners.extractive.selection import coverage
 from adapters.reasoners.extractive.similarity import Similarity
 from adapters.testing.encoder import HashingEncoder
 from core.answer import Claim, Support
@@ -143,7 +144,7 @@ async def decided_after(reasoner: ExtractiveReasoner, question: str, *turns: Tur
 async def test_a_follow_up_is_looked_up_in_the_source_of_the_last_answer(reasoner: ExtractiveReasoner) -> None:
     before = turn("What is the refund policy?", "As quoted [1].", 1)
     moves = await decided_after(reasoner, "When does it apply?", before)
-    assert moves == (SearchSource("When does refund policy apply?", "Refunds"),)
+    assert moves == (SearchSource("When does the refund policy apply?", "Refunds"),)
 
 
 async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:
@@ -158,7 +159,7 @@ async def test_what_people_ask_about_keeps_the_name_they_gave_it(reasoner: Extra
     )
     plan = await reasoner.understand(inquiry("How long does it run?"), thread(before), meter())
     assert isinstance(plan, Investigate)
-    assert plan.question == "How long does Thistledown agreement run?"
+    assert plan.question == "How long does the Thistledown agreement run?"
 
 
 @pytest.mark.parametrize("title", ["Leave", "handbook/leave.md", "leave.md"])

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack import kb_blocks
-from adapters.slack.offers import Offers, Taken, kept_under
-from adapters.testing.postings import InProcessPostings
 from core.conversation import Person
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
 from tests.e2e.fake_slack import block_rules
@@ -66,33 +64,3 @@ def test_what_a_client_sends_is_bounded() -> None:
     filled = kb_blocks.filled({"state": {"values": values}})
     assert (len(filled.files), filled.limit, filled.link) == (10, 500, "")
     assert kb_blocks.filled({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty
-
-
-class TestOffers:
-    async def test_of_two_presses_one_counts(self) -> None:
-        offers = Offers(InProcessPostings())
-        offer = await offers.make("ada", {"command": "x"})
-        assert [await offers.take(offer, "ada") for _ in range(2)] == [Taken.NOW, Taken.EARLIER]
-        await offers.done(offer, "ada")
-        assert await offers.take(offer, "ada") is Taken.EARLIER
-
-    async def test_what_was_not_done_can_be_taken_again(self) -> None:
-        offers = Offers(InProcessPostings())
-        offer = await offers.make("ada", {})
-        await offers.take(offer, "ada")
-        await offers.again(offer, "ada")
-        assert await offers.take(offer, "ada") is Taken.NOW
-
-    async def test_a_press_lost_with_its_worker_can_be_repeated_after_a_while(self) -> None:
-        postings = InProcessPostings()
-        offers = Offers(postings)
-        offer = await offers.make("ada", {})
-        await offers.take(offer, "ada")
-        await postings.keep(kept_under("ada"), offer, {"taken": "1"})
-        assert await offers.take(offer, "ada") is Taken.NOW
-
-    async def test_it_is_for_whom_it_was_made(self) -> None:
-        offers = Offers(InProcessPostings())
-        offer = await offers.make("ada", {})
-        assert await offers.take(offer, "bob") is Taken.GONE
-        assert await offers.take("", "ada") is Taken.GONE

@@ -85,3 +85,11 @@ async def test_a_wrong_app_token_is_a_failure_of_socket_mode(slack: FakeSlack) -
 async def test_neither_road_is_a_failure(slack: FakeSlack) -> None:
     checks = {check.name: check for check in await preflight(slack.bot_token, None, None, slack.api_url)}
     assert not checks["Slack connection"].ok
+
+
+async def test_a_slack_that_cannot_be_reached_is_named_with_what_to_look_at() -> None:
+    (check,) = await preflight("xoxb-token", None, None, "http://127.0.0.1:9/api/")
+    assert not check.ok
+    assert check.detail == "Slack at 127.0.0.1:9 did not answer auth.test (ClientConnectorError)."
+    assert "name service" in check.remedy
+    assert "SLACK_API_URL" in check.remedy

@@ -134,3 +134,10 @@ def test_conservative_behaviour_searches_whatever_names_a_subject() -> None:
     assert doubt("the refund policy", "It is a fine policy.", behaviour=Behaviour.CONSERVATIVE)
     assert doubt("the refund policy", "It is fine.") == ""
     assert doubt("hi", "Hello!", behaviour=Behaviour.CONSERVATIVE) == ""
+
+
+def test_a_reply_may_name_where_people_meet_it_and_nowhere_else() -> None:
+    reply = "Hello! You can ask me here or in Zulip."
+    asked = Inquiry("trace", "hi", KEY, ADA, Audience(), NOW)
+    assert unfounded(Reply(reply), asked, Thread(KEY), "Zulip Matrix") == ""
+    assert "Zulip" in unfounded(Reply(reply), asked, Thread(KEY))

@@ -29,7 +29,7 @@ from core.events import (
     RetrievalStarted,
     RoutingDecided,
 )
-from core.evidence import Evidence
+from core.evidence import Evidence, Grade
 from core.inquiry import (
     ALL_CHECKPOINTS,
     AskBack,
@@ -44,9 +44,10 @@ from core.inquiry import (
     Reply,
     SearchKnowledge,
     SearchSource,
+    Sufficient,
 )
 from core.knowledge import KnowledgeBase
-from core.ports import Legs, Restarted, Withheld
+from core.ports import Judgement, Legs, Restarted, Withheld
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
 from tests.core.scene import ALICE, BOB, Scene, Told, told, within
 
@@ -85,6 +86,7 @@ IN_PROCESS_ONLY = {
     "test_a_model_that_goes_away_is_replaced_and_nothing_is_doubled": "a model cannot say that another one takes over",
     "test_on_a_cap_of_tokens_it_composes_from_what_it_has": "a prompt is as long as it is",
     "test_on_a_cap_of_money_it_composes_from_what_it_has": "a prompt is as long as it is",
+    "test_what_a_grader_decided_holds_until_the_next_search": "a model says no more than that it has enough",
     "test_on_a_cap_while_grading_the_retrievals_own_scores_stand_in": "a cap refuses before anything is sent",
     "test_when_there_is_no_time_to_check_the_answer_does_not_call_itself_grounded": "a cap refuses before it is sent",
 }
@@ -291,7 +293,7 @@ class TestGathering:
 
 
 class TestTheShortWay:
-    """A simple question: one need, and a first search that puts one section clearly ahead."""
+    """A simple question: one need, and a first search that found something."""
 
     QUESTION = "How many days until refunds are paid?"
     PARAPHRASE = "You get your money back within a fortnight [R]."
@@ -314,6 +316,18 @@ class TestTheShortWay:
         assert answer.answer.spent.calls == 3
         assert answer.answer.verdict is not None
 
+    async def test_it_costs_three_also_where_two_sections_are_about_equally_good(self, stage: Stage) -> None:
+        scene = stage(confident=0.3)
+        await scene.knows("The timeout of the planner is 90 seconds.", "The timeout of the webhook is 30 seconds.")
+        scene.script.enqueue(
+            "compose", "The planner waits for a minute and a half, the webhook for half of one [1][2]."
+        )
+        answer = await scene.asks("What is the timeout?")
+        best, runner_up = (item.hit.score for item in scene.script.called("compose")[0].given[2])
+        assert runner_up > 0.75 * best, "or this scene shows nothing"
+        assert self.steps(scene) == ["understand", "compose", "check"]
+        assert (answer.outcome, answer.answer.spent.calls) == (Outcome.ANSWERED, 3)
+
     async def test_an_answer_in_the_documents_words_costs_two(self, scene: Scene) -> None:
         await scene.asks(self.QUESTION)
         assert self.steps(scene) == ["understand", "compose"]
@@ -328,6 +342,8 @@ class TestTheShortWay:
         answer = await scene.asks(self.QUESTION)
         assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION, "who approves refunds"]
         assert answer.all(QueryRefined)[0].refined == "who approves refunds"
+        inquiry, *_ = scene.script.called("compose")[1].given
+        assert (inquiry.attempt, inquiry.missing) == (False, ""), "it was found to suffice"
         assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
         assert answer.outcome is Outcome.ANSWERED
 
@@ -336,6 +352,65 @@ class TestTheShortWay:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R]"))
         answer = await scene.asks(self.QUESTION)
         assert answer.streamed == answer.text == f"{REFUNDS} [1]"
+
+    async def asked_back(self, scene: Scene, **conduct: object) -> Told:
+        options = ("How many days until refunds are paid?", "How many days of annual leave are there?")
+        withheld = Withheld(unclear=AskBack("Which days do you mean?", options))
+        scene.script.enqueue("compose", ["There are ", "several.\n", withheld])
+        return await scene.asks("days", conduct=Conduct(**conduct))  # type: ignore[arg-type]
+
+    async def test_a_writer_that_finds_several_readings_has_the_person_choose(self, scene: Scene) -> None:
+        parked = await self.asked_back(scene)
+        assert (parked.outcome, parked.text, parked.streamed) == (Outcome.CLARIFIED, "Which days do you mean?", "")
+        assert parked.checkpoint.kind is CheckpointKind.CLARIFY
+        assert [choice.label for choice in parked.checkpoint.choices] == [
+            "How many days until refunds are paid?",
+            "How many days of annual leave are there?",
+            "Something else",
+        ]
+        assert {name.partition(" (")[0] for name in parked.checkpoint.found} == {"Refund policy", "Leave"}
+        assert parked.answer.spent.calls == 2
+
+    async def test_the_reading_that_was_chosen_is_a_simple_question_again(self, scene: Scene) -> None:
+        parked = await self.asked_back(scene)
+        scene.script.enqueue("compose", citing(self.PARAPHRASE))
+        answer = await scene.presses(parked.checkpoint, "1")
+        assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION]
+        assert self.steps(scene)[2:] == ["compose", "check"]
+        assert answer.text == "You get your money back within a fortnight [1]."
+
+    async def test_when_nobody_chooses_it_is_written_from_what_was_found_for_all_readings(self, scene: Scene) -> None:
+        parked = await self.asked_back(scene)
+        scene.clock.advance(31 * 60)
+        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        assert answer.all(RetrievalStarted) == []
+        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
+
+    async def test_a_person_is_asked_once_which_reading_is_meant(self, scene: Scene) -> None:
+        parked = await self.asked_back(scene)
+        scene.script.enqueue("compose", [Withheld(unclear=AskBack("Which then?", ("This?", "That?")))])
+        answer = await scene.presses(parked.checkpoint, "1")
+        assert self.steps(scene)[2:] == ["compose", "grade", "decide", "compose"]
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_where_nobody_may_be_asked_several_readings_are_judged(self, scene: Scene) -> None:
+        answer = await self.asked_back(scene, checkpoints=frozenset())
+        assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_an_older_and_a_newer_version_are_both_before_the_writer_with_their_dates(self, stage: Stage) -> None:
+        scene = stage(confident=0.3)
+        await scene.knows("Refunds are paid within 30 days.", title="Policy 2024", dated="2024-03-01")
+        await scene.knows(REFUNDS, title="Policy 2026", dated="2026-01-01")
+
+        def both(_inquiry: object, _thread: object, evidence: Sequence[Evidence]) -> str:
+            ids = {item.passage.dated: item.id for item in evidence}
+            return f"Within a fortnight [{ids['2026-01-01']}]. It was 30 days before [{ids['2024-03-01']}]."
+
+        scene.script.enqueue("compose", both)
+        answer = await scene.asks(self.QUESTION)
+        assert [source.title for source in answer.answer.citations] == ["Policy 2026", "Policy 2024"]
+        assert answer.answer.spent.calls == 3
 
     async def test_when_nobody_knows_what_is_missing_what_there_is_is_judged(self, scene: Scene) -> None:
         scene.script.enqueue("compose", [Withheld()])
@@ -395,7 +470,6 @@ class TestTheShortWay:
     @pytest.mark.parametrize(
         ("question", "conduct", "plan"),
         [
-            ("days", Conduct(), None),  # two sections are nearly as good
             ("What does it cost?", Conduct(), None),  # nothing is good
             (QUESTION, Conduct(profile=Profile.THOROUGH), None),
             (QUESTION, Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True), None),
@@ -418,6 +492,33 @@ class TestTheShortWay:
 
 
 class TestDeciding:
+    async def test_a_grader_that_has_enough_is_not_asked_to_decide(self, scene: Scene) -> None:
+        scene.script.enqueue("grade", Sufficient())
+        scene.script.enqueue("compose", citing("You get your money back within a fortnight [R]."))
+        answer = await scene.asks("refunds")
+        assert [call.step for call in scene.script.calls] == ["understand", "grade", "compose", "check"]
+        assert (answer.outcome, answer.answer.spent.calls) == (Outcome.ANSWERED, 4)
+
+    async def test_a_grader_is_not_believed_to_have_enough_where_nothing_counts(self, scene: Scene) -> None:
+        def enough_of_nothing(_inquiry: object, evidence: Sequence[Evidence]) -> Judgement:
+            return Judgement(tuple(Grade(1) for _ in evidence), Sufficient())
+
+        scene.script.enqueue("grade", enough_of_nothing)
+        scene.script.enqueue("decide", Insufficient("who approves", (SearchKnowledge("finance approves"),)))
+        answer = await scene.asks("refunds")
+        assert [call.step for call in scene.script.calls][:3] == ["understand", "grade", "decide"]
+        assert [event.query for event in answer.all(RetrievalStarted)] == ["refunds", "finance approves"]
+
+    async def test_what_a_grader_decided_holds_until_the_next_search(self, scene: Scene) -> None:
+        scene.script.enqueue("grade", Insufficient("more", (SearchKnowledge("refunds again"),)))
+        await scene.asks("refunds")
+        assert [call.step for call in scene.script.calls] == ["understand", "grade", "decide", "compose"]
+
+    async def test_sources_come_first_also_where_the_grader_has_enough(self, scene: Scene) -> None:
+        scene.script.enqueue("grade", Sufficient())
+        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        assert (await scene.asks("refunds", conduct=conduct)).checkpoint.kind is CheckpointKind.SOURCES_FIRST
+
     async def test_what_is_missing_becomes_the_next_query(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("who approves", (SearchKnowledge("finance approves"),)))
         answer = await scene.asks("refunds")
@@ -425,9 +526,9 @@ class TestDeciding:
         assert (refined.refined, refined.reason) == ("finance approves", "who approves")
 
     async def test_where_there_is_nothing_to_read_that_is_said_instead_of_searching(self, stage: Stage) -> None:
-        answer = await stage().asks("How long do refunds take?")
+        answer = await stage(remedy="Ask Grace for some.").asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("I have no documents yet that I may read here. An admin can add some")
+        assert answer.text == "I have no documents yet that I may read here. Ask Grace for some."
         assert answer.all(RetrievalStarted) == []
 
     async def test_nothing_near_is_said_plainly(self, stage: Stage) -> None:
@@ -589,6 +690,13 @@ class TestCheckpoints:
         answer = await scene.presses(parked.checkpoint, "2")
         assert answer.all(RetrievalStarted)[0].query == "How many days of leave are there?"
 
+    async def test_a_question_back_carries_no_link_and_no_number(self, scene: Scene) -> None:
+        options = ("The [one](https://evil.example/?q=1)? [1]", "That at https://evil.example/ too?", "[2]")
+        scene.script.enqueue("decide", AskBack("Which, see https://evil.example/, do you mean [1]?", options))
+        parked = await scene.asks("how many days?")
+        assert "evil.example" not in repr(parked.events)
+        assert [choice.value for choice in parked.checkpoint.choices] == ["The one?", "That at (link removed) too?", ""]
+
     async def test_a_typed_answer_is_understood_and_said(self, scene: Scene) -> None:
         await self.clarified(scene)
         answer = await scene.asks("leave")
@@ -719,6 +827,7 @@ class TestVerifying:
         assert answer.text == f"{REFUNDS} [1] The moon consists of rock. [2]"
         assert [source.title for source in answer.answer.citations] == ["Refund policy", "Astronomy"]
         assert answer.all(HallucinationChecked)[0].is_grounded
+        assert [call.step for call in scene.script.calls][-2:] == ["check", "check"]
 
     async def test_there_is_no_second_look_when_all_searches_are_used(self, stage: Stage) -> None:
         scene = stage(limits=within(searches=1))

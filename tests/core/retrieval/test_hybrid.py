@@ -177,6 +177,16 @@ def test_scores_are_probabilities_that_tell_a_good_match_from_a_hopeless_one() -
     assert 0 < poor[0].score < 0.1
 
 
+@pytest.mark.parametrize(
+    "text", ["BALANCES of annually leaving", "«Annual» leave’s balance", "balanced, annual. Leave"]
+)
+def test_a_word_of_the_question_counts_in_any_form(text: str) -> None:
+    def score(of: str) -> float:
+        return fuse("The company's annual leave balances", Legs(((passage("a", of), 0.5),)), 50)[0].score
+
+    assert score(text) == score("annual leave balance") > score("annual leave") > score("of the company")
+
+
 def test_equal_passages_keep_one_order() -> None:
     rng = np.random.default_rng(3)
     names = [f"p{n}" for n in range(20)]

@@ -56,6 +56,14 @@ def test_a_sentence_without_end_is_cut_around_what_matches() -> None:
     assert quote.text in endless
 
 
+def test_a_link_is_cut_off_whole_or_not_at_all() -> None:
+    long = "word " * 55
+    text = f"{long}and the key is in [the vault of the company](https://example.org/the vault) " + "more " * 60
+    quote = choose_quote(text, "word")
+    assert quote.text in text
+    assert quote.text.count("[") == quote.text.count("]") == quote.text.count("(")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
 def test_an_empty_passage_has_an_empty_quote(text: str) -> None:
     assert choose_quote(text, "anything").text == ""

@@ -1,0 +1,264 @@
+"""Which sentences are quoted, and how they stand in the answer: what a newcomer reads of the reasoner that quotes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.reasoners.extractive.expected import fits, is_broad, lacks
+from adapters.reasoners.extractive.numbered import contradicts
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.rendering import cut
+from adapters.reasoners.extractive.routing import final_question
+from adapters.reasoners.extractive.selection import befores, in_context, units
+from adapters.reasoners.extractive.similarity import Similarity
+from adapters.testing.encoder import HashingEncoder
+from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
+from core.inquiry import Investigate
+from core.knowledge import Passage
+from core.ports import Vectors
+from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+
+FAQ = (
+    "Do drivers need a special phone?\nNo. The app runs on ordinary phones. Photos are kept for three days without a "
+    "signal, and are sent when it returns to the phone.\n\nHow can I pay?\nBy card on every plan, or by transfer."
+)
+CLAIMS = (
+    "Photograph the receipt in Chit and send it. Reports go out on Thursdays. "
+    "Nobody approves their own claims, whatever the sum."
+)
+
+
+@pytest.fixture
+def reasoner() -> ExtractiveReasoner:
+    return ExtractiveReasoner(HashingEncoder())
+
+
+def shelf(*passages: Passage, grade: int = 8) -> EvidenceLibrary:
+    found, added = EvidenceLibrary().add([Hit(one, 0.8) for one in passages], "asked")
+    return found.graded({item.id: Grade(grade) for item in added})
+
+
+async def answered(reasoner: ExtractiveReasoner, question: str, *passages: Passage) -> str:
+    found = shelf(*passages)
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    return "".join([str(part) async for part in reasoner.compose(asked, thread(), found.relevant(5), meter())])
+
+
+def of(text: str, title: str = "Refunds", **more: Any) -> Passage:
+    return passage(1, text, title, **more)
+
+
+async def test_how_long_is_answered_by_the_sentence_with_a_time(reasoner: ExtractiveReasoner) -> None:
+    text = await answered(
+        reasoner,
+        "How long do refunds take?",
+        of("Small refunds took far too long for our taste. Refunds go back by card. They arrive within five days."),
+    )
+    assert "They arrive within five days. [1]" in text
+    assert "too long" not in text
+
+
+async def test_a_statement_that_is_its_own_title_is_quoted(reasoner: ExtractiveReasoner) -> None:
+    said = "The lift is inspected by the facility team each spring."
+    assert f"{said} [1]" in await answered(reasoner, "who inspects the lift?", of(said, said))
+
+
+@pytest.mark.parametrize("text", ["It is inspected by the facility team.", "Every employee may.", "Nobody has a key."])
+def test_who_may_be_a_group(text: str) -> None:
+    assert not lacks("Who inspects it?", text)
+
+
+async def test_a_way_of_doing_something_is_told_from_the_beginning_of_its_section(
+    reasoner: ExtractiveReasoner,
+) -> None:
+    text = await answered(reasoner, "how do I claim expenses", of(CLAIMS, "Expenses", heading=("How to claim",)))
+    assert text.index("Photograph the receipt") < text.index("Nobody approves")
+
+
+async def test_a_question_for_one_figure_gets_one_sentence(reasoner: ExtractiveReasoner) -> None:
+    text = await answered(
+        reasoner,
+        "How many stops may a job have?",
+        of("A job may have at most 5,000 stops. Vans are painted every 3 years. Jobs are planned at night.", "Limits"),
+    )
+    assert "5,000 stops" in text
+    assert "painted" not in text
+
+
+async def test_of_a_table_the_row_that_is_asked_for_is_shown(reasoner: ExtractiveReasoner) -> None:
+    rows = "".join(f"| {plan} | {price} |\n" for plan, price in (("Starter", 49), ("Depot", 189), ("Fleet", 640)))
+    table = f"| Plan | Price per month, any number of depots |\n|---|---|\n{rows}| Enterprise | 1900 |\n| Ferry | 80 |"
+    text = await answered(reasoner, "What is the price of the Depot plan?", of(table, "Prices"))
+    assert "| Depot | 189 [1] |" in text
+    assert "Ferry" not in text
+
+
+async def test_an_older_version_never_stands_without_the_newer_one(reasoner: ExtractiveReasoner) -> None:
+    old = replace(of("Refunds of any kind arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01")
+    new = replace(
+        passage(2, "Refunds of every kind arrive in five days at most.", "Refund policy (2026)"), dated="2026-02-01"
+    )
+    text = await answered(reasoner, "Within how many days do refunds of any kind arrive?", old, new)
+    assert text.index("five days") < text.index("ten days")
+
+
+async def test_a_menu_whose_words_touch_is_not_quoted_where_a_sentence_says_it(reasoner: ExtractiveReasoner) -> None:
+    glued = "Ticket RoutingQuickstart for routingOverview of ticketsLearn routing of tickets\n\n"
+    text = await answered(reasoner, "What is ticket routing?", of(f"{glued}Ticket routing sends tickets to teams."))
+    assert "sends tickets to teams" in text
+    assert "RoutingQuickstart" not in text
+
+
+async def test_a_bare_yes_or_no_reads_on_without_a_marker_of_its_own(reasoner: ExtractiveReasoner) -> None:
+    text = await answered(reasoner, "Do drivers need a special phone?", of(FAQ, "Questions"))
+    assert "section Do drivers need a special phone?:" in text
+    assert "> No. The app runs on ordinary phones. [1]" in text
+
+
+async def test_what_is_left_out_between_two_sentences_is_marked(reasoner: ExtractiveReasoner) -> None:
+    between = "It rained. Nobody came. The band played on regardless."
+    text = await answered(
+        reasoner,
+        "Which vans and ferries are there?",
+        of(f"Vans there are seven of. {between} Ferries there are two of.", "Fleet list"),
+    )
+    assert "[1] … Ferries" in text
+    assert "rained" not in text
+
+
+async def test_a_list_stands_under_the_words_that_lead_in_to_it(reasoner: ExtractiveReasoner) -> None:
+    text = await answered(
+        reasoner,
+        "How do deliveries fail?",
+        of("Since then deliveries fail like this:\n\n- A delivery that fails waits.\n- Ten failures suspend it."),
+    )
+    assert "Since then deliveries fail like this:\n\n- A delivery that fails waits. [1]" in text
+
+
+async def test_a_listing_is_shown_whole_or_only_named(reasoner: ExtractiveReasoner) -> None:
+    short, long = ("```\n" + "POST /jobs/create a planning job\n" * times + "```" for times in (2, 200))
+    whole = await answered(reasoner, "How do I create a planning job?", of(short, "Jobs"))
+    named = await answered(reasoner, "How do I create a planning job?", of(long, "Jobs"))
+    assert short in whole
+    assert "There is a listing of 202 lines in [1]." in named
+
+
+def test_a_long_stretch_ends_at_a_full_stop_and_never_within_a_link() -> None:
+    link = "[the description of everything](https://example.org/a/very/long/address)"
+    assert cut(f"{'It goes on. ' * 45}See {link} for more. {'And on. ' * 40}").endswith(".")
+    endless = cut(f"{'and so on, ' * 52} {link} {'and on ' * 40}")
+    assert endless.endswith(" …")
+    assert "[" not in endless
+
+
+def test_a_line_of_its_own_is_the_heading_of_what_follows_it() -> None:
+    found = units(FAQ)
+    assert [unit.under for unit in found] == [
+        "Do drivers need a special phone?",
+        "Do drivers need a special phone?",
+        "How can I pay?",
+    ]
+
+
+def test_a_wrapped_line_is_no_heading() -> None:
+    found = units(
+        "The shift lasts one week and changes hands on\nTuesday at ten. Nobody carries two of\nthem in a row."
+    )
+    assert [unit.text for unit in found] == [
+        "The shift lasts one week and changes hands on Tuesday at ten.",
+        "Nobody carries two of them in a row.",
+    ]
+
+
+def test_lines_that_name_things_stay_things_of_their_own() -> None:
+    found = units(
+        "Generic: accuracy\nOperational: time\nWe measure both of these things on every release that goes out."
+    )
+    assert [unit.text for unit in found][:2] == ["Generic: accuracy", "Operational: time"]
+
+
+def test_a_unit_is_read_below_its_headings_and_after_what_it_looks_back_to() -> None:
+    paid = of("Refunds go back by card. They arrive soon.", "Refund policy", heading=("Refunds", "How it is paid"))
+    found = units(paid.text)
+    assert in_context(paid, found[1], befores(found)[found[1]]) == (
+        "Refund policy, How it is paid: Refunds go back by card. They arrive soon."
+    )
+
+
+def test_a_row_is_read_with_the_names_of_its_columns() -> None:
+    table = of("| Plan | Price |\n|---|---|\n| Depot | 189 |", "Prices")
+    assert in_context(table, units(table.text)[0]) == "Prices: Plan: Depot; Price: 189"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "clashes"),
+    [
+        ("What changed in version 5?", "Version 1 is frozen.", True),
+        ("What changed in version 5?", "Version 5.4 goes on.", False),
+        ("What changed in version 5?", "The app goes on.", False),
+        ("What is severity 4?", "| Severity | 2 |", True),
+        ("What happened in March 2025?", "It was made in March 2024.", True),
+        ("What was fixed in 2026.1?", "Release notes 2025.3", True),
+        ("What was fixed in 2026.1?", "Since 2026.1 the map stays.", False),
+        ("Is it paid after 5 days?", "It is paid after 10 days.", False),
+    ],
+)
+def test_another_number_of_the_same_kind_is_another_thing(question: str, text: str, *, clashes: bool) -> None:
+    assert contradicts(question, text) is clashes
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "without"),
+    [
+        ("When was it founded?", "Halvard founded it.", True),
+        ("When was it founded?", "It was founded in 2009.", False),
+        ("What happens when a delivery fails?", "It is tried again.", False),
+        ("Who approves it?", "It is approved by the Head of People.", False),
+        ("Who approves it?", "It is approved in writing.", True),
+        ("How much is it?", "It is much dearer.", True),
+    ],
+)
+def test_a_text_without_the_kind_of_thing_asked_for_is_no_answer(question: str, text: str, *, without: bool) -> None:
+    assert lacks(question, text) is without
+
+
+def test_a_sentence_that_tells_what_to_do_fits_how_to() -> None:
+    question = "How do I claim expenses?"
+    assert fits(question, "Photograph the receipt and send it.") > fits(question, "Claims are paid on Thursdays.")
+
+
+@pytest.mark.parametrize(
+    ("question", "broad"),
+    [("how do I book leave", True), ("sick leave", True), ("Is the API down?", False), ("How long is leave?", False)],
+)
+def test_only_a_broad_question_is_answered_by_a_section(question: str, *, broad: bool) -> None:
+    assert is_broad(question) is broad
+
+
+def test_what_sets_the_scene_is_not_what_is_asked() -> None:
+    scene = "The planner stood still because of one huge job."
+    assert final_question(f"{scene} How many stops may a job have?") == "How many stops may a job have?"
+    assert final_question(f"{scene} How long did it last?").startswith("The planner")
+
+
+class Counting(HashingEncoder):
+    """An encoder that counts what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded = 0
+
+    async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.encoded += len(texts)
+        return await super().encode_passages(texts)
+
+
+async def test_a_sentence_is_encoded_once_for_grading_and_quoting() -> None:
+    encoder = Counting()
+    similarity, refunds = Similarity(encoder), of("Refunds go back by card. They arrive soon.")
+    item = Evidence(1, Hit(refunds, 0.8), "refunds")
+    await similarity.of_passages("refunds?", [(item, [(1.0, unit) for unit in units(refunds.text)])])
+    await similarity.of_units("cards?", [(refunds, unit) for unit in units(refunds.text)])
+    assert encoder.encoded == 2

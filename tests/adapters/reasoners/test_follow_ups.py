@@ -1,0 +1,136 @@
+"""Scenes with follow-ups: what a question leaves out is put in so that it reads as one, and nothing else is touched."""
+
+import pytest
+
+from adapters.reasoners.extractive.follow_up import resolve
+from core.conversation import Exchange
+
+
+def after(*questions: str) -> tuple[Exchange, ...]:
+    """A thread of these questions, answers unknown."""
+    return tuple(Exchange(question) for question in questions)
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("What is the refund policy?", "When does it apply?", "When does the refund policy apply?"),
+        ("Where do I file an expense claim?", "Who signs it?", "Who signs the expense claim?"),
+        ("Where are Venus flytraps native to?", "What is their prey?", "What is Venus flytraps' prey?"),
+        ("Who leads Team Harbour?", "Which services do they own?", "Which services do Team Harbour own?"),
+        ("How much is a garage door opener?", "How about replacing it?", "How about replacing the garage door opener?"),
+    ],
+)
+def test_a_pronoun_becomes_what_it_stands_for_as_the_thread_says_it(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_they_are_several_or_have_a_name() -> None:
+    before = after("What does the refund policy say about annual customers?")
+    assert resolve("What do they get?", before).question == "What do annual customers get?"
+
+
+def test_the_album_is_called_by_its_name_once_it_has_one() -> None:
+    before = (Exchange("Was the album Low Rider well received?"), Exchange("Who produced the album?"))
+    assert resolve("Did it sell well?", before).question == "Did the album Low Rider sell well?"
+
+
+@pytest.mark.parametrize(
+    "said", ["Is sealing worth it?", "What does it mean to be insured?", "Is it possible to pay by card?"]
+)
+def test_an_it_that_stands_for_nothing_stays(said: str) -> None:
+    assert resolve(said, after("How much is a new driveway?")).question == said
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("What does the Depot plan cost?", "and Fleet?", "What does the Fleet plan cost?"),
+        ("Do we pay the First Lady?", "What about Ivanka?", "Do we pay Ivanka?"),
+        ("How much is on-call paid?", "and if I get woken up?", "How much is on-call paid if I get woken up?"),
+        ("How do I make a projector?", "I meant for a lunar eclipse", "How do I make a projector for a lunar eclipse?"),
+        ("How fast is the base car?", "No, I meant the Lotus car.", "How fast is the Lotus car?"),
+        (
+            "How do you treat high blood pressure?",
+            "How about high cholesterol?",
+            "How do you treat high cholesterol?",
+        ),
+    ],
+)
+def test_a_fragment_goes_on_with_the_question_before_it(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_a_fragment_after_no_question_is_not_made_into_one() -> None:
+    assert resolve("What about employees?", after("Good decisions")).question == "What about employees?"
+
+
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        ("Speaking of scams, what are the most common scams?", "What are the most common scams?"),
+        ("Speaking about sea level, is it rising?", "Is sea level rising?"),
+        ("Changing the subject, how many people work in Hull?", "How many people work in Hull?"),
+        ("Do you mean I can get my report here in Hull?", "I can get my report here in Hull?"),
+        ("no, I meant which series was the best in history?", "which series was the best in history?"),
+        ("Support costs are billed in Hull, right?", "Support costs are billed in Hull?"),
+    ],
+)
+def test_turns_of_talk_go(said: str, understood: str) -> None:
+    assert resolve(said, after("Where do the Arizona Cardinals play?")).question == understood
+
+
+@pytest.mark.parametrize("said", ["Is the address in Hull correct?", "For parking in Hull, which permits are there?"])
+def test_what_only_looks_like_a_turn_of_talk_stays(said: str) -> None:
+    assert resolve(said, after("Where do the Arizona Cardinals play?")).question == said
+
+
+def test_an_announced_topic_is_not_traced_to_the_thread() -> None:
+    resolved = resolve("Speaking about parking, who decides on it?", after("What is the refund policy?"))
+    assert resolved.question == "Who decides on parking?"
+    assert not resolved.reason
+
+
+def test_turns_of_talk_stay_where_nothing_else_was_said() -> None:
+    assert resolve("I was asking", after("What is the refund policy?")).question == "I was asking"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("What is GMO labelling?", "What are the pros and cons?", "What are the pros and cons (GMO labelling)?"),
+        (
+            "When can I return a broken scanner?",
+            "What are the requirements?",
+            "What are the requirements (broken scanner)?",
+        ),
+    ],
+)
+def test_a_question_that_leaves_open_of_what_is_of_what_was_just_asked(before: str, said: str, understood: str) -> None:
+    resolved = resolve(said, after(before))
+    assert resolved.question == understood
+    assert resolved.reason.startswith("about ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Who approves refunds?",
+        "How do refunds work?",
+        "Where is the canteen?",
+        "Can I bring my dog?",
+        "Parking permits?",
+    ],
+)
+def test_a_few_words_about_something_of_their_own_are_a_new_topic(said: str) -> None:
+    assert resolve(said, after("How long is the job timeout?")).question == said
+
+
+def test_what_is_said_of_the_talk_itself_is_of_nothing_in_the_documents() -> None:
+    said = "That was not my question. I asked how wide."
+    assert resolve(said, after("Which is the largest river in America?")).question == said
+
+
+def test_later_in_a_thread_no_topic_is_guessed() -> None:
+    before = after("How long is the job timeout?", "Who approves refunds?", "Where is the canteen?")
+    assert resolve("What are the requirements?", before).question == "What are the requirements?"

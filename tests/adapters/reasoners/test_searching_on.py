@@ -1,0 +1,72 @@
+"""Scenes with the reasoner that quotes: when it searches on after the first search, and what for."""
+
+from typing import Any
+
+import pytest
+
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.sufficiency import known_by_name
+from adapters.testing.encoder import HashingEncoder
+from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
+from core.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
+from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+
+BORN = "When was the director of the film Free Guy born?"
+DIRECTED = "Free Guy is a comedy film directed by Shawn Levy."
+
+
+def found(text: str, title: str, grade: int = 7) -> EvidenceLibrary:
+    library, added = EvidenceLibrary().add([Hit(passage(1, text, title), 0.8)], BORN)
+    return library.graded({item.id: Grade(grade) for item in added})
+
+
+async def decided(question: str, library: EvidenceLibrary, *made: str) -> Decision:
+    searches = tuple(Search(SearchKnowledge(query)) for query in made)
+    more: dict[str, Any] = {"library": library, "plan": Investigate(question, (question,)), "searches": searches}
+    return await ExtractiveReasoner(HashingEncoder()).decide(inquiry(question, **more), thread(), meter())
+
+
+def queries(decision: Decision) -> list[str]:
+    assert isinstance(decision, Insufficient)
+    return [move.query for move in decision.moves if isinstance(move, SearchKnowledge)]
+
+
+def titled(title: str) -> list[Evidence]:
+    return list(EvidenceLibrary().add([Hit(passage(1, "…", title), 0.8)], "…")[0])
+
+
+async def test_a_name_in_the_evidence_is_followed_when_the_answer_lies_behind_it() -> None:
+    assert "Shawn Levy director born" in queries(await decided(BORN, found(DIRECTED, "Free Guy"), BORN))
+
+
+async def test_a_name_in_a_manual_is_not_followed() -> None:
+    assert isinstance(await decided(BORN, found(DIRECTED, "Recent releases"), BORN), Sufficient)
+
+
+async def test_it_searches_on_once_and_never_for_the_same_again() -> None:
+    decision = await decided(BORN, found(DIRECTED, "Free Guy"), BORN, "Shawn Levy born")
+    assert isinstance(decision, Sufficient)
+
+
+async def test_where_nothing_was_good_the_names_of_what_came_near_are_followed() -> None:
+    assert any("Shawn Levy" in query for query in queries(await decided(BORN, found(DIRECTED, "Free Guy", 2), BORN)))
+
+
+async def test_where_nothing_was_good_and_nothing_is_named_the_same_is_not_searched_in_fewer_words() -> None:
+    assert queries(await decided("How long is the canteen open?", found("Soup.", "Menu", 1))) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "known"),
+    [
+        ("Who is the spouse of the director of Jump for Glory?", "Jump for Glory", True),
+        ("Where was the director of film The Singer Of My City born?", "The Singer of My City", True),
+        ("When was Susanne Porsche's husband born?", "Susanne Porsche (producer)", True),
+        ("What is the population of Jacksonville?", "Jacksonville, Florida", True),
+        ("How do I get started with embeddings?", "Get started", False),
+        ("Messages are kept for how long?", "Messages", False),
+        ("Is a US visa needed?", "US", False),
+    ],
+)
+def test_a_question_names_a_document_by_its_title_written_as_a_name(question: str, title: str, known: bool) -> None:
+    assert known_by_name(question, titled(title)) is known
