@@ -63,9 +63,10 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     for item in documents:
         families.setdefault(family(item), []).append(item)
     for members in families.values():
-        titles = [
+        named = (
             f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
-        ]
+        )
+        titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
         if len(titles) > 1:
             yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
 
