@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode
 from adapters.documents.formats.text import trimmed
-from adapters.documents.reader import LANGUAGES
+from adapters.documents.media_types import LANGUAGES
 from adapters.documents.titles import stem
 from core.errors import DocumentRejected
 from core.ingestion.parsed import Block, Parsed
