@@ -24,7 +24,6 @@ from adapters.reasoners.structured import (
     json_in,
     without_thoughts,
 )
-from core.agent.run import CUTOFFS
 from core.answer import Claim, ClaimVerdict, Support
 from core.budget import Meter
 from core.conversation import Thread, Turn
@@ -107,7 +106,7 @@ class OpenAIReasoner:
         return [grade for grades in found for grade in grades]
 
     async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Judgement:
-        known = inquiry.library.relevant(CUTOFFS[inquiry.conduct.behaviour])
+        known = inquiry.library.relevant(inquiry.cutoff)
         completion = await self.endpoint.complete(prompts.grading(inquiry, evidence, known), meter)
         reply = json_in(completion.text)
         enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
@@ -115,7 +114,7 @@ class OpenAIReasoner:
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """One call with tools. A reply that is no decision counts as: go on with what there is."""
-        relevant = inquiry.library.relevant(CUTOFFS[inquiry.conduct.behaviour])
+        relevant = inquiry.library.relevant(inquiry.cutoff)
         ask = prompts.deciding(inquiry, thread, relevant, meter.searches_left)
         completion = await self.endpoint.complete(ask, meter)
         decision = decision_in(completion, [base.name for base in inquiry.bases])

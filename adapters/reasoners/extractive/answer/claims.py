@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.phrases import names
-from adapters.reasoners.extractive.selection import units
+from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.question.phrases import names
 from core.answer import Support
 from core.language import content_words, words
 

@@ -6,10 +6,10 @@ All that is repeated comes from the thread's turns; nothing is put in other word
 import re
 from collections.abc import Sequence
 
-from adapters.reasoners.extractive.expected import fits
-from adapters.reasoners.extractive.routing import Kind
-from adapters.reasoners.extractive.selection import coverage as covered
-from adapters.reasoners.extractive.selection import inverse_frequency
+from adapters.reasoners.extractive.evidence.units import coverage as covered
+from adapters.reasoners.extractive.evidence.units import inverse_frequency
+from adapters.reasoners.extractive.question.answer_type import fits
+from adapters.reasoners.extractive.question.intent import Kind
 from core.answer import Citation, Outcome
 from core.conversation import Thread, Turn
 from core.inquiry import Reply

@@ -1,16 +1,16 @@
 """Lays quotes out as an answer: need by need and document by document, verbatim, each with the id of its evidence.
 
 Nothing factual is written that a document does not say: the lines between quotes name documents, and say what was not
-found or which document calls itself out of date. Which quotes is ``choosing``'s business.
+found or which document calls itself out of date. Which quotes is ``selection``'s business.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.choosing import Candidate, chosen, family
-from adapters.reasoners.extractive.rendering import Quotation, rendered
-from adapters.reasoners.extractive.selection import units
-from adapters.reasoners.extractive.sufficiency import open_names
+from adapters.reasoners.extractive.answer.rendering import Quotation, rendered
+from adapters.reasoners.extractive.answer.selection import Candidate, chosen, family
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
+from adapters.reasoners.extractive.evidence.units import units
 from core.evidence import Evidence
 from core.inquiry import Inquiry
 

@@ -1,6 +1,6 @@
 """Which units of the evidence are quoted for one need, by words, meaning and kind of answer, and what completes them.
 
-How they look is ``rendering``'s business; what leads from one to the next is ``chaining``'s.
+How they look is ``rendering``'s business; what leads from one to the next is ``name_trail``'s.
 """
 
 import re
@@ -8,28 +8,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from adapters.reasoners.extractive.chaining import Step, Trail, handles, in_range, mentions, trail
-from adapters.reasoners.extractive.expected import fits, is_broad, is_strict, lacks
-from adapters.reasoners.extractive.grading import CUTOFF, ranked_units
-from adapters.reasoners.extractive.numbered import contradicts
-from adapters.reasoners.extractive.rendering import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.selection import NOTHING_NEAR, Form, Near, Unit, looks_back, topic_words, units
-from adapters.reasoners.extractive.sufficiency import is_layered
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.rendering import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.evidence.grading import ranked_units
+from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, in_range, mentions, trail
+from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.sufficiency import is_layered
+from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Form, Near, Unit, looks_back, topic_words, units
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
 from core.evidence import Evidence
 from core.language import content_words, sentences, words
 
 CANDIDATES = 64  # units that are compared by meaning
-_MEANING = 1.5  # what a cosine counts beside the share of the question's words
-_LEANT_ON = 1.25
-_IN_RANGE, _OUT_OF_RANGE = 1.4, 0.3
-_OTHER_NUMBER = 0.4  # "version 1", where version 5 is asked for
-_POINTS_ELSEWHERE = 0.6
-_DEBRIS = 0.4
-_LACKS = 0.6  # a sentence without any time, where "how long" is asked
-_OLDER = 0.6  # of the best unit's worth: from here a newer version is quoted beside an older one
-_PAIRED = 0.6  # a row of a table without a header, such as a page's date: it tells a figure or a name, nothing else
-_KEYED = 1.15  # a row that begins with what is asked for
-_OTHER_FIGURE = 0.8  # no number of the question's
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _LIST_ITEMS = 8
 _ROWS = 4
@@ -110,9 +100,14 @@ def weighed(
     """
     done = []
     for one, cosine in zip(found, cosines, strict=True):
-        grade = (one.evidence.grade.score if one.evidence.grade else CUTOFF) / 10
-        same = _LEANT_ON if one.evidence.passage.title in leant_on else 1.0
-        worth = (one.worth + _MEANING * max(0.0, cosine)) * (0.6 + grade) * same * _doubts(need, one)
+        grade = (one.evidence.grade.score if one.evidence.grade else weights.UNGRADED) / 10
+        same = weights.LEANT_ON if one.evidence.passage.title in leant_on else 1.0
+        worth = (
+            (one.worth + weights.MEANING * max(0.0, cosine))
+            * (weights.GRADE_OFFSET + grade)
+            * same
+            * _doubts(need, one)
+        )
         done.append(replace(one, worth=worth))
     return sorted(done, key=lambda one: -one.worth)
 
@@ -141,25 +136,25 @@ def _is_asked_for(need: str, row: str) -> bool:
 def _doubts(need: str, one: Candidate) -> float:
     """What speaks against a unit, whatever its words: a factor, above 1 only for a row that is asked for by name."""
     text = one.unit.text
-    factor = {True: _IN_RANGE, False: _OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
+    factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
     passage = one.evidence.passage
     said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, text))
     if contradicts(need, said):
-        factor *= _OTHER_NUMBER
+        factor *= weights.OTHER_NUMBER
     if lacks(need, text):
-        factor *= _LACKS
+        factor *= weights.LACKS_KIND
     if one.unit.form is Form.ROW and not is_strict(need) and not _headed(one.unit):
-        factor *= _PAIRED
+        factor *= weights.HEADLESS_ROW
     if one.unit.form is Form.ROW and _is_asked_for(need, text):
-        factor *= _KEYED
+        factor *= weights.KEYED_ROW
     figures = _FIGURE.findall(need)
     around = passage.text if one.unit.form is Form.ROW and not _headed(one.unit) else said
     if figures and not any(figure in around for figure in figures):
-        factor *= _OTHER_FIGURE
+        factor *= weights.OTHER_FIGURE
     if one.unit.form is Form.SENTENCE and _ELSEWHERE.search(text):
-        factor *= _POINTS_ELSEWHERE
+        factor *= weights.POINTS_ELSEWHERE
     if one.unit.form is Form.SENTENCE and _is_debris(text):
-        factor *= _DEBRIS
+        factor *= weights.DEBRIS
     return factor
 
 
@@ -243,7 +238,7 @@ def _newer(kept: Sequence[Candidate], found: Sequence[Candidate]) -> list[Candid
         newest = max((str(one.evidence.passage.dated) for one in kept if _related(one, old)), default="")
         newer = [one for one in found if _related(one, old) and str(one.evidence.passage.dated) > newest]
         same = [one for one in newer if old.evidence.passage.heading[-1:] == one.evidence.passage.heading[-1:] != ()]
-        near = [one for one in newer if one.worth >= _OLDER * found[0].worth]
+        near = [one for one in newer if one.worth >= weights.OLDER_VERSION * found[0].worth]
         if picked := same or near:
             best = picked[0]
             rows = [one for one in picked if one.evidence.id == best.evidence.id and one.unit.form is Form.ROW]

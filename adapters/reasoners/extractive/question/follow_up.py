@@ -7,21 +7,77 @@ When a phrase pays: a question with F1 of F to a person's rewrite shares s = F(a
 rewrite's b. With a word more, that belongs there with probability p, the expected F1 is 2(s + p)/(a + b + 1), which is
 above F exactly when p > F/2. Questions without a pronoun are close to their rewrite already, so little may be added to
 them; ``tests.measure.follow_up_words`` sets p beside F/2 where something is added, and where nothing is.
-Whether to search at all is left to ``routing``.
+Whether to search at all is left to ``intent``.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.fragments import ASKING, LEADING, VERBISH, continued
-from adapters.reasoners.extractive.framing import Unframed, unframed
-from adapters.reasoners.extractive.phrases import Phrase, leaves_open, names
-from adapters.reasoners.extractive.pronouns import DEMONSTRATIVE, PERSONAL, PLURAL, POSSESSIVE, pronoun_in
-from adapters.reasoners.extractive.topics import Topic, topics_of
+from adapters.reasoners.extractive.question.discourse_frames import Unframed, unframed
+from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
+from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from core.conversation import Exchange
 from core.language import STOPWORDS, content_words, stem, words
 
+# Words that stand for something said before.
+PERSONAL = re.compile(r"\b(he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
+THING = re.compile(r"\b(it|its|itself|they|them|their|theirs|themselves)\b", re.IGNORECASE)
+PLURAL = frozenset({"they", "them", "their", "theirs", "themselves", "these", "those"})
+DEMONSTRATIVE = frozenset({"this", "that", "these", "those"})
+POSSESSIVE = frozenset({"his", "its", "their"})
+PRONOUN_ONLY = re.compile(r"(?:it|that|this|them|those|these|he|she|they|him|her)", re.IGNORECASE)
+_ENOUGH_BEFORE = 3  # content words
+_POINTING = re.compile(
+    r"\b(this|these|those)\b(?!\s+(?:is a question|way|week|month|year|morning|time))"
+    r"|\bthat\b(?=\s*(?:[?.,!;]|$|\s(?:work|mean|cost|apply|happen|change|compare|help|cause|include|mean|for|is"
+    r"|was|too|one)\b))"
+    r"|(?<=\bof )that\b|(?<=\bdo )that\b|(?<=\bdid )that\b|(?<=\bdoes )that\b|(?<=\bis )that\b|(?<=\bwas )that\b"
+    r"|(?<=\bafter )that\b|(?<=\bbefore )that\b|(?<=\babout )that\b|(?<=\bfor )that\b|(?<=\bto )that\b",
+    re.IGNORECASE,
+)
+_ONE = re.compile(
+    r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(r"^(?:[^?]*?[.!]\s+)+(?=[^.!?]*\?\s*$)")
+# "That was not my question": of the talk itself, in a sentence that asks nothing.
+_STATED = re.compile(
+    r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
+    re.IGNORECASE,
+)
+# "It" that stands for nothing, as in "is it free to …".
+_EMPTY_IT = re.compile(
+    r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
+    r"|legal|"
+    r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
+    r"|\b(?:is|was) it \w+ to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
+    r"|necessary|better|worth|safe|legal|ok"
+    r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
+    re.IGNORECASE,
+)
+
+
+# Fragments: "and in London?", "what about the job timeout?", "I meant Fleet" go on with the question before them.
+LEADING = re.compile(
+    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus)\b[\s,]+", re.IGNORECASE
+)
+VERBISH = re.compile(
+    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+    r"|isn't|"
+    r"aren't|wasn't|doesn't|don't|didn't|can't|won't|'s|’s|happened|happens)\b",
+    re.IGNORECASE,
+)
+ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
+_PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from)\s+(?:the\s+)?", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
+_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
+_LONGEST_NAME = 4  # words
+_LONGEST = 4  # content words; more is a question of its own
+
+
+# Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
 _STEADY = 0.3  # a name that weighs this much is what the thread is about
 _DWELT_ON = 1.6  # about as much as a name in each of the last three questions
@@ -210,3 +266,76 @@ def _appended(question: str, topic: str) -> str:
 
 def _leans(question: str) -> bool:
     return pronoun_in(question) is not None or bool(LEADING.match(question)) or len(words(question)) <= 2
+
+
+def pronoun_in(question: str) -> re.Match[str] | None:
+    """The first word that stands for something outside the question."""
+    bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
+    bare = _STATED.sub(lambda found: "_" * len(found.group()), bare)
+    if question.rstrip().endswith("?"):  # what is said before the question is a remark: its pronouns can stay
+        bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
+    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE)]
+    for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
+        before = question[: one.start()]
+        # A name, or enough said, before the pronoun: it looks back inside the question.
+        if not names(before) and len(content_words(before)) < _ENOUGH_BEFORE:
+            return one
+    return None
+
+
+def continued(question: str, window: Sequence[Exchange], *, amends: bool = False) -> tuple[str, str]:
+    """The fragment put into the question before it, and that question; two empty strings when it is no fragment.
+
+    ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
+    """
+    last = next((one.question for one in reversed(window) if one.question), "").rstrip("?.! ")
+    said = LEADING.sub("", question).strip().rstrip("?.! ")
+    if not last or not said or not _is_fragment(said, leads=amends or bool(LEADING.match(question))):
+        return "", ""
+    whole = _put_in(last, said)
+    return (f"{whole}?", f"{last}?") if whole else ("", "")
+
+
+def _is_fragment(said: str, *, leads: bool) -> bool:
+    asks = ASKING.match(said)
+    if asks and len(words(said)) <= 3 and not content_words(said) and not pronoun_in(said):
+        return True  # "why?", "who did?"
+    if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
+        return False
+    return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
+
+
+def _put_in(last: str, said: str) -> str:
+    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
+    base = re.sub(r"\s*\([^)]*\)$", "", last)
+    if not content_words(said):
+        return f"{base}: {said}"
+    if _CLAUSE.match(said):
+        return f"{base} {said}"
+    bare = _SMALL.sub("", said)
+    new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
+    for phrase in noun_phrases(base):
+        if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
+            return base.replace(phrase.text, new.text, 1)
+    if preposition := _PREPOSITION.match(said):
+        place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
+        return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
+    replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
+    return _named(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
+
+
+def _about(base: str, new: str) -> str:
+    """The question asked of something else, where it is plain what it was asked of."""
+    topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
+    asks = VERBISH.search(base) or ASKING.search(base)
+    if asks and len(topical) == 1 and len(content_words(base)) > len(topical[0].stems):
+        return base.replace(topical[0].text, new, 1)
+    return ""
+
+
+def _named(base: str, old: str, said: str, new: str) -> str:
+    """One name for another; an article goes with the name that it was said of, and stays with a noun behind it."""
+    found = re.search(rf"(?P<article>\b(?:the|a|an)\s+)?{re.escape(old)}(?P<noun>\s+[a-z])?", base, re.IGNORECASE)
+    if found is None or not found["article"] or found["noun"] or _ARTICLE.match(said):
+        return base.replace(old, new, 1)
+    return f"{base[: found.start()]}{new}{base[found.end() :]}"

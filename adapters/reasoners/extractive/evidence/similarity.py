@@ -5,7 +5,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from adapters.reasoners.extractive.selection import NOTHING_NEAR, Near, Unit, befores, in_context, units
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
 from core.errors import Unavailable
 from core.evidence import Evidence
 from core.knowledge import Passage
@@ -21,10 +22,6 @@ _SECONDS = 3.0  # then words alone must do
 _CHARACTERS = 400
 _VOCABULARY = 800  # words compared for one call
 _KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
-# Cosines of single words: below the first two words have nothing to do with each other ("notice" and "period" .24,
-# "dental" and "health" .40), above the second they are as good as the same ("photo" and "picture" .85).
-_APART, _ALIKE = 0.4, 0.85
-_AT_MOST = 0.8  # what a like word counts beside the word itself
 
 
 class Similarity:
@@ -82,10 +79,12 @@ class Similarity:
                 known = await self._vectors(list(few.values()), self._words)
         except (TimeoutError, Unavailable):
             return NOTHING_NEAR
-        shares = (mine @ known.T - _APART) / (_ALIKE - _APART)
+        shares = (mine @ known.T - weights.WORDS_APART) / (weights.WORDS_ALIKE - weights.WORDS_APART)
         return {
             found: {
-                other: _AT_MOST * min(1.0, float(share)) for other, share in zip(few, row, strict=True) if share > 0.0
+                other: weights.LIKE_WORD * min(1.0, float(share))
+                for other, share in zip(few, row, strict=True)
+                if share > 0.0
             }
             for found, row in zip(missing, shares, strict=True)
         }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.phrases import Phrase, names, noun_phrases
+from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
 from core.conversation import Exchange
 from core.language import content_words
 

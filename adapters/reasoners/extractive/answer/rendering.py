@@ -1,6 +1,6 @@
 """Quotes as Markdown, under the places they come from: sentences as a paragraph, lists as lists, tables with a header.
 
-Which quotes is ``choosing``'s business. Every sentence that states something carries the id of its evidence.
+Which quotes is ``selection``'s business. Every sentence that states something carries the id of its evidence.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from adapters.reasoners.extractive.selection import Form, Unit, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.evidence import Evidence
 from core.language import content_words, sentences
 

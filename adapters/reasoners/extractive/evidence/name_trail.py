@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.expected import fits
-from adapters.reasoners.extractive.phrases import names
-from adapters.reasoners.extractive.selection import Form, Unit, coverage, inverse_frequency, topic_words
+from adapters.reasoners.extractive.evidence.units import Form, Unit, coverage, inverse_frequency, topic_words
+from adapters.reasoners.extractive.question.answer_type import fits
+from adapters.reasoners.extractive.question.phrases import names
 from core.evidence import Evidence
 from core.language import content_words, words
 

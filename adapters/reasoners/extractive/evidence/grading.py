@@ -8,11 +8,10 @@ source, and a wrong refusal shows nothing. 5 and above counts as evidence.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
-from adapters.reasoners.extractive.expected import fits, is_strict, lacks
-from adapters.reasoners.extractive.numbered import contradicts
-from adapters.reasoners.extractive.selection import (
+from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.units import (
     NOTHING_NEAR,
     Near,
     Unit,
@@ -22,34 +21,21 @@ from adapters.reasoners.extractive.selection import (
     topic_words,
     units,
 )
+from adapters.reasoners.extractive.question.answer_type import fits, is_strict, lacks
+from adapters.reasoners.extractive.weights import (
+    GRADING,
+    GRADING_BIAS,
+    KIND_OF_ANSWER,
+    OWN_WORDS,
+    WORDS_IN_PLACE,
+    Features,
+)
 from core.evidence import Evidence, Grade
 from core.knowledge import Passage
 from core.language import content_words
 
-CUTOFF = 5
 NEAR = 2  # not evidence, but enough to know which meanings of a word the documents have
-_FITS = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 _SUMMARY = 400  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What is counted of one passage against one question, each in [0, 1] but for cosines in [-1, 1].
-
-    ``sentence_cosine`` is of the best sentence as it is read below its headings. ``held`` is 0 where a time, an amount,
-    a date or a person is asked for and the passage has none, or where it has version 1 and 5 is asked for; else 1.
-    """
-
-    cosine: float
-    sentence_cosine: float
-    covered: float
-    sentence_covered: float
-    fits: float
-    held: float
-
-
-WEIGHTS = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3, held=1.5)
-BIAS = -6.8  # words that are only alike count as well: a little less than without them, or near misses are answered
 
 
 def measured(
@@ -86,7 +72,7 @@ def _holds(question: str, passage: Passage, ranked: Sequence[tuple[float, Unit]]
     return layered or not is_strict(question) or not all(lacks(question, unit.text) for _, unit in ranked)
 
 
-def chance(features: Features, weights: Features = WEIGHTS, bias: float = BIAS) -> float:
+def chance(features: Features, weights: Features = GRADING, bias: float = GRADING_BIAS) -> float:
     """The probability in [0, 1] that the passage answers the question."""
     total = bias + sum(weight * value for weight, value in zip(astuple(weights), astuple(features), strict=True))
     return 1 / (1 + math.exp(-total))
@@ -128,6 +114,8 @@ def ranked_units(
     for unit in everything:
         said = before[unit].text if unit in before else ""
         own = content_words(" ".join((unit.under, said, *unit.head[:1], unit.text)))
-        score = 0.7 * coverage(wanted, own, rarity, near) + 0.3 * coverage(wanted, (*own, *above), rarity, near)
-        scored.append((score + _FITS * fits(question, unit.text), unit))
+        score = OWN_WORDS * coverage(wanted, own, rarity, near) + WORDS_IN_PLACE * coverage(
+            wanted, (*own, *above), rarity, near
+        )
+        scored.append((score + KIND_OF_ANSWER * fits(question, unit.text), unit))
     return sorted(scored, key=lambda pair: -pair[0])

@@ -13,6 +13,7 @@ from enum import Enum, auto
 from functools import lru_cache
 from itertools import pairwise, zip_longest
 
+from adapters.reasoners.extractive import weights
 from core.knowledge import Passage
 from core.language import content_words, sentences
 
@@ -48,8 +49,6 @@ NOTHING_NEAR: Near = {}
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_COMMONEST = 0.1  # what a word that every text has still weighs
-_UNSEEN = 1.25  # a word that no text has, against the rarest one that some have
 _BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])")  # a sentence that opens with markup
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
@@ -233,10 +232,10 @@ def coverage(
     A stem that no text of the pool has is the rarest of all. One that is not there counts in part for a word near it.
     """
     have = set(there)
-    unseen = _UNSEEN * max(rarity.values(), default=1.0)
-    weights = {word: max(rarity.get(word, unseen), _COMMONEST) for word in wanted}
-    total = sum(weights.values())
-    return sum(weight * _presence(word, have, near) for word, weight in weights.items()) / total if total else 0.0
+    unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
+    rare = {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
+    total = sum(rare.values())
+    return sum(value * _presence(word, have, near) for word, value in rare.items()) / total if total else 0.0
 
 
 def _presence(word: str, have: set[str], near: Near) -> float:

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.chaining import Step, leads_on, mentions, trail
-from adapters.reasoners.extractive.grading import CUTOFF, ranked_units, rarity_of
-from adapters.reasoners.extractive.phrases import names, word_list
-from adapters.reasoners.extractive.selection import coverage, units
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.grading import ranked_units, rarity_of
+from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
+from adapters.reasoners.extractive.evidence.units import coverage, units
+from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.conversation import Thread
 from core.evidence import Evidence, Grade
 from core.inquiry import CheckpointKind, Inquiry, Move, SearchKnowledge, SearchSource
@@ -23,7 +24,6 @@ _RELATION = 6  # words
 _DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
-_COVERED = 0.85  # of the question by one passage: nothing is left to bridge to
 _CALENDAR = word_list(
     """
     january february march april may june july august september october november december monday tuesday
@@ -165,7 +165,10 @@ def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[Move, ...]:
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
     rarity = rarity_of(tuple(inquiry.library))
     wanted = content_words(question)
-    return any(coverage(wanted, content_words(item.passage.searchable), rarity) >= _COVERED for item in relevant)
+    return any(
+        coverage(wanted, content_words(item.passage.searchable), rarity) >= weights.COVERING_PASSAGE
+        for item in relevant
+    )
 
 
 def uncovered(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
@@ -212,18 +215,18 @@ def _open_part(question: str, item: Evidence) -> str:
 
 def credited(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
     """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
-    if grade.score >= CUTOFF or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
+    if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
         return grade
     title = frozenset(content_words(item.passage.title))
     if not title:
         return grade
-    for good in inquiry.library.relevant(CUTOFF):
+    for good in inquiry.library.relevant(inquiry.cutoff):
         if (
             good.id != item.id
             and title <= frozenset(content_words(good.passage.text))
             and item.passage.title in good.passage.text
         ):
-            return replace(grade, score=CUTOFF)
+            return replace(grade, score=inquiry.cutoff)
     return grade
 
 

@@ -1,6 +1,6 @@
 """What kind of answer a question asks for, and how well a text holds it: an amount, a date, a person, steps, a reason.
 
-Told from words alone. Whether the text is about the question at all is left to ``selection`` and the sentence vectors.
+Told from words alone. Whether the text is about the question at all is left to ``units`` and the sentence vectors.
 """
 
 import re
