@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from adapters.console.chat import Chat
 from adapters.controls import Controls
+from adapters.documents.sandbox.pool import Sandbox
 from adapters.encoders.cross_encoder import CrossEncoderReranker
 from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
-from adapters.loaders.sandbox import Sandbox
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.stores.milvus import MilvusIndex
 from adapters.stores.redis_catalogue import RedisCatalogue
