@@ -1,4 +1,4 @@
-"""A circuit breaker: after several failures in a row nothing is asked until a cool-down is over, and then one call only.
+"""A circuit breaker: after several failures in a row nothing is asked until a cool-down is over, then one call only.
 
 The pattern is M. Nygard's ("Release It!", ch. 5).
 """
