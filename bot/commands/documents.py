@@ -35,7 +35,7 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
     from rich.console import Console
 
     from adapters.console.ingesting import ingest_files, report
-    from adapters.loaders.folders import files_in
+    from adapters.documents.folders import files_in
     from bot.config import load_settings
     from bot.wiring import open_footnote
 
