@@ -15,6 +15,7 @@ import structlog
 
 from adapters.controls import MUTED, UNMUTED, Controls
 from adapters.discord import layouts
+from adapters.discord.answer_messages import AnswerMessages, Pauses
 from adapters.discord.attachments import texts_of
 from adapters.discord.cards import JobCards
 from adapters.discord.client import FootnoteClient
@@ -33,7 +34,7 @@ from adapters.discord.places import PLATFORM, Address, Manner
 from adapters.discord.presses import DiscordPresses, role_of
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
-from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
+from adapters.discord.surface import PACE_SECONDS, PAUSES, DiscordSurface, Pace
 from adapters.discord.wordings import Wordings
 from adapters.endings import look_after
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
@@ -79,11 +80,13 @@ class DiscordPlatform:
         api_url: str | None = None,
         gateway_url: str | None = None,
         pace_seconds: float = PACE_SECONDS,
+        pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
         self._controls = controls
         self._parse = parse
         self._pace_seconds = pace_seconds
+        self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identifying = Identifying(controls.preferences)
@@ -268,6 +271,7 @@ class DiscordPlatform:
             connected=self.connected,
             extras=extras,
             seconds=self._pace_seconds,
+            pauses=self._pauses,
         )
 
     def _pace(self, subject: str) -> Pace:
@@ -345,14 +349,15 @@ class DiscordPlatform:
     async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.connected()
-        names = [name for name in posting.values if name == "message" or name.startswith("part-")]
-        spot = spot_of(Address.of(message.address), int(posting.get("channel") or message.address["channel"]))
         self._pace(f"{posting.thread} {posting.subject}").stop()
-        for name in names:
-            if posting.get(name):
-                with suppress(FootnoteError):
-                    await self.messages.remove(spot, int(posting.get(name)))
-                await posting.keep(**{name: ""})
+        await AnswerMessages(
+            posting=posting,
+            address=Address.of(message.address),
+            question=message.text,
+            messages=self.messages,
+            moved=lambda _: None,
+            pauses=self._pauses,
+        ).withdraw()
 
 
 async def _wait(stop: asyncio.Event) -> None:

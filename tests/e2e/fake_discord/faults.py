@@ -48,10 +48,6 @@ class Fault:
     method: str
     template: str
     times: int = 1
-    channel: int | None = None
-    text: str | None = None
-    text_type: str = "text/html"
-    drops: bool = False
     status: int | None = None
     code: int = 0
     message: str = ""
@@ -60,6 +56,10 @@ class Fault:
     done: bool = False
     seconds: float = 0.0
     hold: Hold | None = None
+    channel: int | None = None
+    text: str | None = None
+    text_type: str = "text/html"
+    drops: bool = False
 
     def concerns(self, method: str, template: str, params: dict[str, str]) -> bool:
         here = self.channel is None or params.get("channel_id") == str(self.channel)
