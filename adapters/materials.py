@@ -5,9 +5,9 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 
+from adapters.documents.web.crawler import crawl
+from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
 from adapters.knowledge_desk import PlatformSeams
-from adapters.loaders.crawl import crawl
-from adapters.loaders.fetch import Fetched, Fetcher, Gone
 from core.errors import DocumentRejected, FetchRefused, NotFound
 from core.ingestion.ingestor import Material, document_id_of
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from adapters.accepting import Acceptance
 from adapters.console.ingesting import Terminal
 from adapters.console.operator import operator
+from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import PlatformSeams
 from adapters.librarian import KnowledgeDesk
-from adapters.loaders.fetch import Fetcher, Rules
 from adapters.materials import Materials
 from adapters.stores.disk_archive import DiskArchive
 from adapters.stores.redis_inbox import RedisInbox

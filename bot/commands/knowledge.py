@@ -48,8 +48,8 @@ def ingest(
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     from adapters.console.operator import operator
+    from adapters.documents.folders import files_in
     from adapters.knowledge_desk import KbCommand, KbVerb
-    from adapters.loaders.folders import files_in
     from bot.config import load_settings
     from bot.wiring import open_footnote
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.loaders.folders import files_in
+from adapters.documents.folders import files_in
 from core.errors import ConfigurationError, NotFound
 from core.evaluation.claims import LabelledClaim, grounded_from, replies_from
 from core.evaluation.conversations import FollowUp, follow_ups_from

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from adapters.accepting import Acceptance
+from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
 from adapters.incoming import FileReference, Permissions
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb, PlatformSeams
 from adapters.librarian import KnowledgeDesk
-from adapters.loaders.fetch import Fetched, Fetcher, Gone
 from adapters.materials import Materials
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder

@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from adapters.console.chat import OPERATOR
+from adapters.documents.web.fetcher import Fetcher
 from adapters.incoming import Permissions
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import Caller
-from adapters.loaders.fetch import Fetcher
 from adapters.materials import Materials
 from adapters.stores.redis_inbox import RedisInbox
 from bot.knowledge import JOBS
