@@ -48,6 +48,11 @@ def said(text: str) -> ui.LayoutView:
     return layout(ui.TextDisplay(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT)))
 
 
+def plainly(shown: ui.LayoutView) -> ui.LayoutView:
+    """The same words and nothing else, for where the rest is refused."""
+    return said(text_of(shown))
+
+
 def shown_text(text: str) -> str:
     """Core's Markdown, as much of it as one message takes beside some small print."""
     return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
