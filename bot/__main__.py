@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from bot.commands import asking, documents, inspecting, knowledge, measuring, serving
+from bot.commands import asking, documents, inspecting, keeping, knowledge, measuring, serving
 from core.errors import FootnoteError
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, inspecting, serving, measuring):
+for family in (asking, documents, knowledge, inspecting, keeping, serving, measuring):
     family.register(app)
 
 

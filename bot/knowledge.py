@@ -20,6 +20,7 @@ from adapters.stores.redis_inbox import RedisInbox
 from adapters.stores.redis_jobs import RedisJobs
 from adapters.stores.redis_shelf import RedisShelfRecords
 from bot.config import Settings
+from core.ingestion.archive import Archive
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.leftovers import Leftovers
@@ -51,6 +52,7 @@ class Governance:
     rules: Rules
     originals: Originals
     consistency: IndexConsistency
+    archives: Mapping[str, Archive]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformSeams], *, lanes: int = 2) -> JobWorker:
         """Who does the jobs in this process, with what these platforms lend."""
@@ -97,11 +99,12 @@ def governance(
     ingestor: Ingestor,
     audit: Audit,
     clock: Clock,
-    originals: Originals,
+    kept_originals: Archive,
 ) -> Governance:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobs(redis), RedisInbox(redis, namespace=JOBS), RedisShelfRecords(redis)
     archive = DiskArchive(Path(settings.home) / "kept")
+    originals = Originals(kept_originals)
     shelves = Shelves(
         catalogue=catalogue,
         index=index,
@@ -130,6 +133,7 @@ def governance(
         rules=rules_of(settings),
         originals=originals,
         consistency=consistency,
+        archives={"kept": archive, "originals": kept_originals},
     )
 
 

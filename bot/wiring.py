@@ -194,9 +194,14 @@ async def open_footnote(
         }
         memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
-        originals = Originals(DiskArchive(settings.home / "originals"))
+        kept_originals = DiskArchive(settings.home / "originals")
         ingestor = Ingestor(
-            index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock, originals=originals
+            index=index,
+            encoder=encoder,
+            catalogue=catalogue,
+            parser=sandbox,
+            clock=clock,
+            originals=Originals(kept_originals),
         )
         agent = Agent(bench, limits)
         yield Footnote(
@@ -240,7 +245,7 @@ async def open_footnote(
                 ingestor=ingestor,
                 audit=audit,
                 clock=clock,
-                originals=originals,
+                kept_originals=kept_originals,
             ),
             conduct=Conduct(profile=settings.profile, behaviour=settings.behaviour),
         )
