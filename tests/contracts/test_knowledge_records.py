@@ -190,6 +190,16 @@ class ArchiveContract:
         await archive.forget(name)
         assert await archive.read(name) is None
 
+    async def test_everything_goes_over_into_another_archive_under_the_same_names(
+        self, archive: Archive, tmp_path: Path
+    ) -> None:
+        for name in ("a", "../b", "ä"):
+            await archive.keep(name, name.encode())
+        another = type(archive)(tmp_path / "another") if isinstance(archive, DiskArchive) else type(archive)()
+        async for entry, data in archive.entries():
+            await another.keep_entry(entry, data)
+        assert [await another.read(name) for name in ("a", "../b", "ä")] == [b"a", b"../b", "ä".encode()]
+
 
 class TestInProcessJobs(JobsContract):
     @pytest.fixture
@@ -201,16 +211,6 @@ class TestInProcessShelfRecords(ShelfContract):
     @pytest.fixture
     def records(self) -> ShelfRecords:
         return InProcessShelfRecords()
-
-    async def test_everything_goes_over_into_another_archive_under_the_same_names(
-        self, archive: Archive, tmp_path: Path
-    ) -> None:
-        for name in ("a", "../b", "ä"):
-            await archive.keep(name, name.encode())
-        another = type(archive)(tmp_path / "another") if isinstance(archive, DiskArchive) else type(archive)()
-        async for entry, data in archive.entries():
-            await another.keep_entry(entry, data)
-        assert [await another.read(name) for name in ("a", "../b", "ä")] == [b"a", b"../b", "ä".encode()]
 
 
 class TestInProcessArchive(ArchiveContract):
