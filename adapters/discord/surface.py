@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import structlog
-from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.places import Address, Manner
+from adapters.discord.sanitizer import SanitizedView
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.text import clipped, pieces, plain
 from adapters.discord.wordings import Superseded, Wordings
@@ -131,7 +131,7 @@ class DiscordSurface:
             self._notices.append(text)
         self._touch()
 
-    def _working(self) -> ui.LayoutView:
+    def _working(self) -> SanitizedView:
         return layouts.working(
             self._steps, self._written, self._notices, self._trace_id, question=self._question_line()
         )
@@ -170,7 +170,9 @@ class DiscordSurface:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = replace(await self._extras(), question="" if len(parts) > 1 else question)
         last = layouts.answered(parts[-1], answer, trace_id, extras, notices=self._notices)
-        earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]
+        earlier = [
+            layouts.piece(part, answer.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+        ]
         await self._end([*earlier, last])
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
@@ -192,7 +194,7 @@ class DiscordSurface:
         except FootnoteError as error:
             log.warning("failure_not_shown", trace_id=trace_id, reason=str(error))
 
-    async def _end(self, shown: list[ui.LayoutView]) -> None:
+    async def _end(self, shown: list[SanitizedView]) -> None:
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
@@ -202,7 +204,7 @@ class DiscordSurface:
             await self._remove_beyond(len(shown))
             self._pace.last = time.monotonic()
 
-    async def _surely(self, name: str, part: ui.LayoutView) -> None:
+    async def _surely(self, name: str, part: SanitizedView) -> None:
         """Show a part of the end, trying again while Discord is away. Raises PlatformUnavailable at last."""
         for pause in DELIVERY_TRIES:
             try:
@@ -225,7 +227,7 @@ class DiscordSurface:
 
     # --- where
 
-    async def _put(self, name: str, shown: ui.LayoutView) -> int:
+    async def _put(self, name: str, shown: SanitizedView) -> int:
         """Edit the message of this name, or post it where there is none (any more); its id, which is kept."""
         known = self._posting.get(name)
         if known:
