@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from rich.console import Console
 
-    from adapters.reasoners.openai_reasoner import OpenAIReasoner
+    from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
 # From this score a model answers from the first search at once; a draft that fails goes the long way, see
 # core.agent.attempt. Without a model the long way costs nothing, so that it is always taken.
@@ -289,11 +289,11 @@ def _reasoner(
     extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
-    from adapters.reasoners.standby import StandbyReasoner
+    from adapters.reasoners.fallback import FallbackReasoner
 
     primary = model_endpoint(settings, purse)
     stack.push_async_callback(primary.close)
-    return StandbyReasoner(primary, extractive, clock=clock)
+    return FallbackReasoner(primary, extractive, clock=clock)
 
 
 def _purse(settings: Settings, redis: "Redis", clock: Clock) -> Purse | None:
@@ -318,7 +318,7 @@ def _priced(settings: Settings, name: str, budget: float | None) -> float | None
 
 def model_endpoint(settings: Settings, purse: Purse | None = None) -> "OpenAIReasoner":
     """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
-    from adapters.reasoners.openai_reasoner import OpenAIReasoner
+    from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
         base_url=settings.llm_base_url or OPENAI,

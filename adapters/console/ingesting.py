@@ -8,7 +8,7 @@ for each other, rather than leave a document of which each has written a half.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,23 +178,24 @@ async def _together(
     if not changed:
         return
     job = await terminal.accept(_given(changed), base)
+    sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
         job = await _watched(terminal.jobs, job, bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)
             job = await _ended(terminal.jobs, job)
-        for result in _results(job):
+        for result in _results(job, sources):
             bar.add(result)
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)  # the next command brings the rest in anew
             job = await terminal.jobs.read(job.id) or job
-        for result in _results(job):
+        for result in _results(job, sources):
             bar.add(result)
         raise
-    for result in _results(job, left=job.reason or "It was not begun."):
+    for result in _results(job, sources, left=job.reason or "It was not begun."):
         bar.add(result)
 
 
@@ -244,14 +245,13 @@ async def _ended(jobs: Jobs, job: Job) -> Job:
     return job
 
 
-def _results(job: Job, left: str = "") -> list[Ingested]:
-    """How each file came out; those that did not are left out, or failed for the reason given."""
+def _results(job: Job, sources: Collection[str], left: str = "") -> list[Ingested]:
+    """How each of these files came out; those that did not are left out, or failed for the reason given."""
+    items = [one for one in job.items if one.source in sources]
     made = [
-        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes)
-        for one in job.items
-        if one.over
+        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes) for one in items if one.over
     ]
-    waiting = [one for one in job.items if one.state is ItemState.WAITING]
+    waiting = [one for one in items if one.state is ItemState.WAITING]
     return made + [Ingested(one.source, Change.FAILED, reason=left) for one in waiting if left]
 
 

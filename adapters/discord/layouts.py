@@ -50,6 +50,11 @@ def links_of(sources: Sequence[Citation]) -> frozenset[str]:
     return frozenset(filter(None, map(texts.link, sources)))
 
 
+def plainly(shown: SanitizedView) -> SanitizedView:
+    """The same words and nothing else, for where the rest is refused."""
+    return layout(Text(texts.clipped(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
+
+
 def shown_text(text: str) -> str:
     """Core's Markdown, as much of it as one message takes beside some small print."""
     return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"

@@ -63,6 +63,11 @@ class SanitizedView(ui.LayoutView):
             self.add_item(item)
         self.stop()  # buttons are found by their ids, so the library need not remember it
 
+    @property
+    def links(self) -> frozenset[str]:
+        """Every address that a text in it permits."""
+        return frozenset[str]().union(*(one.links for one in self.walk_children() if isinstance(one, Text)))
+
     def add_item(self, item: ui.Item[Any]) -> "SanitizedView":
         """Add this, sanitized. Texts that have become too long for a message lose their end."""
         super().add_item(item)

@@ -97,6 +97,9 @@ def posting_key(thread: str, subject: str) -> str:
     return tagged(thread, "posting", subject)
 
 
+EVERY_POSTING = f"{PREFIX}:*:posting:*"
+
+
 def called_off_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
     return tagged(thread, "called-off", subject)

@@ -163,6 +163,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
     from adapters.console.operator import operator
+    from adapters.knowledge_desk import KbCommand, KbVerb
     from bot.config import load_settings
     from bot.wiring import open_footnote
     from core.ports import Scope
@@ -175,12 +176,11 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
             return 1
         if not yes:
             typer.confirm(question, abort=True)
-        # On record, so that a job which is just bringing it in elsewhere does not bring it back.
-        await footnote.governance.shelves.remove(document, operator().person.id)
+        command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
+        reply = await footnote.governance.desk.handle(command, operator())
         left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        then = f"{document.passages} passage{'' if document.passages == 1 else 's'}"
-        typer.echo(f"Removed “{document.title}”: {then} then, {left} now.")
-    return 0 if not left else 1
+        typer.echo(reply.text, err=not reply.ok)
+    return 0 if reply.ok and not left else 1

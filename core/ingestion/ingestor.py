@@ -17,7 +17,7 @@ from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
 
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "8"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "9"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10] or now.date().isoformat(),
+            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url or parsed.url,
