@@ -13,16 +13,19 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
-from adapters.stores.redis_connection import reaching
+from adapters.redis.client import reaching
+from adapters.redis.keys import tagged
+from adapters.redis.schema import SCHEMA
 from adapters.stores.redis_export import KeptKey, exported_keys, import_key, is_empty
-from adapters.stores.redis_keys import tagged
-from adapters.stores.redis_schema import SCHEMA
-from core.errors import ConfigurationError
-from core.ingestion.archive import Archive
 from core.ingestion.passage_copy import PassageCopy, copied, put_back
-from core.knowledge import Document
-from core.ports import Catalogue, Clock, Encoder, Index
-from core.serial import from_json, to_json
+from core.model.clock import Clock
+from core.model.errors import ConfigurationError
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder
+from core.ports.index import Index
 
 _TRIES = 5  # to find a document and its passages at one version, while it is being replaced
 _RESTORING = tagged("restoring")
@@ -43,10 +46,10 @@ class Backup:
     """Makes backups of what is open, and restores them into it. ``archives`` are by their names in the folder."""
 
     redis: Redis
-    catalogue: Catalogue
+    catalog: Catalog
     index: Index
     encoder: Encoder
-    archives: Mapping[str, Archive]
+    archives: Mapping[str, BlobStore]
     clock: Clock
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
@@ -71,8 +74,8 @@ class Backup:
             raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}.") from error
 
     async def _documents(self, progress: Progress) -> AsyncIterator[BackedUpDocument]:
-        bases = frozenset(base.name for base in await self.catalogue.bases())
-        documents = await self.catalogue.documents(bases)
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        documents = await self.catalog.documents(bases)
         for number, document in enumerate(documents):
             progress(document.source, number, len(documents))
             if (found := await self._pair(document.id)) is not None:
@@ -82,7 +85,7 @@ class Backup:
         """A document with its passages; None when it was removed meanwhile."""
         found: BackedUpDocument | None = None
         for _ in range(_TRIES):
-            document = await self.catalogue.document(document_id)
+            document = await self.catalog.document(document_id)
             if document is None:
                 return None
             found = BackedUpDocument(document, await copied(document, self.index, self.encoder))
@@ -107,7 +110,7 @@ class Backup:
         async for line in _lines(reader, MEMORY):
             await import_key(self.redis, from_json(KeptKey, line))
         await self._put_back(reader, progress)
-        await self.catalogue.remember_index(self.index.identity)
+        await self.catalog.remember_index(self.index.identity)
         async with reaching():
             await self.redis.delete(_RESTORING)
         return manifest
@@ -117,10 +120,10 @@ class Backup:
         async for line in _lines(reader, PASSAGES):
             one: BackedUpDocument = from_json(BackedUpDocument, line)
             progress(one.document.source, done, reader.manifest.documents)
-            if await self.catalogue.document(one.document.id) != one.document:
+            if await self.catalog.document(one.document.id) != one.document:
                 if one.copy is not None:
                     await put_back(one.copy, self.index, self.encoder)
-                await self.catalogue.publish(one.document)
+                await self.catalog.publish(one.document)
             done += 1
 
     async def _claim(self, manifest: Manifest) -> None:

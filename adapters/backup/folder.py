@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.errors import ConfigurationError, NotFound
+from core.model.errors import ConfigurationError, NotFound
 
 FORMAT = 1
 MANIFEST, PASSAGES, MEMORY = "backup.json", "passages.jsonl.gz", "memory.jsonl.gz"

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 
-from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import DOCUMENTS, HOMES, INBOX, INDEX, PREFIX, SCHEMA, VERSIONS, WAITING
+from adapters.redis.client import reaching
+from adapters.redis.keys import DOCUMENTS, HOMES, INBOX, INDEX, PREFIX, SCHEMA, VERSIONS, WAITING
 
 Kind = Literal["string", "hash", "list", "set", "zset", "stream"]
 _PAGE = 500

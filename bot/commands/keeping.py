@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.commands.running import finish
+from bot.cli.runner import finish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adapters.backup.backup import Backup, Progress
-    from bot.wiring import Footnote
+    from bot.container import Footnote
 
 SHOWN = 40  # signs of a source beside the count
 
@@ -38,8 +38,8 @@ def restore(folder: Annotated[Path, typer.Argument(help="What footnote backup ha
 
 
 async def _backup(folder: Path) -> int:
-    from bot.config import load_settings
-    from bot.wiring import open_footnote
+    from bot.container import open_footnote
+    from bot.settings import load_settings
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
@@ -50,8 +50,8 @@ async def _backup(folder: Path) -> int:
 
 
 async def _restore(folder: Path) -> int:
-    from bot.config import load_settings
-    from bot.wiring import open_footnote
+    from bot.container import open_footnote
+    from bot.settings import load_settings
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
@@ -67,7 +67,7 @@ def _of(footnote: "Footnote") -> "Backup":
 
     return Backup(
         redis=footnote.redis,
-        catalogue=footnote.catalogue,
+        catalog=footnote.catalog,
         index=footnote.index,
         encoder=footnote.encoder,
         archives=footnote.governance.archives,

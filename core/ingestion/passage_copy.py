@@ -6,9 +6,10 @@ import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.knowledge import Document, Passage
-from core.ports import Encoder, Index, Scope, Vectors
-from core.serial import from_json, to_json
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document, Passage
+from core.ports.encoder import Encoder, Vectors
+from core.ports.index import Index, Scope
 
 BATCH = 64  # passages written back at a time
 

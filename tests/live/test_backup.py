@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.commands import asking, documents, keeping
-from bot.wiring import Footnote, open_footnote
-from core.conversation import ThreadKey
-from core.errors import ConfigurationError, NotFound
+from bot.cli import ask as asking
+from bot.cli import documents, keeping
+from bot.container import Footnote, open_footnote
 from core.ingestion.material import Material
-from core.ports import Delivery, Scope
+from core.model.conversation import ThreadKey
+from core.model.errors import ConfigurationError, NotFound
+from core.ports.inbox import Delivery
+from core.ports.index import Scope
 from tests.live.conftest import settings_for
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -67,7 +69,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
     async with open_footnote(settings_for(tmp_path / "home")) as serving:
         await serving.inbox.put(Delivery("d1", "slack", "slack/T/C/1", "slack:T/U", "{}"))
         writing = asyncio.create_task(_rewrite(serving, stop))
-        while not (await serving.catalogue.documents(frozenset({"busy"}))):
+        while not (await serving.catalog.documents(frozenset({"busy"}))):
             await asyncio.sleep(0.05)
         code, out = await run(keeping._backup(tmp_path / "backup"))
         stop.set()
@@ -82,7 +84,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
     assert "four pounds" in follow_up[0]
     async with open_footnote(settings_for(tmp_path / "another")) as restored:
         assert (await restored.governance.consistency.report()).incomplete == ()
-        (rules,) = await restored.catalogue.documents(frozenset({"busy"}))
+        (rules,) = await restored.catalog.documents(frozenset({"busy"}))
         passages = await restored.index.passages(rules.id, rules.version, Scope(frozenset({"busy"})))
         editions = [passage.text.partition("edition ")[2].split()[0] for passage in passages]
         assert (len(editions), len(set(editions))) == (rules.passages, 1)
