@@ -7,7 +7,8 @@ from typing import Any
 import typer
 
 from bot.cli import ask as asking
-from bot.cli import documents, keeping
+from bot.cli import backup as keeping
+from bot.cli import documents
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
 from bot.cli import measure as measuring

@@ -14,9 +14,9 @@ from redis.asyncio import Redis
 
 from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
 from adapters.redis.client import reaching
+from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.keys import tagged
 from adapters.redis.schema import SCHEMA
-from adapters.stores.redis_export import KeptKey, exported_keys, import_key, is_empty
 from core.ingestion.passage_copy import PassageCopy, copied, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
+from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
-from adapters.stores.redis_export import KeptKey, exported_keys, import_key, is_empty
 from core.model.json_codec import from_json, to_json
 from core.ports.inbox import Delivery
 from tests.contracts.conversations import ANA, THREAD, evidence, turn

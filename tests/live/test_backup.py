@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli import ask as asking
-from bot.cli import documents, keeping
+from bot.cli import backup as keeping
+from bot.cli import documents
 from bot.container import Footnote, open_footnote
 from core.ingestion.material import Material
 from core.model.conversation import ThreadKey
