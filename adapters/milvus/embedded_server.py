@@ -97,6 +97,11 @@ class EmbeddedMilvus:
                 handle.close()
         self._life = self._holder = None
 
+    def check_file(self) -> None:
+        """Raise StoreUnavailable where the file is damaged."""
+        if is_damaged(self._database):
+            raise StoreUnavailable(f"The index in {self._database} is damaged.", remedy=REFILL)
+
     def _lock(self) -> bool:
         self._database.parent.mkdir(parents=True, exist_ok=True)
         handle = self._holder_path.open("a+", encoding="utf-8")
@@ -138,8 +143,7 @@ class EmbeddedMilvus:
         while not _listens(str(self._socket)):
             if self._server.poll() is not None or time.monotonic() > until:
                 self.close()
-                if is_damaged(self._database):
-                    raise StoreUnavailable(f"The index in {self._database} is damaged.", remedy=REFILL)
+                self.check_file()
                 raise StoreUnavailable(
                     f"Milvus Lite ended as it opened {self._database}.", remedy=f"See {self._log_path}."
                 )

@@ -77,7 +77,7 @@ async def test_ingest_fills_another_index_and_says_while_something_is_missing(
     assert "at nine" in (await run(_ask()))[1]
 
 
-async def test_a_damaged_index_file_names_its_remedy_which_works(run: Run, tmp_path: Path) -> None:
+async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, tmp_path: Path) -> None:
     sections = "\n\n".join(f"## Rule {n}\n\nParcel {n} leaves at gate {n * 31}, rain or shine." for n in range(400))
     Path("rules.md").write_text(f"# Rules\n\n{sections}")
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
@@ -90,7 +90,7 @@ async def test_a_damaged_index_file_names_its_remedy_which_works(run: Run, tmp_p
         await run(_ask())
     file.write_bytes(whole[: len(whole) // 2] + b"\xff" * 40_000 + whole[len(whole) // 2 + 40_000 :])
     code, out = await run(doctor.examine(as_json=False))  # Milvus Lite may open it, with some rows missing
-    assert (code, "damaged" in out, "Move it away: footnote kb repair" in out) == (1, True, True)
+    assert (code, " is damaged" in out, "Move it away: footnote kb repair" in out) == (1, True, True)
     file.rename(tmp_path / "aside.db")
     assert (await run(_repair()))[0] == 0
     assert "at nine" in (await run(_ask()))[1]
