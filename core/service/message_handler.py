@@ -1,7 +1,7 @@
 """One delivery, from the envelope to its one visible outcome; the same for every platform.
 
 Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits
-what is there. The outer edge is here: the one place that catches everything, says so to the person and logs the trace id.
+what is there. The outer edge is here: the one place that catches everything, says so and logs the trace id.
 """
 
 import asyncio
