@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from core.answer import Answer, Citation, Outcome, Spent
-from core.conversation import Person, ThreadKey
-from core.events import (
+from core.model.answer import Answer, Citation, Outcome, Spent
+from core.model.conversation import Person, ThreadKey
+from core.model.events import (
     AgentCompleted,
     AgentEvent,
     AgentFailed,
@@ -19,8 +19,8 @@ from core.events import (
     RetrievalStarted,
     RoutingDecided,
 )
-from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind
-from core.inquiry import Checkpoint, CheckpointKind, Choice
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
 from tests.e2e.hostile_texts import ALLOWED
 
 STREAMED_SECONDS = 1.0  # long enough that what is written so far is shown

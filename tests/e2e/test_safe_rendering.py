@@ -12,30 +12,31 @@ from typing import Any
 
 import pytest
 
-from adapters.controls import Quotes, Shelf
-from adapters.discord import cards as discord_cards
-from adapters.discord import layouts, text
-from adapters.discord.messages import Spot
-from adapters.discord.places import Address, Manner
+from adapters.discord.api.messages import Spot
+from adapters.discord.api.reply_target import Address, ReplyMode
+from adapters.discord.kb import job_cards as discord_cards
+from adapters.discord.outbound import layouts, text
 from adapters.discord.platform import DiscordPlatform
-from adapters.incoming import IncomingMessage
-from adapters.platform import Platform, Posting
-from adapters.relay import Relay
-from adapters.slack import blocks, kb_blocks, views
+from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
-from adapters.slack.web import Pace, Refusal
-from core.conversation import Person, ThreadKey
-from core.errors import FootnoteError
-from core.events import AgentEvent
-from core.knowledge import KnowledgeBase
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.outbound import blocks, views
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError
+from core.model.events import AgentEvent
+from core.model.incoming_events import IncomingMessage
+from core.model.knowledge import KnowledgeBase
+from core.ports.platform import MessageState, Platform
+from core.service.answer_actions import KnowledgeBaseSummary, Quotes
+from core.service.event_presenter import EventPresenter
 from tests.e2e import discord_links, slack_links
 from tests.e2e.discord_driver import DiscordDriver
-from tests.e2e.fake_discord import FakeDiscord
-from tests.e2e.fake_slack import FakeSlack, specs_are_here
 from tests.e2e.hostile_runs import ANSWER_PLACES, CHECKPOINT_PLACES, TRACE, answering, asking, citation, failing, job
 from tests.e2e.hostile_texts import ALLOWED, HOSTILE
 from tests.e2e.inprocess import Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.discord import FakeDiscord
+from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = [
     pytest.mark.e2e,
@@ -64,12 +65,12 @@ async def many(play: Callable[[str], Any]) -> None:
 
 
 async def played(
-    platform: Platform, message: IncomingMessage, posting: Posting, events: AsyncIterator[AgentEvent]
+    platform: Platform, message: IncomingMessage, posting: MessageState, events: AsyncIterator[AgentEvent]
 ) -> None:
     """A run on the platform's real surface."""
     surface = platform.surface(message, posting, TRACE)
     await surface.open()
-    await Relay(surface).show(events)
+    await EventPresenter(surface).show(events)
 
 
 # --- Slack
@@ -97,7 +98,7 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
             message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
-                posting = Posting(platform.workplace.postings, str(thread), subject, {}, person=asker.id)
+                posting = MessageState(platform.workplace.postings, str(thread), subject, {}, person=asker.id)
                 await played(platform, message, posting, events(hostile))
             await platform.workplace.whisper(thread, alice, hostile)
             await slack_beside(platform, thread, alice, hostile)
@@ -119,7 +120,9 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     web = platform.workplace.web
     base = KnowledgeBase(hostile, hostile)
     await web.patiently(
-        "views.publish", user_id=user, view=views.home([Shelf(base, 1)], None, kb_blocks.paragraphs(hostile))
+        "views.publish",
+        user_id=user,
+        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile)),
     )
     await platform.workplace.say(thread, hostile, kb_blocks.card(job(hostile)))
     await platform.workplace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
@@ -163,11 +166,11 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     guild, channel = str(asked.channel.guild_id), str(asked.channel.id)
     thread = ThreadKey("discord", guild, channel, str(asked.id))
     asker = Person(f"discord:user:{asked.author.id}", hostile)
-    address = Address(Manner.REPLY, channel, str(asked.id), guild, str(asked.author.id))
+    address = Address(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
     message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
-        posting = Posting(bot.postings, str(thread), subject, {}, person=asker.id)
+        posting = MessageState(bot.postings, str(thread), subject, {}, person=asker.id)
         await played(platform, message, posting, events(hostile))
     await platform.tell(message, hostile)
 
