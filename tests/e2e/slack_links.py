@@ -20,6 +20,7 @@ Nothing of the bot's own code is used here. The rules, and where they are from:
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
 from typing import Any, Self
 
@@ -61,16 +62,21 @@ _LINKIFIER = _eager_linkifier()
 def _markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": True}).enable(["linkify", "table", "strikethrough"])
     parser.linkify = _LINKIFIER
-    parser.validateLink = lambda _: True  # type: ignore[method-assign] - to see what it would refuse to show
+    parser.validateLink = _any_link  # type: ignore[method-assign]  # to see what it would refuse to show
     return parser
+
+
+def _any_link(url: str) -> bool:
+    return bool(url)
 
 
 _MARKDOWN = _markdown_parser()
 
 
-def found_addresses(text: str) -> list[str]:
+@cache
+def found_addresses(text: str) -> tuple[str, ...]:
     """What becomes a link although nobody marked it as one."""
-    return [match.url for match in _LINKIFIER.match(text) or []]
+    return tuple(str(match.url) for match in _LINKIFIER.match(text) or [])
 
 
 def active_in_mrkdwn(text: str, *, verbatim: bool) -> Active:
@@ -82,6 +88,7 @@ def active_in_mrkdwn(text: str, *, verbatim: bool) -> Active:
     return found
 
 
+@cache
 def active_in_markdown(text: str) -> Active:
     """What is active in a ``markdown`` block, or in a whole stream."""
     found = Active(calls=_PEOPLE.findall(text))

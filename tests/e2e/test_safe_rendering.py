@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from adapters.discord.api.messages import Spot
-from adapters.discord.api.reply_target import Address, ReplyMode
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.outbound import layouts, text
+from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
@@ -166,7 +167,7 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     guild, channel = str(asked.channel.guild_id), str(asked.channel.id)
     thread = ThreadKey("discord", guild, channel, str(asked.id))
     asker = Person(f"discord:user:{asked.author.id}", hostile)
-    address = Address(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
+    address = ReplyTarget(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
     message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
@@ -182,7 +183,7 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
         "quotes": layouts.said(quotes[:3_900], (citation(hostile),)),
         "chosen": layouts.chosen(hostile, hostile),
         "job": discord_cards.card({"latest": f"{hostile}\njob 0123456789abcdef", "note": hostile}),
-        "reply": layouts.layout(layouts.Text(layouts.reply_text(hostile), mentions=True)),
+        "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
     }
     for name, view in shown.items():
         await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
