@@ -182,7 +182,7 @@ class DiscordSurface:
             last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
             return [*(layouts.piece(part, "" if n else question) for n, part in enumerate(parts[:-1])), last]
 
-        await self._end(render)
+        await self._end(render, trace_id)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
@@ -190,32 +190,36 @@ class DiscordSurface:
         async def render() -> list[ui.LayoutView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
 
-        await self._end(render)
+        await self._end(render, trace_id)
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work; where even that may not be said, the log has it.
+        """Say that it did not work.
 
         Nothing is said of a wording that is not the question's any more: the place belongs to the later one.
         """
-        if self._superseded:
-            return
+        if not self._superseded:
+            await self._end(_failure(message, trace_id), trace_id)
 
-        async def render() -> list[ui.LayoutView]:
-            return [layouts.failed(message, trace_id)]
-
-        try:
-            await self._end(render)
-        except (NotFound, Denied, Refused) as error:
-            log.warning("failure_not_shown", trace_id=trace_id, reason=str(error))
-
-    async def _end(self, render: Render) -> None:
+    async def _end(self, render: Render, trace_id: str) -> None:
+        """Show the end in the first place that takes it. What is taken nowhere is said; else the log has it."""
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
             await self._posting.keep(stage="ending")
-            await self._shown_as.conclude(render)
+            try:
+                await self._shown_as.conclude(render)
+            except (NotFound, Denied) as error:
+                log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+            except Refused as error:
+                await self._say_refused(error, trace_id)
             await self._remember_first()
             self._pace.last = time.monotonic()
+
+    async def _say_refused(self, error: Refused, trace_id: str) -> None:
+        try:
+            await self._shown_as.conclude(_failure(str(error), trace_id))
+        except (NotFound, Denied, Refused) as again:
+            log.warning("end_not_shown", trace_id=trace_id, reason=str(again))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""
@@ -225,3 +229,10 @@ class DiscordSurface:
     def _moved(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""
         self._notices.append(f"I could not answer where you asked. {because}")
+
+
+def _failure(message: str, trace_id: str) -> Render:
+    async def render() -> list[ui.LayoutView]:
+        return [layouts.failed(message, trace_id)]
+
+    return render
