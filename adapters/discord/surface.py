@@ -171,6 +171,7 @@ class DiscordSurface:
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
+        trace_id = trace_id or self._trace_id
         parts = pieces(answer.text, answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
@@ -186,6 +187,7 @@ class DiscordSurface:
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
+        trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[ui.LayoutView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]

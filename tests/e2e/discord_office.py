@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from adapters.controls import Controls
 from adapters.desk import Desk
+from adapters.discord.answer_messages import Pauses
 from adapters.discord.platform import DiscordPlatform
 from adapters.knowledge_desk import KnowledgeCommands
 from adapters.testing.inbox import InProcessInbox
@@ -21,6 +22,8 @@ from core.places import PlaceSettings
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
 from tests.e2e.fake_discord import FakeDiscord
+
+SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
 
 
 async def parse(name: str, data: bytes) -> Parsed:
@@ -80,6 +83,7 @@ class Office:
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
             pace_seconds=self.pace_seconds,
+            pauses=SOON,
         )
 
     @asynccontextmanager

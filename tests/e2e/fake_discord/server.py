@@ -319,6 +319,10 @@ class FakeDiscord:
         """Cuts the connection, or closes it with a code such as 4000."""
         await self.gateway.drop(code)
 
+    def refuse_connections(self, times: int) -> None:
+        """Answers the gateway's next connections with 503."""
+        self.gateway.refuses = times
+
     async def ask_to_reconnect(self) -> None:
         await self.gateway.reconnect()
 
