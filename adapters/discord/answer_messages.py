@@ -133,7 +133,7 @@ class AnswerMessages:
         except Refused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(name, plain, instead_of=known, plain=True), self._pauses.posting)
-        if known:
+        if known and known != self._posting.get(name):  # a deferred answer is filled by what is posted after it
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 

@@ -7,6 +7,7 @@ real process as well.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from adapters.controls import Controls
 from adapters.desk import Desk
@@ -43,12 +44,15 @@ class Office:
         kb: KnowledgeCommands | None = None,
         library: bool = False,
         allowed_bots: Sequence[str] = (),
+        lanes: int = 4,
+        lease: timedelta = timedelta(seconds=30),
     ) -> None:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
         self.postings = InProcessPostings(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state, lease=lease)
+        self.lanes = lanes
         self.preferences = InProcessPreferences()
         self.feedback = InProcessFeedbackBox(self.scene.state)
         self.audit = InProcessAudit()
@@ -97,7 +101,7 @@ class Office:
             postings=self.postings,
             platforms={"discord": platform},
         )
-        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=self.lanes)
         stop = asyncio.Event()
         async with platform, asyncio.TaskGroup() as group:
             group.create_task(platform.run(stop))

@@ -171,10 +171,10 @@ async def test_a_thread_that_turns_out_to_be_locked_is_left_for_a_reply(discord:
     asked = await alice.says(ASKED)
     await held.reached()
     assert asked.thread is not None
-    discord.fail("POST", MESSAGES, status=400, code=160005, times=FOR_GOOD, channel=asked.thread.id)
+    discord.fail("POST", MESSAGES, status=400, code=160005, times=FOR_GOOD, about=asked.thread.id)
     held.release()
     await discord.until(lambda: asked.thread is not None, LONG, what="a thread")
-    discord.fail("PATCH", MESSAGE, status=400, code=160005, times=FOR_GOOD, channel=asked.thread.id)
+    discord.fail("PATCH", MESSAGE, status=400, code=160005, times=FOR_GOOD, about=asked.thread.id)
     await discord.until(lambda: any(REFUNDS in one.text for one in channel.posts()), LONG, what="a reply")
     (reply,) = [one for one in channel.posts() if one.author is discord.me]
     assert reply.reference is asked
@@ -225,7 +225,7 @@ async def test_who_takes_no_direct_messages_costs_nobody_else_anything(discord: 
     alice = discord.person("alice")
     await discord.take_permission("send_messages", discord.channel("random"))
     await discord.take_permission("send_messages_in_threads", discord.channel("random"))
-    discord.fail("POST", MESSAGES, status=403, code=50007, times=FOR_GOOD, channel=alice.dm_channel.id)
+    discord.fail("POST", MESSAGES, status=403, code=50007, times=FOR_GOOD, about=alice.dm_channel.id)
     await alice.says(ASKED, "random")
     asked = await discord.person("bob").says(ASKED)
     assert REFUNDS in (await discord.reply_to(asked, LONG)).text
