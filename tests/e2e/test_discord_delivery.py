@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from adapters.discord import messages
 from core.conversation import channel_principal
 from tests.e2e.discord_office import Office
 from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord, Message, Person
@@ -99,15 +100,16 @@ async def test_a_page_of_a_proxy_is_not_taken_for_discords_answer(
 
 
 async def test_a_layout_that_is_refused_is_posted_as_plain_text(discord: FakeDiscord, office: Office) -> None:
-    held = discord.hold("PATCH", MESSAGE)
+    first = discord.hold("POST", MESSAGES)
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
-    await held.reached()
+    await first.reached()
     discord.fail("PATCH", MESSAGE, status=400, code=50035, times=FOR_GOOD)
-    discord.fail("POST", MESSAGES, status=400, code=50035, times=1)
-    held.release()
+    discord.fail("POST", MESSAGES, status=400, code=50035)
+    first.release()
     found = await settled_on(discord, office, asked, alice)
     assert REFUNDS in found.text
+    assert found.buttons() == []
 
 
 async def test_a_bucket_with_a_long_window_and_requests_left_delays_nobody(
@@ -122,8 +124,12 @@ async def test_a_bucket_with_a_long_window_and_requests_left_delays_nobody(
         assert asked.thread is not None
 
 
-async def test_a_global_limit_is_waited_for_and_nothing_hangs_after_it(discord: FakeDiscord, office: Office) -> None:
-    discord.limit_rate("*", "*", retry_after=0.3, scope="global", times=3)
+async def test_a_global_limit_is_waited_for_and_nothing_hangs_after_it(
+    discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library never sends again when its own waiting for such a limit is cut short, as by a deadline."""
+    monkeypatch.setattr(messages, "TYPING_SECONDS", 0.1)
+    discord.limit_rate("POST", "/channels/{channel_id}/typing", retry_after=0.5, scope="global")
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
     assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
