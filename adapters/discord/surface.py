@@ -6,12 +6,11 @@ is relied on, and every edit first makes sure that no other worker has taken the
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import structlog
-from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.answer_messages import AnswerMessages, Pauses, Render
@@ -19,6 +18,7 @@ from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages
 from adapters.discord.places import Address, Manner
 from adapters.discord.reaching import Refused
+from adapters.discord.sanitizer import SanitizedView, Text
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.text import clipped, pieces, plain
 from adapters.discord.wordings import Superseded, Wordings
@@ -137,7 +137,7 @@ class DiscordSurface:
             self._notices.append(text)
         self._touch()
 
-    async def _working(self) -> list[ui.LayoutView]:
+    async def _working(self) -> list[SanitizedView]:
         question = self._question_line()
         return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
 
@@ -147,9 +147,18 @@ class DiscordSurface:
         if self._shown_as.manner not in apart and self._address.manner not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        moved = self._shown_as.manner is Manner.DIRECT and self._address.manner is not Manner.DIRECT
-        where = f"\n-# asked in <#{self._address.channel}>" if moved and self._address.guild else ""
-        return f"> {plain(clipped(self._message.text, 300))}{alone}{where}"
+        return f"> {plain(clipped(self._message.text, 300))}{alone}"
+
+    def _with_place(self, render: Render) -> Render:
+        """With where it was asked, where the answer had to go to the asker directly."""
+
+        async def rendered() -> Sequence[SanitizedView]:
+            views = await render()
+            if self._address.guild and self._shown_as.manner is Manner.DIRECT is not self._address.manner:
+                views[0].add_item(Text(f"-# asked in <#{self._address.channel}>", mentions=True))
+            return views
+
+        return rendered
 
     def _touch(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
@@ -177,11 +186,14 @@ class DiscordSurface:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = await self._extras()
 
-        async def render() -> list[ui.LayoutView]:
+        async def render() -> list[SanitizedView]:
             question = self._question_line()
             beside = replace(extras, question="" if len(parts) > 1 else question)
             last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
-            return [*(layouts.piece(part, "" if n else question) for n, part in enumerate(parts[:-1])), last]
+            return [
+                *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
+                last,
+            ]
 
         await self._end(render, trace_id)
 
@@ -189,7 +201,7 @@ class DiscordSurface:
         """A checkpoint's card."""
         trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
-        async def render() -> list[ui.LayoutView]:
+        async def render() -> list[SanitizedView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
 
         await self._end(render, trace_id)
@@ -209,7 +221,7 @@ class DiscordSurface:
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
             await self._posting.keep(stage="ending")
             try:
-                await self._shown_as.conclude(render)
+                await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
                 log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
             except Refused as error:
@@ -219,7 +231,7 @@ class DiscordSurface:
 
     async def _say_refused(self, error: Refused, trace_id: str) -> None:
         try:
-            await self._shown_as.conclude(_failure(str(error), trace_id))
+            await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
         except (NotFound, Denied, Refused) as again:
             log.warning("end_not_shown", trace_id=trace_id, reason=str(again))
 
@@ -234,7 +246,7 @@ class DiscordSurface:
 
 
 def _failure(message: str, trace_id: str) -> Render:
-    async def render() -> list[ui.LayoutView]:
+    async def render() -> list[SanitizedView]:
         return [layouts.failed(message, trace_id)]
 
     return render
