@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.ports import Postings
+from core.ports.message_state import MessageStateStore
 
 LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
 OPEN, TAKEN, DONE = "open", "taken", "done"
@@ -27,7 +27,7 @@ class Taken(StrEnum):
 class OneTimeActions:
     """Each action is a subject of the postings, kept for as long as they are. ``now`` is in seconds since the epoch."""
 
-    postings: Postings
+    postings: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def open(self, thread: str, subject: str, person: str) -> None:

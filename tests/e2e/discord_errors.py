@@ -13,11 +13,11 @@ from datetime import timedelta
 
 import pytest
 
-from adapters import leasing
-from core.conversation import channel_principal
+from core.model.conversation import channel_principal
+from core.service import leases as leasing
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import Channel, FakeDiscord, Interaction, Message, Person
-from tests.e2e.fake_discord.error_codes import Trouble
+from tests.fakes.discord import Channel, FakeDiscord, Interaction, Message, Person
+from tests.fakes.discord.error_codes import Trouble
 
 REFUNDS = "Refunds are paid within 14 days."
 QUESTION = "how long do refunds take?"

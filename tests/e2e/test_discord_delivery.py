@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from adapters.discord import messages
-from core.conversation import channel_principal
+from adapters.discord.api import messages
+from core.model.conversation import channel_principal
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord, Message, Person
+from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
 
 pytestmark = [
     pytest.mark.e2e,

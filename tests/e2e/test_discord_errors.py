@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.e2e.discord_errors import ROUTES, Route, Theatre, table, theatre
-from tests.e2e.fake_discord import SPECIFICATION
-from tests.e2e.fake_discord.error_codes import SHORT
+from tests.fakes.discord import SPECIFICATION
+from tests.fakes.discord.error_codes import SHORT
 
 pytestmark = [
     pytest.mark.e2e,

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from tests.e2e.discord_errors import ROUTES, Played, table, theatre
-from tests.e2e.fake_discord.error_codes import WHOLE
+from tests.fakes.discord.error_codes import WHOLE
 
 AT_ONCE = 64
 
