@@ -27,13 +27,13 @@ from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clipped
-from adapters.one_time_actions import OneTimeActions, Taken
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.json_codec import from_json, to_json
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
+from core.service.one_time_actions import OneTimeActions, Taken
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."

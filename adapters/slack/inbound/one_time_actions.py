@@ -10,14 +10,14 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from adapters.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, Taken
 from core.ports.message_state import MessageStateStore
+from core.service.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, Taken
 
-__all__ = ["LOST_SECONDS", "OneTimeActions", "Taken", "kept_under"]
+__all__ = ["LOST_SECONDS", "PersonalActions", "Taken", "kept_under"]
 
 
 @dataclass(frozen=True, slots=True)
-class OneTimeActions:
+class PersonalActions:
     """Kept with what is posted, for as long as that is, under the person they were made for."""
 
     postings: MessageStateStore
