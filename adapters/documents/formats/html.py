@@ -4,6 +4,7 @@ import codecs
 import re
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 from adapters.documents.encodings import decode
 from adapters.documents.html_markdown import soup, to_markdown
@@ -72,11 +73,27 @@ def main_markdown(page: BeautifulSoup) -> str:
 
 def _remove_furniture(body: Tag) -> None:
     """Navigation, headers, footers, banners; only where something is left without them."""
+    lengths = _text_lengths(body)
+    left = lengths.get(id(body), 0)
     for tag in body.find_all(True):
         if tag.decomposed or not _is_furniture(tag):
             continue
-        if len(tag.get_text(" ", strip=True)) < 0.6 * len(body.get_text(" ", strip=True)):
+        length = lengths.get(id(tag), 0)
+        if length < 0.6 * left:
+            left -= length
             tag.decompose()
+
+
+def _text_lengths(body: Tag) -> dict[int, int]:
+    """Characters of text below each element, by the element's identity, in one walk."""
+    lengths: dict[int, int] = {}
+    for text in body.find_all(string=True):
+        length = len(text.strip()) + 1 if type(text) is NavigableString and text.strip() else 0
+        for above in text.parents if length else ():
+            lengths[id(above)] = lengths.get(id(above), 0) + length
+            if above is body:
+                break
+    return lengths
 
 
 def _is_furniture(tag: Tag) -> bool:
