@@ -50,11 +50,11 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def page_text(data: bytes) -> str:
-    """A page's bytes as text, with the encoding that it declares in a meta element or XML declaration."""
+def page_text(data: bytes, declared: str | None = None) -> str:
+    """A page's bytes as text in the encoding that was declared for it, else in the one that it declares itself."""
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
-    declared = match[1].decode("ascii", "ignore") if match else None
+    declared = declared or (match[1].decode("ascii", "ignore") if match else None)
     return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _known(declared) else None))
 
 
