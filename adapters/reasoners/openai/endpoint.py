@@ -16,8 +16,8 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
-from adapters.reasoners.server_sent_events import ServerSentEvents
-from adapters.reasoners.structured import as_number
+from adapters.reasoners.openai.server_sent_events import ServerSentEvents
+from adapters.reasoners.openai.structured_output import as_number
 from core.budget import Meter, Prices
 from core.errors import ModelMisbehaved, ModelUnavailable
 from core.ports import Purse
@@ -129,7 +129,7 @@ class Endpoint:
         import httpx2
         from openai import AsyncOpenAI
 
-        from adapters.reasoners.openai_transport import http_client
+        from adapters.reasoners.openai.transport import http_client
 
         self.model = model
         self.host = urlsplit(base_url).hostname or "the configured address"

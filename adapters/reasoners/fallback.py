@@ -1,8 +1,7 @@
 """A reasoner that never leaves a question unanswered: when the first one cannot work, the second does.
 
-A circuit breaker keeps people from waiting for an endpoint that is known to be down: after several failures in a row
-it is not asked until a cool-down is over, and then by one question only (M. Nygard, "Release It!", ch. 5). Whoever
-waited once in vain for a hanging endpoint does not wait for it again with the same question.
+A circuit breaker keeps people from waiting for an endpoint that is known to be down. Whoever waited once in vain for a
+hanging endpoint does not wait for it again with the same question.
 """
 
 import asyncio
@@ -10,9 +9,9 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeVar
 
+from adapters.reasoners.circuit_breaker import BreakerState, CircuitBreaker
 from core.answer import Claim, ClaimVerdict
 from core.budget import Meter
 from core.conversation import Thread, Turn
@@ -30,60 +29,6 @@ LONG_WAIT_SECONDS = 5.0  # a failure that took this long is not waited for again
 REMEMBERED = 512  # questions that have waited in vain
 
 
-class BreakerState(StrEnum):
-    """Closed lets calls through, open does not, half-open lets one through to see."""
-
-    CLOSED = "closed"
-    OPEN = "open"
-    HALF_OPEN = "half-open"
-
-
-class Breaker:
-    """Counts failures in a row. Belongs to one event loop."""
-
-    def __init__(self, clock: Clock, failures: int, cool_down_seconds: float) -> None:
-        """Closed at first."""
-        self._clock = clock
-        self._most = failures
-        self._cool_down = cool_down_seconds
-        self._failures = 0
-        self._opened_at = 0.0
-        self._trying = False
-
-    @property
-    def state(self) -> BreakerState:
-        """Where it stands now."""
-        if self._failures < self._most:
-            return BreakerState.CLOSED
-        over = self._clock.monotonic() - self._opened_at >= self._cool_down
-        return BreakerState.HALF_OPEN if over or self._trying else BreakerState.OPEN
-
-    @property
-    def failures(self) -> int:
-        """How many calls have failed since one succeeded."""
-        return self._failures
-
-    def admits(self) -> bool:
-        """Whether a call may go through now; one that may must end in ``worked``, ``failed`` or ``left``."""
-        if self.state is BreakerState.HALF_OPEN and not self._trying:
-            self._trying = True
-            return True
-        return self.state is BreakerState.CLOSED
-
-    def worked(self) -> None:
-        """The call succeeded."""
-        self._failures, self._trying = 0, False
-
-    def failed(self) -> None:
-        """The call failed."""
-        self._failures += 1
-        self._opened_at, self._trying = self._clock.monotonic(), False
-
-    def left(self) -> None:
-        """The call ended without saying anything about the endpoint."""
-        self._trying = False
-
-
 @dataclass(frozen=True, slots=True)
 class Reserves:
     """Seconds of the remaining time that the first reasoner may not use, by step.
@@ -96,7 +41,7 @@ class Reserves:
     write: float = 2.0  # composing, checking and the rest
 
 
-class StandbyReasoner:
+class FallbackReasoner:
     """Asks ``primary``, and ``standby`` when that cannot work. The same Reasoner to the loop."""
 
     def __init__(
@@ -113,7 +58,7 @@ class StandbyReasoner:
         self._primary = primary
         self._standby = standby
         self._clock = clock
-        self._breaker = Breaker(clock, failures, cool_down_seconds)
+        self._breaker = CircuitBreaker(clock, failures, cool_down_seconds)
         self._reserves = reserves or Reserves()
         self._waited: deque[str] = deque(maxlen=REMEMBERED)
 
@@ -220,17 +165,17 @@ class StandbyReasoner:
             while (part := await _before(deadline, anext(parts, None))) is not None:
                 if isinstance(part, Withheld):  # that is a reply too, and nobody reads on after it
                     settled = True
-                    self._breaker.worked()
+                    self._breaker.record_success()
                 yield part
             settled = True
-            self._breaker.worked()
+            self._breaker.record_success()
         except ModelUnavailable:
             settled = True
             self._failed(inquiry.id, started)
             raise
         finally:
             if not settled:
-                self._breaker.left()
+                self._breaker.release()
             if isinstance(parts, AsyncGenerator):
                 await parts.aclose()
 
@@ -246,10 +191,10 @@ class StandbyReasoner:
             except ModelUnavailable:
                 self._failed(inquiry_id, started)
             except BaseException:
-                self._breaker.left()
+                self._breaker.release()
                 raise
             else:
-                self._breaker.worked()
+                self._breaker.record_success()
                 return result, self._primary.name
         result = await step(self._standby)
         if QUOTING not in meter.notices:
@@ -260,7 +205,7 @@ class StandbyReasoner:
         return meter.remaining > reserve and inquiry_id not in self._waited and self._breaker.admits()
 
     def _failed(self, inquiry_id: str, started: float) -> None:
-        self._breaker.failed()
+        self._breaker.record_failure()
         if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:
             self._waited.append(inquiry_id)
 

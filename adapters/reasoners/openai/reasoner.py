@@ -11,10 +11,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
-from adapters.reasoners import openai_prompts as prompts
-from adapters.reasoners.openai_endpoint import Ask, Calling, Endpoint
-from adapters.reasoners.openai_tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
-from adapters.reasoners.structured import (
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.endpoint import Ask, Calling, Endpoint
+from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
     ThoughtFilter,
     as_flag,
@@ -24,6 +23,7 @@ from adapters.reasoners.structured import (
     json_in,
     without_thoughts,
 )
+from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
 from core.answer import Claim, ClaimVerdict, Support
 from core.budget import Meter
 from core.conversation import Thread, Turn

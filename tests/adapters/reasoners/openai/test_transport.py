@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
-from adapters.reasoners.server_sent_events import LONGEST_EVENT, ServerSentEvents
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
+from adapters.reasoners.openai.server_sent_events import LONGEST_EVENT, ServerSentEvents
 from adapters.testing.endpoint import Garbles, ScriptedEndpoint
 from core.errors import ModelUnavailable
 from core.inquiry import Reply

@@ -11,9 +11,9 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 
-from adapters.reasoners.openai_endpoint import Ask
-from adapters.reasoners.openai_tools import TOOLS_IN_WORDS, tools_for
-from adapters.reasoners.structured import MISSING, UNCLEAR
+from adapters.reasoners.openai.endpoint import Ask
+from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
+from adapters.reasoners.openai.tools import TOOLS_IN_WORDS, tools_for
 from core.answer import Claim
 from core.conversation import Thread, Turn
 from core.evidence import Evidence

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.standby import CAPPED, QUOTING, STOOD_IN, BreakerState, Reserves, StandbyReasoner
+from adapters.reasoners.circuit_breaker import BreakerState
+from adapters.reasoners.fallback import CAPPED, QUOTING, STOOD_IN, FallbackReasoner, Reserves
 from adapters.testing.clock import ManualClock
 from adapters.testing.endpoint import ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
@@ -37,17 +38,17 @@ def quoting() -> ScriptedReasoner:
 
 
 @pytest.fixture
-def pair(model: ScriptedReasoner, quoting: ScriptedReasoner, clock: ManualClock) -> StandbyReasoner:
-    return StandbyReasoner(model, quoting, clock=clock, failures=5, cool_down_seconds=30)
+def pair(model: ScriptedReasoner, quoting: ScriptedReasoner, clock: ManualClock) -> FallbackReasoner:
+    return FallbackReasoner(model, quoting, clock=clock, failures=5, cool_down_seconds=30)
 
 
-async def written(pair: StandbyReasoner, counted: Meter | None = None, **asked: Any) -> list[object]:
+async def written(pair: FallbackReasoner, counted: Meter | None = None, **asked: Any) -> list[object]:
     stream = pair.compose(inquiry(**asked), thread(), library(grade=8).items, counted or meter())
     return [part async for part in stream]
 
 
 async def test_while_the_model_works_nothing_is_said_and_the_standby_rests(
-    pair: StandbyReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, quoting: ScriptedReasoner
 ) -> None:
     counted = meter()
     await pair.understand(inquiry(), thread(), counted)
@@ -58,7 +59,7 @@ async def test_while_the_model_works_nothing_is_said_and_the_standby_rests(
 
 
 async def test_the_standby_writes_when_the_model_is_down_and_says_so_once(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     for step in ("understand", "grade", "decide", "compose", "check"):
         model.always(step, lambda *_: (_ for _ in ()).throw(DOWN))
@@ -75,7 +76,7 @@ async def test_the_standby_writes_when_the_model_is_down_and_says_so_once(
 
 
 async def test_an_answer_that_breaks_off_begins_again(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("compose", ["Refunds ", "stay ", DOWN])
     quoting.enqueue("compose", "Quoted [1].")
@@ -84,7 +85,7 @@ async def test_an_answer_that_breaks_off_begins_again(
 
 @pytest.mark.parametrize("away", [DOWN, BudgetExhausted("all used")])
 async def test_an_attempt_is_withheld_rather_than_quoted_from_evidence_that_nobody_graded(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner, away: Exception
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner, away: Exception
 ) -> None:
     model.enqueue("compose", ["Refunds ", away])
     assert await written(pair, attempt=True) == ["Refunds ", Withheld()]
@@ -92,7 +93,7 @@ async def test_an_attempt_is_withheld_rather_than_quoted_from_evidence_that_nobo
 
 
 async def test_a_draft_that_the_model_withholds_shows_that_the_model_works(
-    pair: StandbyReasoner, model: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner
 ) -> None:
     model.enqueue("decide", *[DOWN] * 4, DOWN).enqueue("compose", [Withheld("the price")])
     for _ in range(4):
@@ -104,7 +105,7 @@ async def test_a_draft_that_the_model_withholds_shows_that_the_model_works(
 
 
 async def test_nothing_usable_counts_as_a_failure_too(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("check", ModelMisbehaved("no verdicts"))
     verdicts = await pair.check(inquiry(), [Claim("A.", (1,))], meter())
@@ -113,7 +114,7 @@ async def test_nothing_usable_counts_as_a_failure_too(
 
 
 async def test_after_five_failures_the_model_is_not_asked_until_the_cool_down_is_over(
-    pair: StandbyReasoner, model: ScriptedReasoner, clock: ManualClock
+    pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:
     model.enqueue("decide", *[DOWN] * 5)
     for _ in range(5):
@@ -132,7 +133,7 @@ async def test_after_five_failures_the_model_is_not_asked_until_the_cool_down_is
 
 
 async def test_a_trial_that_fails_opens_the_breaker_again(
-    pair: StandbyReasoner, model: ScriptedReasoner, clock: ManualClock
+    pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:
     model.enqueue("decide", *[DOWN] * 6)
     for _ in range(5):
@@ -145,7 +146,7 @@ async def test_a_trial_that_fails_opens_the_breaker_again(
     assert len(model.calls) == 6
 
 
-async def test_a_success_in_between_starts_the_count_again(pair: StandbyReasoner, model: ScriptedReasoner) -> None:
+async def test_a_success_in_between_starts_the_count_again(pair: FallbackReasoner, model: ScriptedReasoner) -> None:
     model.enqueue("decide", *[DOWN] * 4, Sufficient(), *[DOWN] * 4)
     for _ in range(9):
         await pair.decide(inquiry(), thread(), meter())
@@ -162,7 +163,7 @@ async def test_only_one_question_tries_after_the_cool_down(quoting: ScriptedReas
             return "asked"
 
     model = Slow("model").enqueue("decide", *[DOWN] * 5)
-    pair = StandbyReasoner(model, quoting, clock=clock)
+    pair = FallbackReasoner(model, quoting, clock=clock)
     for _ in range(5):
         await pair.decide(inquiry(), thread(), meter())
     clock.advance(30)
@@ -176,7 +177,7 @@ async def test_only_one_question_tries_after_the_cool_down(quoting: ScriptedReas
 
 
 async def test_a_trial_that_is_called_off_lets_another_one_try(
-    pair: StandbyReasoner, model: ScriptedReasoner, clock: ManualClock
+    pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:
     model.enqueue("decide", *[DOWN] * 5, BudgetExhausted("all used"))
     for _ in range(5):
@@ -189,7 +190,7 @@ async def test_a_trial_that_is_called_off_lets_another_one_try(
 
 
 async def test_a_cap_while_searching_is_passed_on_but_the_answer_is_still_quoted(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("decide", BudgetExhausted("all used"))
     model.enqueue("compose", BudgetExhausted("all used"))
@@ -202,7 +203,7 @@ async def test_a_cap_while_searching_is_passed_on_but_the_answer_is_still_quoted
 
 
 async def test_a_greeting_from_the_standby_is_signed_by_it(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("understand", DOWN)
     quoting.enqueue("understand", Reply("Hello!"))
@@ -219,7 +220,7 @@ async def test_nobody_waits_twice_for_a_hanging_model_with_one_question(
         raise DOWN
 
     model.enqueue("understand", after_a_while)
-    pair = StandbyReasoner(model, quoting, clock=clock)
+    pair = FallbackReasoner(model, quoting, clock=clock)
     await pair.understand(inquiry(id="one"), thread(), meter(clock))
     await pair.decide(inquiry(id="one"), thread(), meter(clock))
     assert not model.called("decide")
@@ -228,7 +229,7 @@ async def test_nobody_waits_twice_for_a_hanging_model_with_one_question(
 
 
 async def test_with_too_little_time_left_the_standby_is_asked_at_once(
-    pair: StandbyReasoner, model: ScriptedReasoner, clock: ManualClock
+    pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:
     counted = meter(clock, seconds=60)
     clock.advance(59)
@@ -238,7 +239,7 @@ async def test_with_too_little_time_left_the_standby_is_asked_at_once(
 
 
 async def test_summaries_and_critiques_have_a_standby_too(
-    pair: StandbyReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
+    pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("summarise", DOWN).enqueue("critique", DOWN)
     quoting.enqueue("summarise", "They talked.").enqueue("critique", "")
@@ -260,7 +261,7 @@ async def test_a_hang_in_the_middle_leaves_time_for_the_standby(endpoint: Script
     async with opened(endpoint, seconds=30) as reasoner:
         reserves = Reserves(understand=0.2, gather=0.2, write=0.2)
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Quoted [1].")
-        pair = StandbyReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
+        pair = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         parts = [part async for part in pair.compose(inquiry(), thread(), library(grade=8).items, meter(seconds=0.5))]
     assert parts[-2:] == [Restarted(QUOTING), "Quoted [1]."]
     assert parts[0] == "a"
@@ -270,7 +271,7 @@ async def test_the_standby_has_written_before_the_time_is_over(endpoint: Scripte
     endpoint.hangs()
     async with opened(endpoint, seconds=30) as reasoner:
         reserves = Reserves(understand=0.9, gather=0.9, write=0.9)
-        pair = StandbyReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock(), reserves=reserves)
+        pair = FallbackReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock(), reserves=reserves)
         async with asyncio.timeout(1.0):  # as the loop that waits for it would
             assert await written(pair, meter(seconds=1.0))
 
@@ -280,7 +281,7 @@ async def test_five_failing_calls_open_the_breaker_and_the_endpoint_is_left_in_p
 ) -> None:
     endpoint.fails(401, times=50)
     async with opened(endpoint) as reasoner:
-        pair = StandbyReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
+        pair = FallbackReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
         for _ in range(20):
             assert isinstance(await pair.understand(inquiry(), thread(), meter()), Investigate)
             assert not isinstance(await pair.decide(inquiry(), thread(), meter()), Insufficient)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.reasoners.structured import (
+from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
     ThoughtFilter,
     as_flag,

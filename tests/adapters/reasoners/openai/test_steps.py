@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from core.answer import Claim, Support
 from core.conversation import ContextMessage

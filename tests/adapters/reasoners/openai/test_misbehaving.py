@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
-from adapters.reasoners.openai_tools import MOST_MOVES
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
+from adapters.reasoners.openai.tools import MOST_MOVES
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, ScriptedEndpoint
 from core.answer import Claim
 from core.budget import Meter
