@@ -9,8 +9,8 @@ from adapters.documents.encodings import clean, decode
 from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Parsed
 
 if TYPE_CHECKING:
     import olefile

@@ -10,8 +10,8 @@ from adapters.documents.number_format import shown_number
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities, xml
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 MAX_SLIDES = 3_000

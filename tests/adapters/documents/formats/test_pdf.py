@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.documents.reader import read
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Parsed
 
 if TYPE_CHECKING:
     import pypdf
