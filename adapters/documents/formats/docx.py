@@ -5,7 +5,7 @@ text boxes and nested tables are not in its paragraph list. Deleted text of trac
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -191,23 +191,12 @@ def _collect(element: Any, runs: list[tuple[str, bool]]) -> None:
 
 def _sign(element: Any) -> str | None:
     """What an element that is no text stands for: a space, a break, a reference, an equation; None for all others."""
-    match element.tag.rpartition("}")[2]:
-        case "tab" | "ptab":
-            return " "
-        case "br" | "cr":
-            return " " if element.get(f"{W}type") in ("page", "column") else "\n"
-        case "noBreakHyphen":
-            return "-"
-        case "footnoteReference":
-            return f"[^{element.get(f'{W}id')}]"
-        case "endnoteReference":
-            return f"[^{ENDNOTE}{element.get(f'{W}id')}]"
-        case "oMath" | "oMathPara":
-            return _equation(element)
-        case "docPr":
-            return _alt(element)
-        case _:
-            return None
+    writer = _SIGNS.get(element.tag.rpartition("}")[2])
+    return None if writer is None else writer(element)
+
+
+def _break(element: Any) -> str:
+    return " " if element.get(f"{W}type") in ("page", "column") else "\n"
 
 
 def _equation(element: Any) -> str:
@@ -222,6 +211,20 @@ def _alt(element: Any) -> str:
     alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
     alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
     return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
+
+
+_SIGNS: dict[str, Callable[[Any], str]] = {
+    "tab": lambda _: " ",
+    "ptab": lambda _: " ",
+    "br": _break,
+    "cr": _break,
+    "noBreakHyphen": lambda _: "-",
+    "footnoteReference": lambda element: f"[^{element.get(f'{W}id')}]",
+    "endnoteReference": lambda element: f"[^{ENDNOTE}{element.get(f'{W}id')}]",
+    "oMath": _equation,
+    "oMathPara": _equation,
+    "docPr": _alt,
+}
 
 
 def _is_bold(run: Any) -> bool:

@@ -282,7 +282,7 @@ def _line(page: PageText, at: list[int], codes: list[int]) -> Line | None:
         kept = [(i, code) for i, code in zip(at, codes, strict=True) if i not in hidden]
         at, codes = [i for i, _ in kept], [code for _, code in kept]
         inked = [i for i in inked if i not in hidden]
-    text = _characters(codes)
+    text = characters(codes)
     if not text or not inked:
         return None
     sizes = [_size(raw, i) for i in (inked[0], inked[len(inked) // 2], inked[-1])]
@@ -304,7 +304,7 @@ def _line(page: PageText, at: list[int], codes: list[int]) -> Line | None:
     )
 
 
-def _characters(codes: list[int]) -> str:
+def characters(codes: list[int]) -> str:
     """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
     known = (code for code in codes if code <= 0x10FFFF)  # a font may claim more than there is
     text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in known)

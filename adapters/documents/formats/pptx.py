@@ -164,7 +164,8 @@ def _plot_rows(plot: Any) -> list[list[str]]:
         for one in series
         for i in range(min(len(list(one.values)), MAX_CATEGORIES))
     ]
-    return [["Series", "x", "y", "size"], *points] if points else []
+    width = 4 if any(point[3] for point in points) else 3
+    return [row[:width] for row in [["Series", "x", "y", "size"], *points]] if points else []
 
 
 def _point(series: Any, axis: str, index: int) -> str:

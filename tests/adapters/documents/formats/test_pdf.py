@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.documents.formats.pdf import characters
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Parsed
@@ -118,16 +119,8 @@ def test_text_outside_the_shown_part_of_a_page_is_not_cited_under_it() -> None:
     ]
 
 
-def test_a_font_that_names_characters_which_do_not_exist_costs_only_those() -> None:
-    names = (
-        b"/CIDInit/ProcSet findresource begin 12 dict begin begincmap/CMapName/X def/CMapType 2 def\n"
-        b"1 begincodespacerange<00><FF>endcodespacerange\n"
-        b"1 beginbfchar<78><DBFFDFFFDBFFDFFF>endbfchar\nendcmap end end"
-    )
-    font = HELVETICA[:-2] + b"/ToUnicode 4 0 R>>"
-    stream = b"<</Length %d>>stream\n%s\nendstream" % (len(names), names)
-    parsed = read("a.pdf", raw_pdf((b"", said("Refunds take five days x", 50, 700)), font=font, more=(stream,)))
-    assert "Refunds take five days" in text_of(parsed)
+def test_characters_beyond_those_that_exist_cost_only_themselves() -> None:
+    assert characters([0x52, 0x110000, 0x66FF_FFFF, 0x31, 0xD83D, 0xDE00, 0x1F600]) == "R1😀😀"
 
 
 def widget(name: bytes, value: bytes, bottom: int, more: bytes = b"") -> bytes:
