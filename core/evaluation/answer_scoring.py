@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from core.answer import Outcome
 from core.evaluation.question_sets import Polarity, Question
-from core.language import sentences
+from core.model.answer import Outcome
+from core.model.text import sentences
 
 _MARKERS = re.compile(r"\s*(?:\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|【\d{1,3}】)")
 _LINKS = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
