@@ -138,6 +138,10 @@ def test_every_kind_of_question_is_asked_and_a_fifth_has_no_answer(name: str) ->
     assert len({(one.text, one.follows) for one in asked}) == len(asked)
 
 
+def test_no_set_is_missing() -> None:
+    assert SETS == ["check", "tune", "unseen"]
+
+
 def test_questions_without_a_manifest_are_refused(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text("{}", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"documents\.json"):
