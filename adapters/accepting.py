@@ -14,10 +14,11 @@ from adapters.knowledge_desk import MOST_FILES, Caller, KbCommand
 from adapters.knowledge_text import shown_link
 from adapters.materials import file_name, spool_name
 from core.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.ingestion.archive import Archive
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState, content_digest, waiting_duplicate
 from core.ingestion.leftovers import Leftovers
-from core.ingestion.shelves import Archive, Decision, Every, Proposal, Schedule, ShelfRecords, Shelves
+from core.ingestion.shelves import Decision, Every, Proposal, Schedule, ShelfRecords, Shelves
 from core.knowledge import Document
 from core.ports import Clock, Inbox
 from core.serial import to_json

@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
-from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.places import Address, Manner
 from adapters.discord.reaching import Refused, TokenRefused
+from adapters.discord.sanitizer import SanitizedView
 from adapters.platform import Posting
 from core.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 
@@ -26,7 +26,7 @@ NOWHERE = (NotFound, Denied, Refused)  # what says that it is the place, or the 
 
 log = structlog.get_logger(__name__)
 
-Render = Callable[[], Awaitable[Sequence[ui.LayoutView]]]
+Render = Callable[[], Awaitable[Sequence[SanitizedView]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class AnswerMessages:
             log.info("posting_again", part=name)
         await self._post(name, part, instead_of=known)
 
-    async def _surely(self, name: str, part: ui.LayoutView) -> None:
+    async def _surely(self, name: str, part: SanitizedView) -> None:
         known = self._posting.get(name)
         if known and await self._edited(int(known), part):
             return
@@ -137,7 +137,7 @@ class AnswerMessages:
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 
-    async def _edited(self, message: int, part: ui.LayoutView) -> bool:
+    async def _edited(self, message: int, part: SanitizedView) -> bool:
         """Whether the message shows this now; otherwise it is to be posted anew."""
         try:
             await self._patiently(lambda: self._messages.edit(self._spot(), message, part), self._pauses.editing)
@@ -160,7 +160,7 @@ class AnswerMessages:
                 await asyncio.sleep(pause)
         return await call()
 
-    async def _post(self, name: str, part: ui.LayoutView, *, instead_of: str = "", plain: bool = False) -> None:
+    async def _post(self, name: str, part: SanitizedView, *, instead_of: str = "", plain: bool = False) -> None:
         """A new message; its id is kept. What it stands in for is part of its nonce, so that it is another message."""
         spot = self._spot()
         named = f"{spot.channel}/{name}" + (f"/{instead_of}" if instead_of else "") + ("/plain" if plain else "")

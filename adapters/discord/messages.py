@@ -12,12 +12,12 @@ from typing import Literal, Self
 
 import discord
 import structlog
-from discord import ui
 
 from adapters.discord.api_responses import LimitedForLong
 from adapters.discord.layouts import only_text, text_of
 from adapters.discord.places import TOKEN_SECONDS, Address, Manner
 from adapters.discord.reaching import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, TokenRefused, reaching
+from adapters.discord.sanitizer import SanitizedView, label, markdown
 from adapters.discord.text import thread_name
 from core.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 
@@ -75,7 +75,7 @@ class Messages:
         webhook.type = discord.WebhookType.application  # what an interaction's token stands for
         return webhook
 
-    async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
+    async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
         if spot.token_is_good and spot.private:
             async with reaching("answer privately"):
@@ -100,7 +100,7 @@ class Messages:
             await self.edit(spot, message.id, shown)
         return message.id
 
-    async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+    async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
         """Replace what a message of ours shows. Raises NotFound when it is gone."""
         if spot.token_is_good:
             try:
@@ -176,7 +176,8 @@ class Messages:
         message = channel.get_partial_message(int(address.message))
         async with reaching("start a thread", THREAD_SECONDS):
             try:
-                thread = await message.create_thread(name=thread_name(question), auto_archive_duration=THREAD_MINUTES)
+                name = label(thread_name(question))
+                thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
             except discord.HTTPException as error:
                 if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
                     return message.id
@@ -207,15 +208,14 @@ class Messages:
         except FootnoteError:
             return
 
-    async def call_role(self, spot: Spot, role_id: int, text: str, key: str) -> None:
-        """Mention one role, and nobody else: the only mention there is."""
+    async def call_role(self, spot: Spot, role_id: int, text: str, link: str, key: str) -> None:
+        """Mention one role, and nobody else: the only mention there is. ``link`` leads to what it is about."""
         allowed = discord.AllowedMentions(
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
+        words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
         async with reaching("ask a person"):
-            await self._channel(spot).send(
-                f"<@&{role_id}> {text}", nonce=key, allowed_mentions=allowed, suppress_embeds=True
-            )
+            await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
 
 
 def spot_of(address: Address, channel: int | None = None) -> Spot:

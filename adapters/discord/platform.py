@@ -342,7 +342,7 @@ class DiscordPlatform:
         try:
             spot = Spot(await self.messages.direct_channel(int(address.asker)))
             about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
-            await self.messages.post(spot, layouts.said(text + about), key)
+            await self.messages.post(spot, layouts.said(text + about, mentions=True), key)
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import structlog
-from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.answer_messages import AnswerMessages, Pauses, Render
@@ -19,6 +18,7 @@ from adapters.discord.layouts import Extras
 from adapters.discord.messages import Messages
 from adapters.discord.places import Address, Manner
 from adapters.discord.reaching import Refused
+from adapters.discord.sanitizer import SanitizedView
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.text import clipped, pieces, plain
 from adapters.discord.wordings import Superseded, Wordings
@@ -137,7 +137,7 @@ class DiscordSurface:
             self._notices.append(text)
         self._touch()
 
-    async def _working(self) -> list[ui.LayoutView]:
+    async def _working(self) -> list[SanitizedView]:
         question = self._question_line()
         return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
 
@@ -176,18 +176,21 @@ class DiscordSurface:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = await self._extras()
 
-        async def render() -> list[ui.LayoutView]:
+        async def render() -> list[SanitizedView]:
             question = self._question_line()
             beside = replace(extras, question="" if len(parts) > 1 else question)
             last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
-            return [*(layouts.piece(part, "" if n else question) for n, part in enumerate(parts[:-1])), last]
+            return [
+                *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
+                last,
+            ]
 
         await self._end(render)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
 
-        async def render() -> list[ui.LayoutView]:
+        async def render() -> list[SanitizedView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
 
         await self._end(render)
@@ -200,7 +203,7 @@ class DiscordSurface:
         if self._superseded:
             return
 
-        async def render() -> list[ui.LayoutView]:
+        async def render() -> list[SanitizedView]:
             return [layouts.failed(message, trace_id)]
 
         try:

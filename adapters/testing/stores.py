@@ -263,6 +263,7 @@ class InProcessCatalogue(Catalogue):
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
+        self._index = ""
         self._documents: dict[str, Document] = {}
 
     async def bases(self) -> Sequence[KnowledgeBase]:
@@ -300,6 +301,14 @@ class InProcessCatalogue(Catalogue):
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """The visible version of each of these documents; invisible ones are absent."""
         return {name: self._documents[name].version for name in document_ids if name in self._documents}
+
+    async def index_identity(self) -> str:
+        """Which index the passages are in."""
+        return self._index
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
+        self._index = identity
 
 
 class InProcessFeedbackBox(FeedbackBox):

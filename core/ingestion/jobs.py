@@ -28,6 +28,7 @@ class JobKind(StrEnum):
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
     REMOVE = "remove"  # the documents of a base that is gone from the shelf
     RESTORE = "restore"  # documents that were removed a short time ago
+    REPAIR = "repair"  # documents of which the index has lost passages
 
 
 class JobState(StrEnum):
@@ -52,6 +53,7 @@ class ItemKind(StrEnum):
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
     DOCUMENT = "document"  # a document's id
+    ORIGINAL = "original"  # a document's id: what it was made of is kept
 
 
 class ItemState(StrEnum):

@@ -17,8 +17,9 @@ from adapters.incoming import FileReference
 from adapters.jobs import JobWorker, job_thread
 from adapters.knowledge_desk import KbVerb
 from core.errors import NotFound, StoreUnavailable
-from core.ingestion.ingestor import Change, Ingested, Material
+from core.ingestion.ingestor import Change, Ingested
 from core.ingestion.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
+from core.ingestion.material import Material
 from core.ingestion.parsed import Parsed
 from core.knowledge import Passage
 from core.ports import Vectors
@@ -45,6 +46,7 @@ class Screen:
             jobs=room.jobs,
             shelves=room.shelves,
             ingestor=room.ingestor,
+            consistency=room.consistency,
             worker=room.worker if connected else alone,
             caller=operator(),
         )

@@ -12,7 +12,7 @@ from adapters.console.operator import operator
 from adapters.knowledge_desk import KbCommand, KbVerb
 from bot.commands import documents, knowledge
 from bot.wiring import Footnote
-from core.ingestion.ingestor import Material
+from core.ingestion.material import Material
 from core.ingestion.shelves import Every
 from core.ports import Scope
 
