@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from core.agent.conclude import ended, nothing_to_read
+from core.agent.outcomes import ended, nothing_to_read
 from core.agent.run import Run
-from core.answer import Outcome
-from core.events import AgentCompleted
-from core.inquiry import Overview
-from core.knowledge import Document, KnowledgeBase
+from core.model.answer import Outcome
+from core.model.events import AgentCompleted
+from core.model.inquiry import Overview
+from core.model.knowledge import Document, KnowledgeBase
 
 LISTED = 40  # titles at most, shared by the bases
 
 
 async def overview(run: Run, plan: Overview) -> AgentCompleted:
     """The titles of what this audience may read, base by base; of one base where the person named it."""
-    documents = await run.bench.catalogue.documents(run.inquiry.scope)
+    documents = await run.bench.catalog.documents(run.inquiry.scope)
     chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
     named = frozenset(base.name for base in chosen)
     shown = [document for document in documents if document.knowledge_base in named]

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection
 
-from core.inquiry import Overview
-from core.language import words
+from core.model.inquiry import Overview
+from core.model.text import words
 
 _READABLE = (
     r"(?:documents?|docs|documentation|files|pages|sources?|material|knowledge(?:\ ?bases?)?|bases|topics|subjects"

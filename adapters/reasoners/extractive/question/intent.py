@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from adapters.reasoners.extractive.question import about_knowledge
-from core.inquiry import Overview
-from core.language import content_words, sentences, words
+from core.model.inquiry import Overview
+from core.model.text import content_words, sentences, words
 
 
 class Kind(Enum):
