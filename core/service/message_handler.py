@@ -172,7 +172,7 @@ class MessageHandler:
                 final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
             self.metrics.count_outcome(platform.name, final)
             await self._settle(lease, asked, final)
-            await self.assistant.reflect(asked.message.thread)
+            await self.assistant.reflect(asked.message.thread, await platform.audience(asked.message))
         except (LeaseLost, StoreUnavailable):
             raise
         except (NotFound, Denied) as error:
