@@ -60,14 +60,26 @@ class Expiry:
     question: IncomingMessage
 
 
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A question was deleted, possibly after its answer: what was posted for it goes with it."""
+
+    question: IncomingMessage
+
+
 Incoming = IncomingMessage | IncomingChoice | Expiry
-_KINDS: dict[str, type] = {"message": IncomingMessage, "choice": IncomingChoice, "expiry": Expiry}
+_KINDS: dict[str, type] = {
+    "message": IncomingMessage,
+    "choice": IncomingChoice,
+    "expiry": Expiry,
+    "deletion": Deletion,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
-def delivery(delivery_id: str, incoming: Incoming) -> Delivery:
+def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
     """The inbox's envelope for something incoming."""
-    source = incoming.question if isinstance(incoming, Expiry) else incoming
+    source = incoming.question if isinstance(incoming, Expiry | Deletion) else incoming
     person = source.person if isinstance(source, IncomingChoice) else source.asker
     return Delivery(
         id=delivery_id,
@@ -79,12 +91,12 @@ def delivery(delivery_id: str, incoming: Incoming) -> Delivery:
     )
 
 
-def opened(envelope: Delivery) -> Incoming:
+def opened(envelope: Delivery) -> Incoming | Deletion:
     """The inverse of ``delivery``. Raises ValueError on an envelope of another version."""
     kind = _KINDS.get(envelope.kind)
     if kind is None:
         raise ValueError(f"There is no delivery of kind {envelope.kind!r}.")
-    incoming: Incoming = from_json(kind, envelope.body)
+    incoming: Incoming | Deletion = from_json(kind, envelope.body)
     return incoming
 
 

@@ -347,6 +347,8 @@ class JobWorker:
                 await self._tick()
             except FootnoteError as error:
                 log.warning("schedule_failed", reason=str(error))
+            except Exception:
+                log.exception("schedule_failed")
             await pause(stop, TICK_SECONDS)
 
 

@@ -55,10 +55,18 @@ class Surface(Protocol):
 
     Calls come one at a time, in order; ``open`` first, exactly one of ``conclude``, ``offer`` and ``fail`` last.
     A surface shows each piece of text at most once and swallows none, whatever its platform does to a stream.
+
+    The last call keeps what it showed and the outcome in one write (``Posting.settle``). Whatever the platform refuses,
+    the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to the one
+    who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when the
+    platform or a store is away and the question must be tried again later, and LeaseLost.
     """
 
     async def open(self) -> None:
-        """Show the first sign that the question was heard, or take up the one an earlier worker showed."""
+        """Show the first sign that the question was heard, or take up the one an earlier worker showed.
+
+        Something is kept in the posting before anything is shown. A place that takes no sign is no reason to stop.
+        """
 
     async def step(self, step: Step) -> None:
         """Show or replace a line of the timeline."""
@@ -85,19 +93,20 @@ class Surface(Protocol):
 class Relay:
     """Shows one run on one surface."""
 
-    def __init__(self, surface: Surface) -> None:
-        """Show on this surface."""
+    def __init__(self, surface: Surface, trace_id: str = "") -> None:
+        """Show on this surface what is recorded under this trace; a run that begins anew says its own."""
         self._surface = surface
-        self._trace_id = ""
+        self._trace_id = trace_id
         self._refinements = 0
+        self.ending = False  # the end is being shown: from here on nothing cuts it short
 
     async def show(self, events: AsyncIterator[AgentEvent]) -> FinalEvent | None:
         """Show every event; the one that ended the run, or None when there was nothing to do."""
         final: FinalEvent | None = None
         async for event in events:
-            await self._show(event)
             if isinstance(event, AgentCompleted | CheckpointReached | AgentFailed):
-                final = event
+                final, self.ending = event, True
+            await self._show(event)
         return final
 
     async def _show(self, event: AgentEvent) -> None:  # noqa: PLR0912, C901 - one arm for each event is the point

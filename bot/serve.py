@@ -59,6 +59,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
         postings=footnote.postings,
+        inbox=footnote.inbox,
         platforms={platform.name: platform for platform in connected},
         warming=lambda: not footnote.opened.done(),
     )

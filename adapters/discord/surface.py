@@ -171,12 +171,12 @@ class DiscordSurface:
         extras = replace(await self._extras(), question="" if len(parts) > 1 else question)
         last = layouts.answered(parts[-1], answer, trace_id, extras, notices=self._notices)
         earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]
-        await self._end([*earlier, last])
+        await self._end([*earlier, last], answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
         card = layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())
-        await self._end([card])
+        await self._end([card], answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work; where even that cannot be said, the log has it.
@@ -192,7 +192,7 @@ class DiscordSurface:
         except FootnoteError as error:
             log.warning("failure_not_shown", trace_id=trace_id, reason=str(error))
 
-    async def _end(self, shown: list[ui.LayoutView]) -> None:
+    async def _end(self, shown: list[ui.LayoutView], outcome: str = "") -> None:
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
@@ -200,6 +200,7 @@ class DiscordSurface:
             for number, part in enumerate(shown):
                 await self._surely(FIRST if number == 0 else f"part-{number}", part)
             await self._remove_beyond(len(shown))
+            await self._posting.settle(outcome)
             self._pace.last = time.monotonic()
 
     async def _surely(self, name: str, part: ui.LayoutView) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 import structlog
 
+from adapters.deletions import take_in_deletion
 from adapters.incoming import FileReference, IncomingMessage, delivery
 from adapters.slack.directory import Directory, Identity
 from adapters.slack.text import heard, mentions
+from core.answer import OPEN_OUTCOMES
 from core.conversation import Person, ThreadKey
 from core.errors import Busy, FootnoteError
 from core.ports import Inbox, Postings
@@ -160,11 +162,14 @@ class Intake:
     async def _ask_again(
         self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
     ) -> Turned:
-        """Call off what is under way, once for each edit: the edit that comes again must not call itself off."""
+        """Call off what is under way, once for each edit: the edit that comes again must not call itself off.
+
+        Where a card waits, the question as edited takes its place.
+        """
         thread = str(message.thread)
         kept = await self._postings.read(thread, message.id)
-        if kept.get("outcome"):
-            return NOTHING
+        if kept.get("outcome") and kept["outcome"] not in OPEN_OUTCOMES:
+            return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
             await self._postings.call_off(thread, message.id, "edited")
@@ -182,7 +187,7 @@ class Intake:
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
         message = self.message({**before, **place}, team, us) if ts else None
         if message is not None:
-            await self._postings.call_off(str(message.thread), message.id, "deleted")
+            await take_in_deletion(self._postings, self._inbox, message)
 
     async def _stopped(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""

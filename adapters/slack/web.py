@@ -7,7 +7,7 @@ what is only nice to have sooner, such as one more piece of a stream. Neither re
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +32,16 @@ _PAUSE = 0.5
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
 _SHARES = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
+_REFUSES_US = {  # whatever we ask for; but for the first two it may be right again tomorrow
+    "invalid_auth", "not_allowed_token_type", "not_authed", "account_inactive", "token_revoked", "token_expired",
+    "app_uninstalled", "team_access_not_granted", "org_login_required", "invalid_token", "bad_token",
+}  # fmt: skip
+_LIMITED = {"ratelimited", "rate_limited"}
+# Slack's own trouble: "some aspect of the operation may have succeeded before the error was raised".
+_UNSURE = {
+    "internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org",
+    "external_channel_migrating",
+}  # fmt: skip
 _FATAL = {
     "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
     "no_permission", "missing_scope", "app_uninstalled",
@@ -58,6 +68,10 @@ class Refusal(Exception):
 
 class Uncertain(PlatformUnavailable):
     """No answer came: what was asked may or may not have happened."""
+
+
+class Stumbled(Uncertain):
+    """Slack answered, but with an error of its own: what was asked may or may not have happened."""
 
 
 class Pace:
@@ -99,6 +113,7 @@ class Web:
         self._patient: AsyncWebClient | None = None
         self._closed = False
         self.pace = Pace()
+        self.refused_us = ""  # why Slack does not take our token, as of the latest call; empty when it does
 
     @property
     def client(self) -> AsyncWebClient:
@@ -125,12 +140,22 @@ class Web:
         async with _deadline(method, PATIENCE):
             for left in reversed(range(tries)):
                 try:
-                    return await _call(self._patient, method, arguments)
+                    return await self._noting(_call(self._patient, method, arguments))
                 except Uncertain:
                     if not left:
                         raise
                 await asyncio.sleep(_PAUSE * 2 ** (tries - 1 - left))
         raise AssertionError("the last try returns or raises")
+
+    async def _noting(self, call: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+        """Make a call, and note whether Slack takes our token."""
+        try:
+            answer = await call
+        except Refusal as refusal:
+            self.refused_us = refusal.error if refuses_us(refusal) else ""
+            raise
+        self.refused_us = ""
+        return answer
 
     async def eagerly(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call once, without waiting. Raises Refusal (also for a rate limit, which closes the pace) and Uncertain."""
@@ -138,7 +163,7 @@ class Web:
         assert self._eager is not None
         try:
             async with _deadline(method, EAGERNESS):
-                return await _call(self._eager, method, arguments)
+                return await self._noting(_call(self._eager, method, arguments))
         except Refusal as refusal:
             if refusal.retry_after:
                 self.pace.close(method, refusal.retry_after)
@@ -237,12 +262,17 @@ def _refusal(method: str, error: SlackApiError) -> Exception:
     status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
     data = getattr(response, "data", None)
     word = str(data.get("error", "")) if isinstance(data, dict) else ""
-    if status == 429 or word == "ratelimited":
+    if status == 429 or word in _LIMITED:
         headers = {str(name).lower(): value for name, value in (getattr(response, "headers", None) or {}).items()}
         return Refusal(method, "ratelimited", float(headers.get("retry-after", 1) or 1))
-    if status >= 500 or not word:
-        return Uncertain(f"Slack answered {method} with {status}.")
+    if status >= 500 or not word or word in _UNSURE:
+        return Stumbled(f"Slack answered {method} with {word or status}.")
     return Refusal(method, word)
+
+
+def refuses_us(refusal: Refusal) -> bool:
+    """Whether Slack does not take our token at all, whatever we ask for."""
+    return refusal.error in _REFUSES_US
 
 
 def fatal(refusal: Refusal) -> ConfigurationError | None:

@@ -50,7 +50,8 @@ class PaperSurface:
         self._page.history.append("…")
 
     async def step(self, step: Step) -> None:
-        """Not written down."""
+        """Written down as it came."""
+        self._platform.steps.append(step)
 
     async def write(self, text: str) -> None:
         """More text."""
@@ -69,15 +70,18 @@ class PaperSurface:
         """The final text."""
         self._page.history.append(answer.text)
         self._page.answer, self._page.checkpoint = answer, None
+        await self._posting.settle(answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A card."""
         self._page.history.append(checkpoint.message)
         self._page.checkpoint = checkpoint
+        await self._posting.settle(answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """A failure, with its trace."""
         self._page.history.append(f"{message} [{trace_id}]")
+        await self._posting.settle()
 
 
 class PaperPlatform:
@@ -89,6 +93,7 @@ class PaperPlatform:
         """With these admins, by person id."""
         self.pages: dict[str, Page] = {}
         self.notices: list[str] = []
+        self.steps: list[Step] = []
         self.told: list[str] = []
         self.acknowledged: list[Attention] = []
         self.principals: frozenset[str] = frozenset()

@@ -109,6 +109,7 @@ class Bot:
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
                 postings=self.postings,
+                inbox=self.inbox,
                 platforms={platform.name: platform},
             )
             worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
