@@ -15,7 +15,7 @@ from rich.text import Text
 from adapters.console.chat import Chat
 from adapters.console.ingesting import ingest_files, report
 from adapters.console.prompting import converse
-from adapters.loaders.folders import files_in
+from adapters.documents.folders import files_in
 from bot.config import load_settings
 from bot.wiring import Footnote, open_footnote
 

@@ -10,9 +10,8 @@ from bot.evaluation.plots import bars, curves, stages
 from bot.evaluation.rewriting import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
 from bot.evaluation.running import Measured
 from bot.wiring import CONFIDENT
-from core.agent.run import CUTOFFS
 from core.evaluation.claims import VERDICTS
-from core.inquiry import Behaviour
+from core.inquiry import CUTOFFS, Behaviour
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2430;--soft:#5b6575;--line:#d9dee7;--page:#f5f6f9;--card:#fff;--track:#eef1f6;

@@ -41,6 +41,10 @@ class Phase(StrEnum):
     DONE = "done"
 
 
+# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by tests/measure/abstention.py.
+CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
+
+
 class CheckpointKind(StrEnum):
     """The four places where a person is asked how to go on."""
 
@@ -233,6 +237,11 @@ class Inquiry:
     def scope(self) -> frozenset[str]:
         """The names of the bases that this inquiry may read."""
         return frozenset(base.name for base in self.bases)
+
+    @property
+    def cutoff(self) -> int:
+        """The grade from which a passage counts as evidence here, for every reasoner."""
+        return CUTOFFS[self.conduct.behaviour]
 
     @property
     def standalone(self) -> str:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from adapters.console.ingesting import ingest_files
-from adapters.loaders.folders import files_in
+from adapters.documents.folders import files_in
 from bot.config import Settings
 from bot.demo import SAMPLES
 from bot.wiring import open_footnote

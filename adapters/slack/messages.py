@@ -16,6 +16,7 @@ import structlog
 
 from adapters.platform import Posting
 from adapters.slack import blocks
+from adapters.slack.text import escaped, shortened
 from adapters.slack.web import Refusal, Stumbled, Uncertain, Web, refuses_us
 from core.conversation import Person, ThreadKey
 from core.errors import FootnoteError, PlatformUnavailable
@@ -26,6 +27,7 @@ POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate 
 MOST_LOOKED_THROUGH = 200  # messages since the question among which a lost one is looked for
 LONGEST_UPDATE = 4_000  # characters of ``text`` that chat.update takes
 LONGEST_TEXT = 12_000
+MOST_QUOTED = 300
 _ABOUT_CONTENT = (
     "invalid_blocks", "invalid_attachments", "invalid_metadata", "invalid_arguments", "metadata_", "markdown_text",
     "msg_", "no_text", "too_many_", "attachment_payload", "slack_connect_", "block_mismatch",
@@ -158,7 +160,8 @@ class AnswerMessages:
         try:
             channel = self.posting.get("direct") or await self._direct_channel()
             await self.posting.keep(direct=channel)
-            about = f"I could not answer in <#{self.spot.channel}> ({why}), so I answer here."
+            asked = escaped(shortened(self.spot.question, MOST_QUOTED))
+            about = f"I could not answer where you asked (Slack: {escaped(why)}), so I answer here: “{asked}”"
             for number, layout in enumerate(layouts):
                 shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
                 part = f"direct-{number}"

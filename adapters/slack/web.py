@@ -7,7 +7,7 @@ what is only nice to have sooner, such as one more piece of a stream. Neither re
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.sanitizer import CallSanitizer
 from core.errors import ConfigurationError, DocumentRejected, FetchRefused, PlatformUnavailable
 
 PATIENCE = 120.0  # seconds that a call which has to arrive may take, rate limits waited out
@@ -112,6 +113,7 @@ class Web:
         self._eager: AsyncWebClient | None = None
         self._patient: AsyncWebClient | None = None
         self._closed = False
+        self._sanitizer = CallSanitizer()
         self.pace = Pace()
         self.refused_us = ""  # why Slack does not take our token, as of the latest call; empty when it does
 
@@ -140,22 +142,12 @@ class Web:
         async with _deadline(method, PATIENCE):
             for left in reversed(range(tries)):
                 try:
-                    return await self._noting(_call(self._patient, method, arguments))
+                    return await self._call(self._patient, method, arguments)
                 except Uncertain:
                     if not left:
                         raise
                 await asyncio.sleep(_PAUSE * 2 ** (tries - 1 - left))
         raise AssertionError("the last try returns or raises")
-
-    async def _noting(self, call: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
-        """Make a call, and note whether Slack takes our token."""
-        try:
-            answer = await call
-        except Refusal as refusal:
-            self.refused_us = refusal.error if refuses_us(refusal) else ""
-            raise
-        self.refused_us = ""
-        return answer
 
     async def eagerly(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call once, without waiting. Raises Refusal (also for a rate limit, which closes the pace) and Uncertain."""
@@ -163,11 +155,29 @@ class Web:
         assert self._eager is not None
         try:
             async with _deadline(method, EAGERNESS):
-                return await self._noting(_call(self._eager, method, arguments))
+                return await self._call(self._eager, method, arguments)
         except Refusal as refusal:
             if refusal.retry_after:
                 self.pace.close(method, refusal.retry_after)
             raise
+
+    async def _call(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""
+        try:
+            answer = await _call(client, method, self._sanitizer.sanitize(method, arguments))
+        except Refusal as refusal:
+            self.refused_us = refusal.error if refuses_us(refusal) else ""
+            raise
+        self.refused_us = ""
+        if method == "auth.test":
+            self._sanitizer.workspace = str(answer.get("url") or "")
+        elif method == "chat.startStream":
+            self._sanitizer.started(str(arguments.get("channel")), str(answer.get("ts")))
+        return answer
+
+    async def answer(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:
+        """Answer a command or a press through the address that Slack gave for it; ``respond`` is Bolt's."""
+        await respond(**self._sanitizer.message(message))
 
     async def granted_scopes(self) -> frozenset[str]:
         """The scopes that the token holds, from the header of ``auth.test``. Raises Refusal."""

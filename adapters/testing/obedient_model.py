@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import quote
 
-from adapters.reasoners import openai_prompts as prompts
-from adapters.reasoners.structured import MISSING
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.structured_output import MISSING
 from adapters.testing.endpoint import Request, Says
 from core.language import content_words, sentences
 

@@ -48,8 +48,8 @@ def ingest(
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     from adapters.console.operator import operator
+    from adapters.documents.folders import files_in
     from adapters.knowledge_desk import KbCommand, KbVerb
-    from adapters.loaders.folders import files_in
     from bot.config import load_settings
     from bot.wiring import open_footnote
 
@@ -121,6 +121,16 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
     What has not changed costs nothing. The link that a site began at walks through that site again.
     """
     _do("refresh", as_json, base=base, target=target)
+
+
+@kb.command()
+def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
+           as_json: Json = False) -> None:  # fmt: skip
+    """Fill an index that was lost, exchanged or restored, from what documents were made of.
+
+    It says which documents have to be added again because what they were made of was not kept.
+    """
+    _do("repair", as_json, base=base)
 
 
 @kb.command()

@@ -14,14 +14,12 @@ from core.budget import Meter, Prices
 from core.conversation import Thread
 from core.errors import BudgetExhausted
 from core.evidence import Evidence
-from core.inquiry import Behaviour, CheckpointKind, Decision, Inquiry, Investigate
+from core.inquiry import CheckpointKind, Decision, Inquiry, Investigate
 from core.ports import Catalogue, Clock, Index, Reasoner, Withheld
 from core.retrieval.hybrid import Retriever
 
 T = TypeVar("T")
 
-# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by tests/measure/abstention.py.
-CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
 WEAK = 3  # from here a passage is near enough to offer an answer with caveats
 RESERVE_SECONDS = 8.0  # kept back from the searching so that what was found can still be written down
 
@@ -65,7 +63,7 @@ class Run:
     @property
     def cutoff(self) -> int:
         """The grade from which a passage counts here."""
-        return CUTOFFS[self.inquiry.conduct.behaviour]
+        return self.inquiry.cutoff
 
     @property
     def relevant(self) -> tuple[Evidence, ...]:

@@ -63,6 +63,7 @@ async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[Agen
         confidence=round(verdict.grounding, 3),
         hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
         duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+        word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )
 
 
@@ -72,8 +73,7 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
     held = [replace(claim, evidence=claim.evidence or everything) for claim in claims]
     verdicts: dict[int, ClaimVerdict] = {}
     for position, claim in enumerate(held):
-        texts = [item.passage.text for n in claim.evidence if (item := run.inquiry.library.get(n))]
-        if stands_verbatim(claim.text, texts):
+        if _is_quoted(run, claim):
             verdicts[position] = ClaimVerdict(claim, Support.SUPPORTED)
     open_positions = [position for position in range(len(held)) if position not in verdicts]
     if open_positions:
@@ -86,6 +86,12 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
             judged = [ClaimVerdict(held[p], Support.UNCHECKED, 0.0) for p in open_positions]
         verdicts.update(zip(open_positions, judged, strict=True))
     return [replace(verdicts[p], claim=replace(verdicts[p].claim, text=claims[p].text)) for p in range(len(held))]
+
+
+def _is_quoted(run: Run, claim: Claim) -> bool:
+    """Whether a claim stands word for word in what it cites."""
+    texts = [item.passage.text for n in claim.evidence if (item := run.inquiry.library.get(n))]
+    return stands_verbatim(claim.text, texts)
 
 
 async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:

@@ -440,7 +440,7 @@ async def test_even_an_asker_who_cannot_be_told_ends_no_lane(room: Room) -> None
 
     tell, surface = room.paper.tell, room.paper.surface
     room.paper.tell = untellable  # type: ignore[method-assign]
-    room.paper.surface = lambda *_: Refusing(room.paper, _[1], "open")  # type: ignore[method-assign,assignment]
+    room.paper.surface = lambda *_: Refusing(room.paper, _[1], "open")  # type: ignore[method-assign]
     async with room.working():
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from adapters.reasoners import openai_prompts as prompts
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import Fails, Request, Says, Scripted, ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.answer import Claim, ClaimVerdict

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.incoming import IncomingMessage
 from adapters.platform import Posting
-from adapters.reasoners import openai_prompts as prompts
+from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, ScriptedEndpoint
 from adapters.testing.postings import InProcessPostings
 from bot.evaluation.bench.endpoint import CaseModel, asked_as, case_of, covered

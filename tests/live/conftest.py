@@ -10,7 +10,7 @@ import pytest_asyncio
 from rich.console import Console
 
 from adapters.console.ingesting import ingest_files
-from adapters.loaders.folders import files_in
+from adapters.documents.folders import files_in
 from bot.config import Settings
 from bot.demo import SAMPLES
 from bot.wiring import Footnote, open_footnote

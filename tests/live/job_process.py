@@ -7,16 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 
 from adapters.console.chat import OPERATOR
+from adapters.documents.web.fetcher import Fetcher
 from adapters.incoming import Permissions
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import Caller
-from adapters.loaders.fetch import Fetcher
 from adapters.materials import Materials
 from adapters.stores.redis_inbox import RedisInbox
 from bot.knowledge import JOBS
 from bot.wiring import Footnote, open_footnote
 from core.conversation import Audience, ThreadKey
-from core.ingestion.ingestor import Ingested, Ingestor, Material, Progress
+from core.ingestion.ingestor import Ingested, Ingestor, Progress
+from core.ingestion.material import Material
 from core.ports import Index
 from tests.live.conftest import settings_for
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
-from adapters.reasoners.standby import StandbyReasoner
+from adapters.reasoners.fallback import FallbackReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.stores.redis_connection import connect
 from adapters.stores.redis_purse import RedisPurse
 from adapters.stores.valkey import EmbeddedValkey
@@ -49,7 +49,7 @@ async def test_when_the_budget_is_used_no_call_is_made_and_the_standby_answers(t
         client, clock = connect(server.url), ManualClock()
         purse = RedisPurse(client, clock, 0.02)
         model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", purse=purse, prices=Prices(1.0, 2.0))
-        scene = Scene(StandbyReasoner(model, ScriptedReasoner("quotes"), clock=clock))
+        scene = Scene(FallbackReasoner(model, ScriptedReasoner("quotes"), clock=clock))
         await scene.knows("Refunds are paid within 14 days.")
         answers = [await scene.asks("How long do refunds take?", thread=str(number)) for number in range(8)]
         spent = sum(Prices(1.0, 2.0).cost(a.answer.spent.tokens_in, a.answer.spent.tokens_out) for a in answers)

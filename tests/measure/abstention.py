@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from adapters.reasoners.extractive import grading
-from adapters.reasoners.extractive.grading import Features
-from adapters.reasoners.extractive.similarity import Similarity
+from adapters.reasoners.extractive import weights as weights_in_use
+from adapters.reasoners.extractive.evidence import grading
+from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.weights import Features
 from core.evidence import EvidenceLibrary
+from core.inquiry import CUTOFFS, Behaviour
 from tests.measure.shelf import PackagedEncoder, Shelf, questions, run, shelf
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})
 TOP_K = 8
-CUTOFFS = range(2, 9)
+_TRIED = range(2, 9)
 HERE, REMOVED, ELSEWHERE = "here", "gold removed", "elsewhere"
 Matrix = npt.NDArray[np.float64]
 
@@ -76,7 +78,7 @@ def fitted(asked: list[Asked], rounds: int = 4) -> Matrix:
 
     Which passage is best depends on the weights: they are fitted in turns. The three conditions weigh alike.
     """
-    weights = np.array([*astuple(grading.WEIGHTS), grading.BIAS])
+    weights = np.array([*astuple(weights_in_use.GRADING), weights_in_use.GRADING_BIAS])
     truth = np.array([one.condition == HERE for one in asked], dtype=np.float64)
     sizes = {c: sum(one.condition == c for one in asked) for c in (HERE, REMOVED, ELSEWHERE)}
     share = np.array([(2.0 if one.condition == HERE else 1.0) / sizes[one.condition] for one in asked])
@@ -92,7 +94,7 @@ def fitted(asked: list[Asked], rounds: int = 4) -> Matrix:
     return weights
 
 
-def answered(one: Asked, weights: Matrix, cutoff: int = grading.CUTOFF) -> bool:
+def answered(one: Asked, weights: Matrix, cutoff: int = CUTOFFS[Behaviour.BALANCED]) -> bool:
     """Whether some passage reaches the cutoff."""
     chances = [grading.chance(Features(*row), Features(*weights[:-1]), float(weights[-1])) for row in one.features]
     return max((grading.score_of(chance) for chance in chances), default=0) >= cutoff
@@ -123,10 +125,10 @@ def cutoffs_table(each: int) -> None:
     was taken out, an answer quotes a neighbour, with its source: a mistake of 0 to 1, and the choice hangs on it.
     """
     asked = collected(each)
-    weights = np.array([*astuple(grading.WEIGHTS), grading.BIAS])
-    print(f"\nGRADE FROM WHICH A PASSAGE IS EVIDENCE. In use: {grading.CUTOFF}")
+    weights = np.array([*astuple(weights_in_use.GRADING), weights_in_use.GRADING_BIAS])
+    print(f"\nGRADE FROM WHICH A PASSAGE IS EVIDENCE. In use: {CUTOFFS[Behaviour.BALANCED]}")
     print(f"{'':8}{'refused, though there':>24}{'answered, elsewhere':>24}{'answered, gold removed':>24}")
-    for cutoff in CUTOFFS:
+    for cutoff in _TRIED:
         rates = {condition: _rate(asked, condition, weights, cutoff) for condition in (HERE, ELSEWHERE, REMOVED)}
         print(f"{cutoff:8}{1 - rates[HERE]:>24.3f}{rates[ELSEWHERE]:>24.3f}{rates[REMOVED]:>24.3f}")
     for near in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -142,7 +144,7 @@ def _cheapest(asked: list[Asked], weights: Matrix, near: float) -> int:
         refused = 1 - _rate(asked, HERE, weights, cutoff)
         return refused + _rate(asked, ELSEWHERE, weights, cutoff) + near * _rate(asked, REMOVED, weights, cutoff)
 
-    return min(CUTOFFS, key=lambda cutoff: (round(cost(cutoff), 6), -cutoff))
+    return min(_TRIED, key=lambda cutoff: (round(cost(cutoff), 6), -cutoff))
 
 
 def _rate(asked: list[Asked], condition: str, weights: Matrix, cutoff: int) -> float:
@@ -161,7 +163,7 @@ def main() -> None:
     arguments.add_argument("--each", type=int, default=80)
     chosen = arguments.parse_args()
     asked = collected(chosen.each)
-    stated = np.array([*astuple(grading.WEIGHTS), grading.BIAS])
+    stated = np.array([*astuple(weights_in_use.GRADING), weights_in_use.GRADING_BIAS])
     print("weights as in grading.py")
     report(asked, dict.fromkeys(SETS, stated))
     print("\nweights fitted without the set")

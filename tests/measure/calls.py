@@ -24,8 +24,8 @@ from statistics import quantiles
 
 from pydantic import SecretStr
 
-from adapters.reasoners import openai_prompts as prompts
-from adapters.reasoners.structured import MISSING, UNCLEAR
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import Block, ObedientModel, blocks_in
 from bot.config import Settings

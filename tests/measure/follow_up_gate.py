@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from adapters.reasoners.extractive import follow_up
-from adapters.reasoners.extractive.fragments import ASKING, VERBISH
-from adapters.reasoners.extractive.phrases import names
-from adapters.reasoners.extractive.routing import asked
-from adapters.reasoners.extractive.topics import topics_of
+from adapters.reasoners.extractive.question import follow_up
+from adapters.reasoners.extractive.question.follow_up import ASKING, VERBISH
+from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.topics import topics_of
 from core.conversation import Exchange
 from core.evaluation.conversations import closeness
 from core.language import content_words

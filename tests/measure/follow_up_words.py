@@ -20,12 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapters.reasoners.extractive.follow_up import EXCHANGES, resolve
-from adapters.reasoners.extractive.framing import unframed
-from adapters.reasoners.extractive.phrases import names
-from adapters.reasoners.extractive.pronouns import pronoun_in
-from adapters.reasoners.extractive.routing import asked
-from adapters.reasoners.extractive.topics import topics_of
+from adapters.reasoners.extractive.question.discourse_frames import unframed
+from adapters.reasoners.extractive.question.follow_up import EXCHANGES, pronoun_in, resolve
+from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.topics import topics_of
 from core.evaluation.conversations import FollowUp
 from core.language import content_words
 from tests.measure.follow_up_room import agreement, said

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from adapters.reasoners.extractive import grading
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.conversation import Thread
 from core.evaluation.metrics import contains
@@ -58,7 +57,7 @@ async def quoted(reasoner: ExtractiveReasoner, question: Question, passages: Evi
     items = tuple(passages)
     grades = await reasoner.grade(inquiry, items, NO_METER)
     inquiry = replace(inquiry, library=passages.graded({i.id: g for i, g in zip(items, grades, strict=True)}))
-    good = inquiry.library.relevant(grading.CUTOFF) or inquiry.library.relevant(1)[:1]
+    good = inquiry.library.relevant(inquiry.cutoff) or inquiry.library.relevant(1)[:1]
     return "".join([part async for part in reasoner.compose(inquiry, Thread(KEY), good[:10], NO_METER)])
 
 

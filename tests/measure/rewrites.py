@@ -15,8 +15,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from adapters.reasoners.extractive.follow_up import resolve
-from adapters.reasoners.extractive.routing import asked
+from adapters.reasoners.extractive.question.follow_up import resolve
+from adapters.reasoners.extractive.question.intent import asked
 from core.conversation import Exchange
 from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
 from core.evaluation.metrics import paired

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from adapters.reasoners.extractive import grading
-from adapters.reasoners.extractive.selection import inverse_frequency
-from adapters.reasoners.extractive.similarity import Similarity
-from adapters.reasoners.extractive.sufficiency import open_names
+from adapters.reasoners.extractive.evidence import grading
+from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
+from adapters.reasoners.extractive.evidence.units import inverse_frequency
 from core.evidence import EvidenceLibrary
 from core.language import content_words
 from tests.measure.logistic import area, fitted

@@ -7,10 +7,12 @@ always gets the same answer. Each method only joins what the modules beside it d
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive import choosing, composing, grading, replies, routing, sufficiency
-from adapters.reasoners.extractive.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.follow_up import resolve
-from adapters.reasoners.extractive.similarity import Similarity
+from adapters.reasoners.extractive.answer import composing, replies, selection
+from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
+from adapters.reasoners.extractive.evidence import grading, sufficiency
+from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.question import intent
+from adapters.reasoners.extractive.question.follow_up import resolve
 from core.answer import Claim, ClaimVerdict, Support
 from core.budget import Meter
 from core.conversation import Exchange, Role, Thread, Turn
@@ -36,10 +38,10 @@ class ExtractiveReasoner:
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """A reply to small talk and to questions about the thread; for the rest, what to search for."""
         del meter  # costs no tokens
-        kind = routing.kind_of(inquiry.question, in_thread=bool(thread.turns))
+        kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
         if kind is not None:
             return replies.reply_to(kind, thread)
-        asked = routing.asked(inquiry.question)
+        asked = intent.asked(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
         earlier = exchanges(thread)
@@ -81,7 +83,7 @@ class ExtractiveReasoner:
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
         del meter
-        relevant = inquiry.library.relevant(grading.CUTOFF)
+        relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, near)):
             noun = sufficiency.noun_of(inquiry.standalone)
@@ -100,16 +102,16 @@ class ExtractiveReasoner:
         del meter
         rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
-        found: list[tuple[str, Sequence[choosing.Candidate]]] = []
+        found: list[tuple[str, Sequence[selection.Candidate]]] = []
         needs = needs_of(inquiry)
         for need in needs:
             # What answers one part of a question is no answer to its other part.
             own = evidence if len(needs) == 1 else await self._of_need(inquiry, need, evidence, rarity)
-            asked = routing.final_question(need)
+            asked = intent.final_question(need)
             near = await self._similarity.of_words((asked,), (item.passage.searchable for item in own))
-            units = choosing.candidates(asked, own, rarity, near)
+            units = selection.candidates(asked, own, rarity, near)
             cosines = await self._similarity.of_units(asked, [(one.evidence.passage, one.unit) for one in units])
-            found.append((need, choosing.weighed(asked, units, cosines, leant_on)))
+            found.append((need, selection.weighed(asked, units, cosines, leant_on)))
         for piece in composing.answer(inquiry, found):
             yield piece
 
@@ -121,7 +123,7 @@ class ExtractiveReasoner:
         return [
             replace(item, grade=grade)
             for item, grade in zip(evidence, grades, strict=True)
-            if grade.score >= grading.CUTOFF or inquiry.caveats
+            if grade.score >= inquiry.cutoff or inquiry.caveats
         ]
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:

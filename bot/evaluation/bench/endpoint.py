@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adapters.reasoners import openai_prompts as prompts
+from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.errors import ModelUnavailable

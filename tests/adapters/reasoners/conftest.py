@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from tests.adapters.reasoners.scene import opened
 

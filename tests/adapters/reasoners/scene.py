@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.endpoint import ScriptedEndpoint
 from core.answer import Citation, Outcome

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from adapters.reasoners.circuit_breaker import BreakerState
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
-from adapters.reasoners.standby import QUOTING, BreakerState, Reserves, StandbyReasoner
+from adapters.reasoners.fallback import QUOTING, FallbackReasoner, Reserves
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.endpoint import Drips, Fails, Garbles, Hangs, Request, Says, Scripted, ScriptedEndpoint, Truncates
@@ -61,7 +62,7 @@ async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoin
     endpoint.answers_with(lambda request: Fails(401) if request.stream else cooperative(request))
     async with opened(endpoint) as reasoner:
         quoting = ScriptedReasoner("extractive")
-        scene = Scene(StandbyReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
+        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
         await scene.knows(FAQ)
         said = await scene.asks(QUESTION)
     assert said.outcome is Outcome.ANSWERED
@@ -131,7 +132,7 @@ BAD_DAYS: dict[str, Scripted] = {
 async def test_on_a_bad_day_the_outcome_is_honest(endpoint: ScriptedEndpoint, day: str, confident: float) -> None:
     endpoint.answers_with(lambda _: BAD_DAYS[day])
     async with opened(endpoint, seconds=0.3) as reasoner:
-        standby = StandbyReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
+        standby = FallbackReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
         scene = Scene(standby, confident=confident)
         await scene.knows(REFUNDS)
         said = await scene.asks(QUESTION)
@@ -184,7 +185,7 @@ async def test_a_tiny_model_that_barely_follows_still_comes_to_an_honest_outcome
     async with opened(endpoint) as reasoner:
         for seed in range(20):
             endpoint.answers_with(TinyModel(seed))
-            standby = StandbyReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
+            standby = FallbackReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
             scene = Scene(reasoner if alone else standby, confident=0.0 if seed % 2 else 2.0)
             await scene.knows(REFUNDS)
             said = await scene.asks(QUESTION, conduct=Conduct(profile=list(Profile)[seed % 3]))
@@ -202,7 +203,7 @@ async def test_a_tiny_model_that_barely_follows_still_comes_to_an_honest_outcome
 async def test_when_the_breaker_is_open_quotes_answer_and_say_so_without_a_call(endpoint: ScriptedEndpoint) -> None:
     endpoint.fails(401, times=50)
     async with opened(endpoint) as reasoner:
-        standby = StandbyReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
+        standby = FallbackReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
         scene = Scene(standby, confident=0.0)
         await scene.knows(REFUNDS)
         for thread in ("one", "two", "three"):
@@ -221,7 +222,7 @@ async def test_a_dripping_model_cannot_hold_an_answer_beyond_its_seconds(endpoin
     async with opened(endpoint, seconds=30) as reasoner:
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Refunds stay open for 30 days. [1]")
         reserves = Reserves(understand=10.5, gather=8.0, write=9.5)
-        standby = StandbyReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
+        standby = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         scene = Scene(standby, limits=within(seconds=10.0), confident=0.0)
         await scene.knows(FAQ)
         said = await scene.asks(QUESTION, conduct=Conduct(profile=Profile.QUICK))

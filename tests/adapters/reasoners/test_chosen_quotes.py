@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.expected import fits, is_broad, lacks
-from adapters.reasoners.extractive.numbered import contradicts
+from adapters.reasoners.extractive.answer.rendering import cut
+from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.units import befores, in_context, units
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks
+from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.rendering import cut
-from adapters.reasoners.extractive.routing import final_question
-from adapters.reasoners.extractive.selection import befores, in_context, units
-from adapters.reasoners.extractive.similarity import Similarity
 from adapters.testing.encoder import HashingEncoder
 from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.inquiry import Investigate

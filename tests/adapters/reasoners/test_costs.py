@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners import openai_prompts as prompts
+from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.answer import Outcome

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.follow_up import resolve
+from adapters.reasoners.extractive.question.follow_up import resolve
 from core.conversation import Exchange
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import FEATURES, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.answer import Claim, Support

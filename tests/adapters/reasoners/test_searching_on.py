@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from adapters.reasoners.extractive.evidence.sufficiency import known_by_name
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.sufficiency import known_by_name
 from adapters.testing.encoder import HashingEncoder
 from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.chaining import in_range
-from adapters.reasoners.extractive.expected import fits
+from adapters.reasoners.extractive.evidence.name_trail import in_range
+from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.units import coverage
+from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.selection import coverage
-from adapters.reasoners.extractive.similarity import Similarity
 from adapters.testing.encoder import HashingEncoder
 from core.answer import Claim, Support
 from core.conversation import Turn

@@ -5,7 +5,6 @@ from typing import get_args
 
 import pytest
 
-from core.agent.run import CUTOFFS
 from core.answer import Support
 from core.events import (
     AgentCompleted,
@@ -23,7 +22,7 @@ from core.events import (
     RetrievalStarted,
     RoutingDecided,
 )
-from core.inquiry import Behaviour, Conduct, Insufficient, Investigate, Reply, SearchKnowledge
+from core.inquiry import CUTOFFS, Behaviour, Conduct, Insufficient, Investigate, Reply, SearchKnowledge
 from tests.core.scene import Scene
 
 PROMISED: dict[type, tuple[str, set[str]]] = {

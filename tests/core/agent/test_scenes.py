@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from adapters.reasoners.openai_reasoner import OpenAIReasoner
+from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.answer import Claim, ClaimVerdict, Outcome, Support

@@ -1,0 +1,353 @@
+"""DOCX: paragraphs, headings by style, lists, tables, text boxes, notes, in the order of the document.
+
+python-docx opens the file and resolves styles; the body is walked element by element, because content controls,
+text boxes and nested tables are not in its paragraph list. Deleted text of tracked changes is left out.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+from adapters.documents.tables import table
+from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.zip_package import open_package, refuse_declared_entities
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_SKIPPED = frozenset(
+    f"{W}{name}" for name in ("del", "moveFrom", "delText", "instrText", "rPr", "pPr", "sdtPr", "tblPr", "sectPr")
+) | {f"{_ALTERNATE}Fallback"}
+_HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])", re.IGNORECASE)
+MAX_DEPTH = 40
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """The body as Markdown, footnotes and endnotes after it."""
+    with open_package(data) as package:
+        refuse_declared_entities(package)
+    document = _opened(data)
+    walk = Walk(_Styles(document), _numbering(document))
+    pieces = list(walk.blocks(document.element.body))
+    if not walk.headings:
+        pieces = [piece.as_heading() for piece in pieces]
+    markdown = _assembled([*pieces, *_notes(document, walk)])
+    if not markdown.strip():
+        raise DocumentRejected("This document has no text.", remedy=_picture_remedy(document))
+    facts = document.core_properties if _has_properties(document) else None
+    titled = next((piece.text for piece in pieces if piece.kind == "title"), None)
+    return Parsed(
+        title=choose_title(name, titled, facts.title if facts else None, markdown=[markdown]),
+        blocks=(Block(markdown),),
+        media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        modified=iso_date((facts.modified or facts.created) if facts else None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A paragraph, heading, list item or table as Markdown."""
+
+    kind: str
+    text: str
+    level: int = 0
+    bold: bool = False
+
+    @property
+    def markdown(self) -> str:
+        """The piece as it stands in the Markdown."""
+        if self.kind == "title":
+            return f"# {self.text}"
+        if self.kind == "heading":
+            return f"{'#' * min(self.level, 6)} {self.text}"
+        return self.text
+
+    def as_heading(self) -> "Piece":
+        """In a document without heading styles, a short bold line is one."""
+        short = len(self.text) < 90 and "\n" not in self.text and not self.text.endswith((".", ",", ";"))
+        if self.kind == "paragraph" and self.bold and short:
+            return Piece("heading", self.text.replace("**", "").strip(), 2)
+        return self
+
+
+@dataclass(slots=True)
+class Walk:
+    """One pass over a document's elements; counts headings and list numbers on its way."""
+
+    styles: "_Styles"
+    formats: dict[tuple[str, str], str]
+    headings: int = 0
+    counters: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def blocks(self, parent: Any, depth: int = 0) -> Iterator[Piece]:
+        """The pieces below an element that holds paragraphs and tables."""
+        if depth > MAX_DEPTH:
+            raise DocumentRejected("This document is nested too deeply to be read.")
+        for child in parent:
+            if child.tag == f"{W}p":
+                yield from self.paragraph(child, depth)
+            elif child.tag == f"{W}tbl":
+                yield from self.table(child, depth)
+            elif child.tag not in _SKIPPED and isinstance(child.tag, str):
+                yield from self.blocks(child, depth + 1)
+
+    def paragraph(self, element: Any, depth: int) -> Iterator[Piece]:
+        """A paragraph, and the text boxes anchored in it."""
+        text, bold = inline(element)
+        style, level = self.styles.of(element)
+        if text and style == "title" and not self.headings:
+            yield Piece("title", _one_line(text))
+        elif text and level:
+            self.headings += 1
+            yield Piece("heading", _one_line(text), level)
+        elif text and style == "code":
+            yield Piece("code", text)
+        elif text:
+            yield self.item(element, text) or Piece("paragraph", text, bold=bold)
+        for box in element.iter(f"{W}txbxContent"):
+            if not any(up.tag == f"{_ALTERNATE}Fallback" for up in box.iterancestors()):
+                yield from self.blocks(box, depth + 1)
+
+    def item(self, element: Any, text: str) -> Piece | None:
+        """The paragraph as a list item, when it is one."""
+        number = self.styles.numbering(element)
+        if number is None:
+            return None
+        list_id, level = number
+        kind = self.formats.get((list_id, str(level)), "bullet")
+        if kind == "none":
+            return None
+        mark = "-"
+        if kind != "bullet":
+            for key in [k for k in self.counters if k[0] == list_id and k[1] > level]:
+                del self.counters[key]
+            self.counters[list_id, level] = self.counters.get((list_id, level), 0) + 1
+            mark = f"{self.counters[list_id, level]}."
+        return Piece("item", f"{'  ' * min(level, 6)}{mark} {text}", level)
+
+    def table(self, element: Any, depth: int) -> Iterator[Piece]:
+        """A table; one with a single cell only frames its content."""
+        rows = [list(_own(row, f"{W}tc")) for row in _own(element, f"{W}tr")]
+        if max(map(len, rows), default=0) <= 1:
+            for cell in (cell for row in rows for cell in row):
+                yield from self.blocks(cell, depth + 1)
+            return
+        above: dict[int, str] = {}
+        texts = [self.row(cells, above, depth) for cells in rows]
+        if text := table(texts):
+            yield Piece("table", text)
+
+    def row(self, cells: list[Any], above: dict[int, str], depth: int) -> list[str]:
+        """A row's texts; a cell merged downwards is repeated, one merged to the right leaves blanks."""
+        texts: list[str] = []
+        for cell in cells:
+            merged = cell.find(f"{W}tcPr/{W}vMerge")
+            goes_on = merged is not None and merged.get(f"{W}val") != "restart"
+            pieces = [] if goes_on else list(self.blocks(cell, depth + 1))
+            text = above.get(len(texts), "") if goes_on else " ".join(_flat(piece) for piece in pieces)
+            span = cell.find(f"{W}tcPr/{W}gridSpan")
+            width = str(span.get(f"{W}val")) if span is not None else "1"
+            above[len(texts)] = text
+            texts.append(text)
+            texts.extend([""] * (min(int(width), 100) - 1 if width.isdigit() else 0))
+        return texts
+
+
+def inline(element: Any) -> tuple[str, bool]:
+    """A paragraph's own text with bold runs marked, and whether all of it is bold."""
+    runs: list[tuple[str, bool]] = []
+    _collect(element, runs)
+    shown = [(text, bold) for text, bold in runs if text]
+    whole = bool(shown) and all(bold or not text.strip() for text, bold in shown)
+    text = "".join(text for text, _ in shown)
+    text = re.sub(r"[ \t\xa0]+", " ", text).replace(" \n", "\n").strip()
+    return re.sub(r"^(#+\s)", r"\\\1", text), whole
+
+
+def _collect(element: Any, runs: list[tuple[str, bool]]) -> None:
+    """The text below a paragraph, text boxes excepted: they are blocks of their own."""
+    for child in element:
+        if child.tag in _SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
+            continue
+        if child.tag in (f"{W}t", f"{_M}t"):
+            runs.append((child.text or "", _is_bold(child.getparent())))
+        elif child.tag in (f"{W}tab", f"{W}ptab"):
+            runs.append((" ", False))
+        elif child.tag in (f"{W}br", f"{W}cr"):
+            runs.append(("\n" if child.get(f"{W}type") not in ("page", "column") else " ", False))
+        elif child.tag == f"{W}noBreakHyphen":
+            runs.append(("-", False))
+        elif child.tag == f"{W}footnoteReference":
+            runs.append((f"[^{child.get(f'{W}id')}]", False))
+        elif child.tag.endswith("}docPr"):
+            runs.append((_alt(child), False))
+        else:
+            _collect(child, runs)
+
+
+def _alt(element: Any) -> str:
+    alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
+    alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
+    return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
+
+
+def _is_bold(run: Any) -> bool:
+    mark = run.find(f"{W}rPr/{W}b")
+    return mark is not None and mark.get(f"{W}val") not in ("0", "false", "off")
+
+
+class _Styles:
+    """What a paragraph's style makes of it: a heading and its level, a title, code, a list."""
+
+    def __init__(self, document: Any) -> None:
+        self._by_id = {style.get(f"{W}styleId"): style for style in _style_elements(document)}
+
+    def of(self, paragraph: Any) -> tuple[str, int]:
+        """What the style is (title, code or nothing) and its heading level, 0 for none."""
+        direct = paragraph.find(f"{W}pPr/{W}outlineLvl")
+        if direct is not None and (direct.get(f"{W}val") or "9") < "9":
+            return "", int(direct.get(f"{W}val")) + 1
+        for style in self._chain(paragraph):
+            label = style.find(f"{W}name")
+            name = (label.get(f"{W}val") or "" if label is not None else "").lower()
+            if match := _HEADING_STYLE.fullmatch(name):
+                return "", int(match[1])
+            if name in ("title", "titel", "titre"):
+                return "title", 0
+            if re.search(r"\bcode\b|preformatted|listing|macro text", name):
+                return "code", 0
+            level = style.find(f"{W}pPr/{W}outlineLvl")
+            if level is not None and (level.get(f"{W}val") or "9") < "9":
+                return "", int(level.get(f"{W}val")) + 1
+        return "", 0
+
+    def numbering(self, paragraph: Any) -> tuple[str, int] | None:
+        """(list id, level from 0) of a list item, by the paragraph or its style."""
+        for holder in (paragraph, *self._chain(paragraph)):
+            found = holder.find(f"{W}pPr/{W}numPr")
+            if found is None:
+                continue
+            number, level = found.find(f"{W}numId"), found.find(f"{W}ilvl")
+            list_id = number.get(f"{W}val") if number is not None else None
+            depth = str(level.get(f"{W}val")) if level is not None else "0"
+            if list_id is not None:
+                return None if list_id == "0" else (list_id, int(depth) if depth.isdigit() else 0)
+        for style in self._chain(paragraph):
+            label = style.find(f"{W}name")
+            if label is not None and str(label.get(f"{W}val")).lower().startswith(("list bullet", "list number")):
+                return str(label.get(f"{W}val")).lower().rstrip(" 0123456789"), 0
+        return None
+
+    def _chain(self, paragraph: Any) -> Iterator[Any]:
+        """The paragraph's style and those it is based on."""
+        mark = paragraph.find(f"{W}pPr/{W}pStyle")
+        style_id = mark.get(f"{W}val") if mark is not None else None
+        for _ in range(10):
+            style = self._by_id.get(style_id)
+            if style is None:
+                return
+            yield style
+            based = style.find(f"{W}basedOn")
+            style_id = based.get(f"{W}val") if based is not None else None
+
+
+def _style_elements(document: Any) -> list[Any]:
+    try:
+        return list(document.styles.element.iterchildren(f"{W}style"))
+    except (KeyError, AttributeError):
+        return []
+
+
+def _numbering(document: Any) -> dict[tuple[str, str], str]:
+    """(list id, level) to 'bullet', 'decimal', …."""
+    found = {("list bullet", "0"): "bullet", ("list number", "0"): "decimal"}
+    try:
+        root = document.part.numbering_part.element
+    except (KeyError, NotImplementedError, AttributeError):
+        return found
+    abstract: dict[str, dict[str, str]] = {}
+    for definition in root.iterchildren(f"{W}abstractNum"):
+        levels = abstract.setdefault(definition.get(f"{W}abstractNumId"), {})
+        for level in definition.iterchildren(f"{W}lvl"):
+            mark = level.find(f"{W}numFmt")
+            levels[level.get(f"{W}ilvl")] = mark.get(f"{W}val") if mark is not None else "decimal"
+    for number in root.iterchildren(f"{W}num"):
+        link = number.find(f"{W}abstractNumId")
+        for level, kind in abstract.get(link.get(f"{W}val") if link is not None else "", {}).items():
+            found[number.get(f"{W}numId"), level] = kind
+    return found
+
+
+def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
+    """Footnotes and endnotes, numbered as they are referred to."""
+    from docx.oxml import parse_xml
+
+    for relation in document.part.rels.values():
+        if relation.is_external or not relation.reltype.endswith(("/footnotes", "/endnotes")):
+            continue
+        root = parse_xml(relation.target_part.blob)
+        for note in root:
+            text = " ".join(_flat(piece) for piece in walk.blocks(note))
+            if text and (note.get(f"{W}id") or "0") not in ("0", "-1"):
+                yield Piece("note", f"[^{note.get(f'{W}id')}]: {text}")
+
+
+def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:
+    """Rows of a table or cells of a row, also inside content controls, not those of nested tables."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml") and depth < MAX_DEPTH:
+            yield from _own(child, tag, depth + 1)
+
+
+def _assembled(pieces: list[Piece]) -> str:
+    """Pieces with blank lines between them; list items and code lines stay together."""
+    parts: list[str] = []
+    last = ""
+    for piece in pieces:
+        text = piece.markdown
+        if piece.kind == "item" and last == "item":
+            parts[-1] += f"\n{text}"
+        elif piece.kind == "code" and last == "code":
+            parts[-1] = parts[-1].removesuffix("\n```") + f"\n{text}\n```"
+        elif piece.kind == "code":
+            parts.append(f"```\n{text}\n```")
+        else:
+            parts.append(text)
+        last = piece.kind
+    return "\n\n".join(parts)
+
+
+def _opened(data: bytes) -> Any:
+    import docx
+    from docx.opc.exceptions import PackageNotFoundError
+
+    try:
+        return docx.Document(BytesIO(data))
+    except (PackageNotFoundError, KeyError, ValueError, SyntaxError, AttributeError) as error:
+        raise DocumentRejected(
+            "This Word document is damaged and cannot be opened.", remedy="Save it again."
+        ) from error
+
+
+def _has_properties(document: Any) -> bool:
+    """python-docx invents properties dated now for a document that states none."""
+    return any(relation.reltype.endswith("/core-properties") for relation in document.part.package.rels.values())
+
+
+def _picture_remedy(document: Any) -> str | None:
+    pictured = any(relation.reltype.endswith("/image") for relation in document.part.rels.values())
+    return "It holds only pictures; run text recognition (OCR) on them." if pictured else None
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def _flat(piece: Piece) -> str:
+    return re.sub(r"^\s*-\s", "", _one_line(re.sub(r"\n\|( --- \|)+", "", piece.text)))

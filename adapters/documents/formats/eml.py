@@ -1,0 +1,95 @@
+"""Mail (EML, and mail saved as text): who, when, about what, the body, the names of attachments.
+
+Attachments themselves are not read: they are added as files where they are wanted.
+"""
+
+import re
+from email import policy
+from email.errors import MessageError
+from email.message import EmailMessage
+from email.parser import BytesParser
+
+from adapters.documents.encodings import clean, decode
+from adapters.documents.html_markdown import soup, to_markdown
+from adapters.documents.titles import choose_title, iso_date
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+MAX_PARTS = 500
+_SHOWN = ("From", "To", "Cc", "Date")
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """One mail as Markdown: its subject as the heading, its headers, its text."""
+    try:
+        message = BytesParser(policy=policy.default).parsebytes(data.lstrip(b"\r\n \t"))
+        subject = header(message, "Subject")
+        shown = {label: header(message, label) for label in _SHOWN}
+        body, attachments = _content(message)
+    except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError) as error:
+        raise DocumentRejected("This mail is damaged and cannot be read.") from error
+    return letter(name, subject, shown, body, attachments, media_type="message/rfc822")
+
+
+def letter(
+    name: str, subject: str, shown: dict[str, str], body: str, attachments: list[str], *, media_type: str
+) -> Parsed:
+    """A mail's parts as one document."""
+    lines = [f"{label}: {text}" for label, text in shown.items() if text]
+    lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
+    if not body.strip() and not subject and not attachments:
+        raise DocumentRejected("There is no text in this mail.")
+    pieces = [f"# {subject}" if subject else "", "\n".join(lines), body.strip()]
+    notes = (f"attachments not read: {', '.join(attachments)}",) if attachments else ()
+    return Parsed(
+        title=choose_title(name, subject),
+        blocks=(Block("\n\n".join(piece for piece in pieces if piece)),),
+        media_type=media_type,
+        modified=iso_date(shown.get("Date")),
+        notes=notes,
+    )
+
+
+def header(message: EmailMessage, label: str) -> str:
+    """A header's text on one line; '' when it is missing or beyond decoding."""
+    try:
+        value = str(message.get(label, ""))
+    except (ValueError, LookupError, TypeError, AttributeError, IndexError):
+        value = next((str(raw) for key, raw in message.raw_items() if key.lower() == label.lower()), "")
+    return re.sub(r"\s+", " ", clean(value)).strip()[:2_000]
+
+
+def html_to_text(markup: str) -> str:
+    """A mail's HTML as Markdown; layout tables, tracking pictures and styles are gone."""
+    page = soup(markup)
+    return to_markdown(page.body or page)
+
+
+def _content(message: EmailMessage) -> tuple[str, list[str]]:
+    """(the body as Markdown, the attachments' names)."""
+    texts: list[str] = []
+    pages: list[str] = []
+    attachments: list[str] = []
+    for i, part in enumerate(message.walk()):
+        if i > MAX_PARTS:
+            break
+        if part.is_multipart() or not isinstance(part, EmailMessage):
+            continue
+        file_name = part.get_filename()
+        if file_name or part.get_content_disposition() == "attachment":
+            attachments.append(re.sub(r"\s+", " ", file_name or part.get_content_type()))
+        elif part.get_content_type() == "text/plain":
+            texts.append(_text(part))
+        elif part.get_content_type() == "text/html":
+            pages.append(_text(part))
+    plain = "\n\n".join(text.strip() for text in texts if text.strip())
+    rich = "\n\n".join(html_to_text(page) for page in pages)
+    better = rich if len(rich) > len(plain) * 0.6 and rich.strip() else plain
+    return better or plain, attachments
+
+
+def _text(part: EmailMessage) -> str:
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes):
+        return ""
+    return decode(payload, part.get_content_charset()) if payload.strip() else ""

@@ -1,0 +1,129 @@
+"""Web pages: what of them is worth reading, and what they say about themselves."""
+
+import codecs
+import re
+
+from bs4 import BeautifulSoup, Tag
+
+from adapters.documents.encodings import decode
+from adapters.documents.html_markdown import soup, to_markdown
+from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)""", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)""")
+_FURNITURE = re.compile(
+    r"(^|[\s_-])(nav|navbar|navigation|breadcrumbs?|cookie\w*|consent|sidebar|side-?nav|toc|table-of-contents|site-?header"
+    r"|site-?footer|footer|masthead|banner|menu|skip(-?(link|to)\w*)?|share|social|sharing|advert\w*|ads?|promo|newsletter"
+    r"|pagination|pager|related(-?(posts|articles))?|comments|edit-?(link|page)|feedback|headerlink|search-?(box|form)?)"
+    r"($|[\s_-])",
+    re.IGNORECASE,
+)
+_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alertdialog")
+_MAIN_SHARE = 0.35
+"""A `main` or `article` with less of the page's text than this is not what the page is about."""
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """The page's main content as Markdown."""
+    page = soup(page_text(data))
+    stated_title = _title(page)
+    modified = iso_date(
+        _meta(page, "article:modified_time", "dcterms.modified", "last-modified", "og:updated_time", "date")
+    )
+    url = safe_link(_canonical(page))
+    markdown = main_markdown(page)
+    if not markdown:
+        raise DocumentRejected(
+            "This page has no readable text; pages that are drawn by scripts arrive empty.",
+            remedy="Save or export the page as text or PDF and add that.",
+        )
+    heading = _only_heading(markdown)
+    return Parsed(
+        title=choose_title(name, heading, stated_title, markdown=[markdown]),
+        blocks=(Block(markdown),),
+        media_type="text/html",
+        modified=modified,
+        url=url,
+    )
+
+
+def page_text(data: bytes) -> str:
+    """A page's bytes as text, with the encoding that it declares in a meta element or XML declaration."""
+    head = data[:4096]
+    match = _CHARSET.search(head) or _XML_ENCODING.search(head)
+    declared = match[1].decode("ascii", "ignore") if match else None
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _known(declared) else None))
+
+
+def main_markdown(page: BeautifulSoup) -> str:
+    """The Markdown of the part that the page is about, its furniture left out."""
+    body = page.body or page
+    whole = len(body.get_text(" ", strip=True))
+    _remove_furniture(body)
+    mains = [tag for tag in body.find_all(("main", "article")) if tag.find_parent(("main", "article")) is None]
+    mains += body.find_all(True, role="main")
+    best = max(mains, key=lambda tag: len(tag.get_text(" ", strip=True)), default=None)
+    if best is not None and len(best.get_text(" ", strip=True)) >= _MAIN_SHARE * whole:
+        return to_markdown(best)
+    return to_markdown(body)
+
+
+def _remove_furniture(body: Tag) -> None:
+    """Navigation, headers, footers, banners; only where something is left without them."""
+    for tag in body.find_all(True):
+        if tag.decomposed or not _is_furniture(tag):
+            continue
+        if len(tag.get_text(" ", strip=True)) < 0.6 * len(body.get_text(" ", strip=True)):
+            tag.decompose()
+
+
+def _is_furniture(tag: Tag) -> bool:
+    if tag.name in ("nav", "aside") or str(tag.get("role") or "") in _ROLES:
+        return True
+    if tag.name in ("header", "footer"):
+        return tag.find_parent(("article", "main", "section")) is None and tag.find("h1") is None
+    if tag.name not in ("div", "ul", "ol", "section", "p", "a", "span", "form"):
+        return False
+    names = " ".join([str(tag.get("id") or ""), *map(str, tag.get_attribute_list("class"))])
+    return bool(_FURNITURE.search(names)) and tag.find("h1") is None
+
+
+def _title(page: BeautifulSoup) -> str | None:
+    stated = _meta(page, "og:title", "citation_title", "dc.title")
+    if stated:
+        return stated
+    if page.title is None:
+        return None
+    text = re.sub(r"\s+", " ", page.title.get_text()).strip()
+    return re.split(r"\s[|·»–—]\s", text)[0] if len(text) > 20 else text
+
+
+def _only_heading(markdown: str) -> str | None:
+    """The page's single top-level heading, which names it better than a title bar does."""
+    tops = re.findall(r"(?m)^# (.+)$", re.sub(r"(?ms)^```.*?^```", "", markdown))
+    return str(tops[0]) if len(tops) == 1 else None
+
+
+def _meta(page: BeautifulSoup, *names: str) -> str | None:
+    for wanted in names:
+        for key in ("property", "name", "http-equiv", "itemprop"):
+            tag = page.find("meta", attrs={key: re.compile(rf"^{re.escape(wanted)}$", re.IGNORECASE)})
+            if isinstance(tag, Tag) and (content := str(tag.get("content") or "").strip()):
+                return content
+    return None
+
+
+def _canonical(page: BeautifulSoup) -> str | None:
+    link = page.find("link", rel="canonical")
+    href = str(link.get("href") or "") if isinstance(link, Tag) else ""
+    return href or _meta(page, "og:url")
+
+
+def _known(encoding: str) -> bool:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return False
+    return True

@@ -1,0 +1,147 @@
+"""JSON and JSONL: lists of records as tables, other objects as headings and 'name: value' lines."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from adapters.documents.encodings import decode
+from adapters.documents.tables import STRETCH_CHARS, record, stretches
+from adapters.documents.titles import choose_title
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+MAX_RECORDS = 200_000
+MAX_DEPTH = 60
+_TITLES = ("title", "name", "subject", "heading", "question", "id", "key")
+
+
+def read_json(name: str, data: bytes) -> Parsed:
+    """A JSON document; one object per line is accepted too."""
+    text = decode(data)
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise DocumentRejected("This JSON is nested too deeply to be read.") from error
+    except ValueError as error:
+        if text.lstrip().count("\n{") and text.lstrip().startswith("{"):
+            return read_lines(name, data)
+        raise DocumentRejected(f"This JSON is damaged: {_where(error)}.") from error
+    title = value.get("title") if isinstance(value, dict) else None
+    blocks = [Block(piece) for piece in _whole(value) if piece.strip()]
+    if not blocks:
+        raise DocumentRejected("There is no text in this file.")
+    return Parsed(
+        title=choose_title(name, title if isinstance(title, str) else None),
+        blocks=tuple(blocks),
+        media_type="application/json",
+    )
+
+
+def read_lines(name: str, data: bytes) -> Parsed:
+    """One record per line; records of a few lines share a block. Broken lines are counted, not fatal."""
+    blocks: list[Block] = []
+    broken: list[int] = []
+    pieces: list[tuple[str, int]] = []
+    chars = 0
+    for number, line in enumerate(decode(data).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            piece = _record_text(json.loads(line))
+        except (ValueError, RecursionError):
+            broken.append(number)
+            continue
+        if pieces and (chars + len(piece) > STRETCH_CHARS):
+            blocks.append(_together(pieces))
+            pieces, chars = [], 0
+        if piece:
+            pieces.append((piece, number))
+        chars += len(piece)
+        if number >= MAX_RECORDS:
+            break
+    if pieces:
+        blocks.append(_together(pieces))
+    if not blocks or len(broken) > len(blocks) * 50:
+        raise DocumentRejected("None of its lines is JSON that could be read.")
+    notes = (f"{len(broken)} lines are no JSON, the first is line {broken[0]}",) if broken else ()
+    return Parsed(choose_title(name), tuple(blocks), "application/x-ndjson", notes=notes)
+
+
+def _together(pieces: list[tuple[str, int]]) -> Block:
+    """Some records, each line of theirs with the line of its record."""
+    numbers = [number for piece, number in pieces for _ in range(piece.count("\n") + 2)]  # and a blank line
+    return Block("\n\n".join(piece for piece, _ in pieces), first_line=pieces[0][1], lines=tuple(numbers[:-1]))
+
+
+def _record_text(value: Any) -> str:
+    if isinstance(value, dict) and all(not isinstance(v, (dict, list)) for v in value.values()):
+        return record(list(value), [_scalar(v) for v in value.values()])
+    return "\n".join(_lines(value))
+
+
+def _whole(value: Any) -> Iterator[str]:
+    """A document's pieces: a table for a list of flat records, a section per key of an object."""
+    if isinstance(value, list):
+        yield from _list(value)
+    elif isinstance(value, dict):
+        flat = {key: item for key, item in value.items() if not isinstance(item, (dict, list))}
+        if flat:
+            yield record(list(flat), [_scalar(item) for item in flat.values()])
+        for key, item in value.items():
+            if isinstance(item, (dict, list)) and item:
+                pieces = _list(item) if isinstance(item, list) else iter(["\n".join(_lines(item))])
+                for i, piece in enumerate(pieces):
+                    yield f"## {key}\n\n{piece}" if i == 0 else piece
+    else:
+        yield _scalar(value)
+
+
+def _list(items: list[Any]) -> Iterator[str]:
+    """Records of the same few plain fields are a table; others a section each, named by their title field."""
+    records = [item for item in items if isinstance(item, dict)]
+    columns = list(dict.fromkeys(key for item in records[:2_000] for key in item))
+    flat = all(not isinstance(value, (dict, list)) for item in records for value in item.values())
+    if records and len(records) == len(items) and flat and len(columns) <= 40:
+        rows = [[_scalar(item.get(column)) for column in columns] for item in records[:MAX_RECORDS]]
+        yield from (stretch.text for stretch in stretches(columns, rows))
+        return
+    if not records:
+        yield "\n".join(_lines(items))
+        return
+    for i, item in enumerate(items[:MAX_RECORDS], 1):
+        name = next((str(item[key]) for key in _TITLES if isinstance(item, dict) and item.get(key)), str(i))
+        yield f"### {' '.join(name.split())[:120]}\n\n" + "\n".join(_lines(item))
+
+
+def _lines(value: Any, depth: int = 0) -> Iterator[str]:
+    """Nested values as an indented list."""
+    if depth > MAX_DEPTH:
+        raise DocumentRejected("This JSON is nested too deeply to be read.")
+    pad = "  " * min(depth, 8)
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else ((None, item) for item in value)
+        if isinstance(value, list)
+        else ((None, value),)
+    )
+    for key, item in pairs:
+        if isinstance(item, (dict, list)):
+            if key is not None:
+                yield f"{pad}- {key}:"
+            yield from _lines(item, depth + 1)
+        elif item is not None and item != "":
+            text = _scalar(item).strip().replace("\n", f"\n{pad}  ")
+            yield f"{pad}- {key}: {text}" if key is not None else f"{pad}- {text}"
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if not isinstance(value, (dict, list)) else json.dumps(value, ensure_ascii=False)
+
+
+def _where(error: ValueError) -> str:
+    return f"line {error.lineno} cannot be read" if isinstance(error, json.JSONDecodeError) else "it cannot be read"

@@ -1,0 +1,151 @@
+"""MSG: a mail as Outlook saves it, a compound file of properties ([MS-OXMSG], [MS-OXRTFCP])."""
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from adapters.documents.encodings import clean, decode
+from adapters.documents.formats.eml import html_to_text, letter
+from adapters.documents.zip_package import MAX_PART
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Parsed
+
+if TYPE_CHECKING:
+    import olefile
+
+_DAMAGED = (OSError, ValueError, IndexError, TypeError, KeyError, AttributeError, struct.error)
+_FILETIME_EPOCH = 11_644_473_600
+_RTF_DICTIONARY = (
+    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor "
+    b"MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20"
+    b"\\b\\i\\u\\tab\\tx"
+)
+SUBJECT, SENDER, SENDER_MAIL, TO, CC, BODY, HTML, RTF = "0037", "0C1A", "0C1F", "0E04", "0E03", "1000", "1013", "1009"
+_ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """One mail as Markdown."""
+    import olefile
+
+    try:
+        with olefile.OleFileIO(data) as compound:
+            return _letter(name, compound)
+    except _DAMAGED as error:
+        raise DocumentRejected("This Outlook message is damaged and cannot be read.") from error
+
+
+def _letter(name: str, compound: "olefile.OleFileIO") -> Parsed:
+    sender, address = _text(compound, SENDER), _text(compound, SENDER_MAIL)
+    shown = {
+        "From": f"{sender} <{address}>" if "@" in address and sender != address else sender or address,
+        "To": _text(compound, TO),
+        "Cc": _text(compound, CC),
+        "Date": _sent(compound) or "",
+    }
+    return letter(
+        name,
+        _text(compound, SUBJECT),
+        shown,
+        _body(compound),
+        _attachments(compound),
+        media_type="application/vnd.ms-outlook",
+    )
+
+
+def _body(compound: Any) -> str:
+    """The HTML body where there is one, else the text, else the packed RTF."""
+    if page := _raw(compound, f"__substg1.0_{HTML}0102"):
+        return html_to_text(decode(page, "utf-8"))
+    if page_text := _text(compound, HTML):
+        return html_to_text(page_text)
+    if text := _text(compound, BODY):
+        return text
+    packed = _raw(compound, f"__substg1.0_{RTF}0102")
+    if not packed:
+        return ""
+    from adapters.documents.formats.rtf import to_markdown
+
+    return to_markdown(unpack_rtf(packed))[0]
+
+
+def _text(compound: Any, tag: str, folder: str = "") -> str:
+    """A text property, in Unicode or in the old encoding."""
+    if raw := _raw(compound, f"{folder}__substg1.0_{tag}001F"):
+        return clean(raw.decode("utf-16-le", "replace")).strip("\0 ")
+    raw = _raw(compound, f"{folder}__substg1.0_{tag}001E")
+    return decode(raw, "cp1252").strip("\0 ") if raw else ""
+
+
+def _raw(compound: Any, stream: str) -> bytes:
+    if not compound.exists(stream) or compound.get_size(stream) > MAX_PART:
+        return b""
+    content: bytes = compound.openstream(stream).read()
+    return content
+
+
+def _sent(compound: Any) -> str | None:
+    """The time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
+    from datetime import UTC, datetime
+
+    fixed = _raw(compound, "__properties_version1.0")
+    for at in range(32, len(fixed) - 15, 16):
+        kind, tag = struct.unpack_from("<HH", fixed, at)
+        if kind == 0x0040 and tag in (0x0039, 0x0E06):
+            (ticks,) = struct.unpack_from("<Q", fixed, at + 8)
+            seconds = ticks // 10_000_000 - _FILETIME_EPOCH
+            return datetime.fromtimestamp(seconds, UTC).isoformat() if 0 < seconds < 4e9 else None
+    return None
+
+
+def _attachments(compound: Any) -> list[str]:
+    folders = {path[0] for path in compound.listdir() if path[0].startswith("__attach_version1.0")}
+    names = (
+        _text(compound, _ATTACHMENT_LONG, f"{folder}/") or _text(compound, _ATTACHMENT_SHORT, f"{folder}/")
+        for folder in sorted(folders)[:200]
+    )
+    return [name for name in names if name]
+
+
+def unpack_rtf(data: bytes) -> bytes:
+    """RTF out of its LZFu compression ([MS-OXRTFCP] 2.1).
+
+    Raises:
+        ValueError: no such compression, or larger than it says.
+    """
+    _, size, kind, _ = struct.unpack_from("<IIII", data)
+    if kind == 0x414C454D:  # "MELA": stored
+        return data[16 : 16 + size]
+    if kind != 0x75465A4C or size > MAX_PART:
+        raise ValueError("not a compressed RTF")
+    window = bytearray(4096)
+    window[: len(_RTF_DICTIONARY)] = _RTF_DICTIONARY
+    write, out, at = len(_RTF_DICTIONARY), bytearray(), 16
+    while at < len(data) and len(out) < size:
+        control = data[at]
+        at += 1
+        for bit in range(8):
+            if control >> bit & 1:
+                offset, length = data[at] << 4 | data[at + 1] >> 4, (data[at + 1] & 0xF) + 2
+                at += 2
+                if offset == write % 4096:
+                    return bytes(out)
+                run = _run(window, offset, length, write)
+            else:
+                if at >= len(data):
+                    return bytes(out)
+                run = data[at : at + 1]
+                window[write % 4096] = run[0]
+                at += 1
+            out += run
+            write += len(run)
+    return bytes(out)
+
+
+def _run(window: bytearray, offset: int, length: int, write: int) -> bytes:
+    """A run from the window, which is written as it is read: runs may overlap themselves."""
+    run = bytearray()
+    for i in range(length):
+        byte = window[(offset + i) % 4096]
+        window[(write + i) % 4096] = byte
+        run.append(byte)
+    return bytes(run)

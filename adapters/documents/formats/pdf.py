@@ -1,0 +1,510 @@
+"""PDF: text page by page, headings by the outline or the type size, ruled tables kept.
+
+pdfium reads (fast enough for a handbook of a thousand pages); pdfplumber finds the tables of pages that have
+ruling lines, within a time limit. Pages that are pictures are named: recognising characters is left to others.
+"""
+
+import ctypes
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from adapters.documents.tables import table
+from adapters.documents.titles import choose_title, iso_date
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+MAX_PAGES = 5_000
+TABLE_SECONDS = 15.0
+"""How long the search for tables may take over the whole file; pages after that are plain text."""
+
+HEADING_RATIO = 1.12
+"""A line set this much larger than the body is a heading."""
+
+HEADING_CHARS = 160
+MAX_COLUMNS = 12
+EDGE_SHARE = 0.1
+"""Running heads and page numbers stand in this share of the page at its top and bottom."""
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
+_NUMBERED = re.compile(r"^((\d+\.)+\d*|\d+|[A-Z]\.|Appendix [A-Z]|Chapter \d+|Section \d+)\s+\S")
+_LIST_MARK = re.compile(r"^([•●▪◦‣∙·*–-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page as it was set. Coordinates in points from the bottom left corner of the page."""
+
+    text: str
+    size: float
+    bold: bool
+    fixed: bool
+    left: float
+    right: float
+    bottom: float
+    top: float
+    baseline: float
+    at_edge: bool
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """The pages that have text; those that have none are named in the notes."""
+    document = _opened(data)
+    try:
+        pages = [_page_lines(document, i) for i in range(min(len(document), MAX_PAGES))]
+        facts = document.get_metadata_dict()
+        outline = _outline(document)
+        ruled = [i for i in range(len(pages)) if pages[i] and _has_rules(document, i)]
+        count = len(document)
+    finally:
+        document.close()
+    if not any(pages):
+        raise DocumentRejected(
+            f"This PDF is a scan: its {_pages(range(count))} without a text layer."
+            if count
+            else "This PDF has no pages.",
+            remedy="Run text recognition (OCR) on it and add the result.",
+        )
+    tables = _tables(data, ruled) if ruled else {}
+    blocks = tuple(_blocks(pages, outline, tables))
+    return Parsed(
+        title=choose_title(name, facts.get("Title"), _largest(pages), markdown=[b.text for b in blocks]),
+        blocks=blocks,
+        media_type="application/pdf",
+        modified=iso_date(facts.get("ModDate") or facts.get("CreationDate")),
+        notes=tuple(_notes(pages, count)),
+    )
+
+
+def _opened(data: bytes) -> "pypdfium2.PdfDocument":
+    import pypdfium2
+
+    if b"startxref" not in data[-4096:] and b"%%EOF" not in data[-4096:]:
+        raise DocumentRejected("This PDF is cut off: its end is missing.", remedy="Fetch or export it again.")
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise DocumentRejected(
+                "This PDF is protected by a password.", remedy="Save a copy without the password and add that."
+            ) from error
+        raise DocumentRejected("This PDF is damaged and cannot be opened.", remedy="Export it again.") from error
+
+
+def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
+    """The lines of one page in the order of the file, which follows columns; empty for unreadable pages."""
+    import pypdfium2
+
+    try:
+        page = document[index]
+        text_page = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        return []
+    try:
+        _, low, _, high = page.get_bbox()
+        return list(_lines(text_page.raw, low, high))
+    finally:
+        text_page.close()
+        page.close()
+
+
+def _lines(raw: Any, low: float, high: float) -> Iterator[Line]:
+    """The lines of a text page whose paper reaches from `low` to `high`, in points."""
+    import pypdfium2.raw as pdfium
+
+    start = 0
+    units: list[int] = []
+    for i in range(pdfium.FPDFText_CountChars(raw)):
+        code = pdfium.FPDFText_GetUnicode(raw, i)
+        if code in (10, 13):
+            if line := _line(raw, start, units, low, high):
+                yield line
+            start, units = i + 1, []
+        else:
+            units.append(code)
+    if line := _line(raw, start, units, low, high):
+        yield line
+
+
+def _line(raw: Any, start: int, codes: list[int], low: float, high: float) -> Line | None:
+    text = _characters(codes)
+    shown = [start + i for i, code in enumerate(codes) if code > 32]
+    if not text or not shown:
+        return None
+    sizes = [_size(raw, i) for i in (shown[0], shown[len(shown) // 2], shown[-1])]
+    first, last = _box(raw, shown[0]), _box(raw, shown[-1])
+    margin = (high - low) * EDGE_SHARE
+    fonts = [_font(raw, shown[0]), _font(raw, shown[-1])]
+    return Line(
+        text=text,
+        size=round(sorted(sizes)[1] * 2) / 2,
+        bold=all(_BOLD.search(font) for font in fonts),
+        fixed=all(_FIXED.search(font) for font in fonts),
+        left=min(first[0], last[0]),
+        right=max(first[1], last[1]),
+        bottom=min(first[2], last[2]),
+        top=max(first[3], last[3]),
+        baseline=_baseline(raw, shown[0]),
+        at_edge=min(first[2], last[2]) > high - margin or max(first[3], last[3]) < low + margin,
+    )
+
+
+def _characters(codes: list[int]) -> str:
+    """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
+    text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in codes)
+    decoded = text.decode("utf-16-le", errors="ignore").replace("\xad", "").replace("\x02", "-\x02")
+    for ligature, letters in (("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl")):
+        decoded = decoded.replace(ligature, letters)
+    decoded = re.sub(r"[\x00\x01\x03-\x08\x0b-\x1f\ufffe\uffff\ufffd\ue000-\uf8ff]", "", decoded)
+    return re.sub(r"[ \t\xa0]+", " ", decoded).strip()
+
+
+def _size(raw: Any, index: int) -> float:
+    import pypdfium2.raw as pdfium
+
+    matrix = pdfium.FS_MATRIX()
+    scale = 1.0
+    if pdfium.FPDFText_GetMatrix(raw, index, matrix):
+        scale = float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
+    return float(pdfium.FPDFText_GetFontSize(raw, index)) * scale
+
+
+def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
+    import pypdfium2.raw as pdfium
+
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
+    return left.value, right.value, bottom.value, top.value
+
+
+def _baseline(raw: Any, index: int) -> float:
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
+    return y.value
+
+
+def _font(raw: Any, index: int) -> str:
+    import pypdfium2.raw as pdfium
+
+    buffer = ctypes.create_string_buffer(128)
+    flags = ctypes.c_int()
+    pdfium.FPDFText_GetFontInfo(raw, index, buffer, 128, flags)
+    return buffer.value.decode("utf-8", "ignore")
+
+
+def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
+    """The bookmarks: heading text without spaces and numbers, and its level from 1."""
+    found: dict[str, int] = {}
+    for i, item in enumerate(document.get_toc(max_depth=6)):
+        if i > 3_000:
+            break
+        found.setdefault(_key(item.get_title() or ""), item.level + 1)
+    found.pop("", None)
+    return found
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\W\d_]+", "", text).lower()
+
+
+def _has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
+    """Whether a page draws enough lines or boxes for a ruled table, and not so many that it is a drawing."""
+    import pypdfium2.raw as pdfium
+
+    page = document[index]
+    try:
+        objects = pdfium.FPDFPage_CountObjects(page.raw)
+        if objects > 20_000:
+            return False
+        paths = sum(
+            pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page.raw, i)) == pdfium.FPDF_PAGEOBJ_PATH
+            for i in range(objects)
+        )
+    finally:
+        page.close()
+    return bool(4 <= paths <= 2_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A ruled table and where it stands on the page; coordinates as in `Line`."""
+
+    markdown: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    def holds(self, line: Line) -> bool:
+        """Whether the line's middle is inside the table."""
+        x, y = (line.left + line.right) / 2, (line.bottom + line.top) / 2
+        return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
+
+
+def _tables(data: bytes, indexes: list[int]) -> dict[int, list[Ruled]]:
+    """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
+    import pdfplumber
+    from pdfminer.pdfexceptions import PDFException
+    from pdfplumber.utils.exceptions import PdfminerException
+
+    deadline = time.monotonic() + TABLE_SECONDS
+    found: dict[int, list[Ruled]] = {}
+    try:
+        with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in indexes]) as document:
+            for page in document.pages:
+                if time.monotonic() > deadline:
+                    break
+                found[page.page_number - 1] = list(_page_tables(page))
+                page.close()
+    except (PDFException, PdfminerException, ValueError, TypeError, KeyError, IndexError, AttributeError):
+        return found  # the text has been read without it
+    return found
+
+
+def _page_tables(page: Any) -> Iterator[Ruled]:
+    for shape in page.find_tables():
+        rows = [[text or "" for text in row] for row in shape.extract()]
+        filled = sum(bool(text.strip()) for row in rows for text in row)
+        cells = sum(map(len, rows))
+        chars = sum(len(text) for row in rows for text in row)
+        if len(rows) < 2 or max(map(len, rows)) < 2 or filled < 4 or filled < cells * 0.3:
+            continue
+        if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
+            continue
+        left, top, right, bottom = shape.bbox
+        height = float(page.height)
+        yield Ruled(table(rows), left, right, height - bottom, height - top)
+
+
+def _largest(pages: list[list[Line]]) -> str | None:
+    """The line set largest on the first page with text, joined with the one after it of the same size."""
+    lines = next((page for page in pages if page), [])
+    top = max((line.size for line in lines if len(line.text) > 3), default=0.0)
+    if top < _body_size(pages) * 1.2:
+        return None
+    start = next(i for i, line in enumerate(lines) if line.size == top and len(line.text) > 3)
+    joined = [line.text for line in lines[start : start + 3] if line.size == top]
+    return " ".join(joined).replace("-\x02 ", "").replace("\x02", "")
+
+
+def _body_size(pages: list[list[Line]]) -> float:
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page):
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[Ruled]]) -> Iterator[Block]:
+    body = _body_size(pages)
+    running = _running_lines(pages, body)
+    levels = _levels(pages, body, outline)
+    for i, lines in enumerate(pages):
+        kept = [line for line in lines if _edge_key(line, body) not in running]
+        text = _page_markdown(kept, levels, tables.get(i, []))
+        if text.strip():
+            yield Block(text, page=i + 1)
+
+
+def _running_lines(pages: list[list[Line]], body: float) -> set[str]:
+    """Headers, footers and page numbers: lines at a page's edge that come back on most pages."""
+    if len(pages) < 3:
+        return set()
+    seen: Counter[str] = Counter()
+    for lines in pages:
+        seen.update({key for line in lines if (key := _edge_key(line, body))})
+    filled = sum(bool(lines) for lines in pages)
+    return {key for key, times in seen.items() if times >= max(3, filled * 0.3)}
+
+
+def _edge_key(line: Line, body: float) -> str:
+    """How a line at a page's edge is recognised on other pages, digits not counting; '' for all other lines."""
+    if not line.at_edge or line.size >= body * HEADING_RATIO or len(line.text) > 90:
+        return ""
+    key = re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.lower())
+    return key if re.search(r"[^\W\d_]", key) or key.count("#") == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What makes a line a heading in this file."""
+
+    body: float
+    sizes: dict[float, int]
+    outline: dict[str, int]
+    bold_counts: bool
+
+    def of(self, line: Line) -> int:
+        """The heading level of a line, 0 for prose."""
+        text = line.text
+        if line.fixed or not _may_be_heading(text):
+            return 0
+        if level := self.outline.get(_key(text)):
+            return min(level, 6)
+        if text.endswith((",", ";", "-\x02")) or re.search(r"\.{4,}|(\. ){4,}", text) or text[0].islower():
+            return 0
+        if level := self.sizes.get(line.size, 0):
+            return level
+        below = min(max(self.sizes.values(), default=0) + 1, 6)
+        if not line.bold or len(text) > 90:
+            return 0
+        alone = self.bold_counts and not text.endswith((".", ":"))
+        return below if alone or _NUMBERED.match(text) else 0
+
+
+def _may_be_heading(text: str) -> bool:
+    if len(text) > HEADING_CHARS or (len(text) > 70 and text.endswith(".")):
+        return False
+    mark = _LIST_MARK.match(text)
+    return bool(re.search(r"[^\W\d_]{2}", text)) and (mark is None or bool(_NUMBERED.match(text)))
+
+
+def _levels(pages: list[list[Line]], body: float, outline: dict[str, int]) -> Levels:
+    lines = [line for page in pages for line in page]
+    chars: Counter[float] = Counter()
+    for line in lines:
+        chars[line.size] += len(line.text)
+    total = sum(chars.values()) or 1
+    large = sorted((s for s in chars if s >= body * HEADING_RATIO and chars[s] < total * 0.25), reverse=True)
+    merged: dict[float, int] = {}
+    level, last = 0, 0.0
+    for size in large:
+        if not last or size < last * 0.94:
+            level, last = level + 1, size
+        merged[size] = min(level, 4)
+    bold = sum(len(line.text) for line in lines if line.bold and line.size >= body * 0.95)
+    return Levels(body, merged, outline, bold_counts=bold < total * 0.12)
+
+
+def _page_markdown(lines: list[Line], levels: Levels, tables: list[Ruled]) -> str:
+    """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
+    pieces: list[Piece] = []
+    written: set[int] = set()
+    leading = _leading(lines)
+    for line in lines:
+        at = next((i for i, ruled in enumerate(tables) if ruled.holds(line)), None)
+        if at is not None:
+            if at not in written:
+                pieces.append(Piece("table", 0, [], tables[at].markdown))
+                written.add(at)
+            continue
+        level = levels.of(line)
+        kind = "heading" if level else "code" if line.fixed else "prose"
+        last = pieces[-1] if pieces else None
+        if last is not None and last.goes_on_with(line, kind, level, leading):
+            last.lines.append(line)
+        else:
+            pieces.append(Piece(kind, level, [line]))
+    edge = sorted(line.right for line in lines)[int(len(lines) * 0.9)] if lines else 0.0
+    return "\n\n".join(piece.markdown(edge) for piece in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A heading, a paragraph, a list item, a stretch of code or a table."""
+
+    kind: str
+    level: int
+    lines: list[Line]
+    table: str = ""
+
+    def goes_on_with(self, line: Line, kind: str, level: int, leading: float) -> bool:
+        """Whether the next line belongs to this piece; the first line of a heading decides for all of it."""
+        if not self.lines:
+            return False
+        before = self.lines[-1]
+        if self.kind == "heading" and abs(before.size - line.size) < 0.6 and not _NUMBERED.match(line.text):
+            return before.bold == line.bold and 0 < before.baseline - line.baseline < line.size * 1.7
+        return (self.kind, self.level) == (kind, level) and _continues(before, line, kind, leading)
+
+    def markdown(self, edge: float) -> str:
+        """The piece as Markdown; `edge` is how far right the lines of the page reach, in points."""
+        if self.kind == "table":
+            return self.table
+        if self.kind == "code":
+            return self._code()
+        text = self._joined(edge).replace("\x02", "")
+        if self.kind == "heading" and _may_be_heading(text) and len(self.lines) < 4:
+            return f"{'#' * self.level} {text.replace(chr(10), ' ')}"
+        if match := _LIST_MARK.match(text):
+            number = match[1][-1] in ".)" and match[1][0].isdigit()
+            return f"{match[1] if number else '-'} {text[match.end() :]}"
+        return re.sub(r"^(#+\s)", r"\\\1", text)
+
+    def _joined(self, edge: float) -> str:
+        """Full lines flow on; a line that stops early, as in an address or a table without rules, ends there."""
+        text = self.lines[0].text
+        reach = max(edge if edge - self.lines[0].left < 700 else 0.0, *(line.right for line in self.lines), 1.0)
+        reach = max(line.right for line in self.lines) if len(self.lines) > 2 else reach
+        for before, line in pairwise(self.lines):
+            more = line.text
+            if text.endswith("-\x02"):
+                text = text[:-2] + more
+            elif text.endswith("-") and more[:1].islower() and text[-2:-1].isalpha():
+                text = text[:-1] + more
+            else:
+                full = before.right > reach - (reach - before.left) * 0.25
+                text += (" " if full and not _is_row(before.text) else "\n") + more
+        return text
+
+    def _code(self) -> str:
+        left = min(line.left for line in self.lines)
+        step = max((self.lines[0].right - self.lines[0].left) / max(len(self.lines[0].text), 1), 3.0)
+        rows = [" " * round((line.left - left) / step) + line.text.replace("\x02", "") for line in self.lines]
+        return rows[0].strip() if len(rows) == 1 else "```\n" + "\n".join(rows) + "\n```"
+
+
+def _is_row(text: str) -> bool:
+    """A line of a table without rules: most of its words are numbers."""
+    words = text.split()
+    return len(words) > 2 and sum(word[:1].isdigit() or word[-1:].isdigit() for word in words) > len(words) * 0.6
+
+
+def _continues(before: Line, line: Line, kind: str, leading: float) -> bool:
+    """Whether a line goes on with the paragraph or the code of the line before it."""
+    down = before.baseline - line.baseline
+    if kind == "code":
+        return -line.size * 2 < down < line.size * 3
+    if abs(down) < line.size * 0.45 and before.right < line.right:
+        return True  # the same line, cut by a raised or lowered character
+    if abs(before.size - line.size) > 0.6 or _LIST_MARK.match(line.text):
+        return False
+    if down < 0:  # higher up: the next column
+        return not before.text.endswith((".", ":", "!", "?")) and line.text[:1].islower()
+    return down < max(leading, line.size) * 1.3
+
+
+def _leading(lines: list[Line]) -> float:
+    """The usual distance between baselines on this page, in points, by the lines that fill their measure."""
+    edge = max((line.right for line in lines), default=0.0)
+    steps = sorted(
+        before.baseline - line.baseline
+        for before, line in pairwise(lines)
+        if abs(before.size - line.size) < 0.6
+        and before.right > edge * 0.8
+        and 0.8 * line.size < before.baseline - line.baseline < 2.6 * line.size
+    )
+    return steps[len(steps) // 2] if steps else max((line.size for line in lines), default=10.0) * 1.2
+
+
+def _pages(numbers: Any) -> str:
+    count = len(numbers)
+    return "one page is a picture" if count == 1 else f"{count} pages are pictures"
+
+
+def _notes(pages: list[list[Line]], count: int) -> Iterator[str]:
+    empty = [i + 1 for i, lines in enumerate(pages) if not lines]
+    if empty:
+        shown = ", ".join(map(str, empty[:10])) + ("…" if len(empty) > 10 else "")
+        yield f"{'page' if len(empty) == 1 else 'pages'} {shown} of {count} without a text layer"
+    if count > MAX_PAGES:
+        yield f"only the first {MAX_PAGES} of {count} pages were read"

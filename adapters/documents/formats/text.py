@@ -1,0 +1,117 @@
+"""Formats that are already lines of text: Markdown and plain text.
+
+Every line keeps its number: what has to go is blanked, not removed, so that a passage can name its lines.
+"""
+
+import re
+
+from adapters.documents.encodings import decode
+from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
+_UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
+_NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
+_HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
+_TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
+_TEMPLATED_LINK = re.compile(rf"(?<!!)\[([^\[\]\n]{{1,300}})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
+_TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+_NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
+_PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
+
+
+def read_markdown(name: str, data: bytes) -> Parsed:
+    """Markdown as it is: front matter read and blanked, underlined headings written with '#'."""
+    text, stated = _front_matter(decode(data))
+    lines = _atx_headings(_without_comments(text).split("\n"))
+    body, first = trimmed(lines)
+    if not body:
+        raise DocumentRejected("There is no text in this file.")
+    return Parsed(
+        title=choose_title(name, stated.get("title"), markdown=[body]),
+        blocks=(Block(body, first_line=first),),
+        media_type="text/markdown",
+        modified=iso_date(_first(stated, "last_modified", "updated", "lastmod", "modified", "date")),
+        url=safe_link(_first(stated, "canonical", "canonical_url", "url", "permalink")),
+    )
+
+
+def read_text(name: str, data: bytes) -> Parsed:
+    """Plain text; lines underlined with '===' or '---' are headings."""
+    lines = _atx_headings(decode(data).split("\n"), need=4)
+    body, first = trimmed(lines)
+    if not body:
+        raise DocumentRejected("There is no text in this file.")
+    return Parsed(
+        title=choose_title(name, markdown=[body]),
+        blocks=(Block(body, first_line=first),),
+        media_type="text/plain",
+    )
+
+
+def trimmed(lines: list[str]) -> tuple[str, int]:
+    """The lines without blank ones at both ends, and the 1-based number of the first that is left."""
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    if not filled:
+        return "", 1
+    return "\n".join(line.rstrip() for line in lines[filled[0] : filled[-1] + 1]), filled[0] + 1
+
+
+def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
+    """Setext headings ('Title' over '=====') as ATX ones, outside fences; the underline becomes blank."""
+    done, fence = list(lines), ""
+    for i, line in enumerate(lines):
+        if match := _FENCE.match(line):
+            mark = match[1]
+            if not fence:
+                fence = mark
+            elif mark[0] == fence[0] and len(mark) >= len(fence):
+                fence = ""
+            continue
+        if fence or i == 0 or not (under := _UNDERLINE.match(line)) or len(under[1]) < need:
+            continue
+        above = done[i - 1]
+        alone = i == 1 or not lines[i - 2].strip() or done[i - 2].startswith("#")
+        if above.strip() and alone and len(above) < 150 and not _NO_HEADING.search(above):
+            done[i - 1] = ("# " if under[1][0] == "=" else "## ") + above.strip()
+            done[i] = ""
+    return done
+
+
+def _without_comments(text: str) -> str:
+    """HTML comments blanked: people do not see them, so answers must not quote them."""
+    parts = re.split(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ ]*$|\Z))", text, flags=re.DOTALL | re.MULTILINE)
+    return "".join(part if i % 2 else _without_templates(_COMMENT.sub(_blank, part)) for i, part in enumerate(parts))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _without_templates(text: str) -> str:
+    """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
+    if "{%" not in text and "{{" not in text:
+        return text
+    text = _TEMPLATED_LINK.sub(lambda found: found[1] + _blank(found), _HIDDEN_PART.sub(_blank, text))
+    return _TEMPLATE.sub(lambda found: found[1] or " ".join(_NAMED.findall(found[2])) + _blank(found), text)
+
+
+def _front_matter(text: str) -> tuple[str, dict[str, str]]:
+    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with those lines blank."""
+    lines = text.split("\n")
+    mark = lines[0].rstrip()
+    if mark not in ("---", "+++"):
+        return text, {}
+    end = next((i for i, line in enumerate(lines[1:200], 1) if line.rstrip() in (mark, "...")), None)
+    if end is None or not any(_PAIR.match(line) for line in lines[1:end]):
+        return text, {}
+    pairs = (match for line in lines[1:end] if (match := _PAIR.match(line)))
+    stated = {pair[1].lower().replace("-", "_"): pair[2].strip("\"'") for pair in pairs}
+    return "\n".join([""] * (end + 1) + lines[end + 1 :]), stated
+
+
+def _first(stated: dict[str, str], *keys: str) -> str | None:
+    return next((stated[key] for key in keys if key in stated), None)

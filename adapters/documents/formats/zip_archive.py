@@ -1,0 +1,90 @@
+"""ZIP: every document inside it, its blocks labelled by its path. Archives inside archives are refused."""
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from adapters.documents import media_types, reader
+from adapters.documents.titles import stem
+from adapters.documents.zip_package import check_sizes, open_package, part
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Block, Parsed
+
+MAX_DOCUMENTS = 1_000
+MAX_NOTES = 20
+_ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".bz2", ".xz", ".zst", ".jar", ".war")
+_LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """The documents in the order of the archive; those that cannot be read are named in the notes."""
+    notes: list[str] = []
+    with open_package(data) as package:
+        members = [member for member in package.infolist() if not _is_litter(member)]
+        check_sizes(members)
+        _refuse(members)
+        blocks = tuple(_blocks(package, members, notes))
+    if not blocks:
+        why = f": {notes[0]}" if notes else ""
+        raise DocumentRejected(f"Nothing in this archive could be read{why}.")
+    if len(notes) > MAX_NOTES:
+        notes = [*notes[:MAX_NOTES], f"and {len(notes) - MAX_NOTES} more that could not be read"]
+    return Parsed(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
+
+
+def _refuse(members: list[zipfile.ZipInfo]) -> None:
+    """Paths that lead out of the archive, archives inside it, too many documents."""
+    if len(members) > MAX_DOCUMENTS:
+        raise DocumentRejected(f"This archive holds {len(members)} files; more than {MAX_DOCUMENTS} are not read.")
+    for member in members:
+        path = member.filename.replace("\\", "/")
+        if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
+            raise DocumentRejected("A path in this archive leads out of it, which no honest archive does.")
+        if path.lower().endswith(_ARCHIVES):
+            raise _nested(path)
+        if member.external_attr >> 28 == 0xA:
+            raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
+
+
+def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: list[str]) -> Iterator[Block]:
+    for member in members:
+        path = member.filename.replace("\\", "/")
+        data = part(package, member.filename)
+        try:
+            media_type = media_types.detect(path, data)
+        except DocumentRejected as rejected:
+            notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
+            continue
+        if media_type == media_types.ZIP:
+            raise _nested(path)
+        yield from _member(path, data, notes)
+
+
+def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
+    """One document's blocks under its path, each section path beginning with its title."""
+    try:
+        parsed = reader.read(path, data)
+    except DocumentRejected as rejected:
+        notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
+        return
+    notes.extend(f"{path[:100]}: {note}" for note in parsed.notes)
+    for i, block in enumerate(parsed.blocks):
+        label = f"{path}: {block.label}" if block.label else path
+        heading = "" if i or block.text.startswith("# ") else f"# {parsed.title}\n\n"
+        lines = block.lines
+        if heading and block.first_line is not None:
+            own = lines or range(block.first_line, block.first_line + block.text.count("\n") + 1)
+            lines = (block.first_line, block.first_line, *own)
+        yield replace(block, text=heading + block.text, label=label, lines=lines)
+
+
+def _nested(path: str) -> DocumentRejected:
+    return DocumentRejected(
+        f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
+    )
+
+
+def _is_litter(member: zipfile.ZipInfo) -> bool:
+    path = member.filename
+    return member.is_dir() or any(mark in path for mark in _LITTER) or PurePosixPath(path).name.startswith("._")

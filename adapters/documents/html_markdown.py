@@ -1,0 +1,387 @@
+"""HTML elements to Markdown: headings, lists, tables, code, alternative texts.
+
+Shared by web pages, e-books and mails. What of a page is worth reading is `formats.html`'s business.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from bs4 import BeautifulSoup, Tag
+from bs4.element import CData, NavigableString, PageElement, PreformattedString
+
+from adapters.documents.tables import Row, table
+
+MAX_SPAN = 100
+"""Columns or rows that one cell may claim to span; more is a mistake or an attack."""
+
+_BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
+)
+_DROPPED = frozenset(
+    [
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "iframe",
+        "object",
+        "embed",
+        "applet",
+        "svg",
+        "canvas",
+        "audio",
+        "video",
+        "map",
+        "head",
+        "link",
+        "meta",
+        "base",
+        "input",
+        "select",
+        "textarea",
+        "button",
+        "datalist",
+        "progress",
+        "meter",
+        "dialog",
+    ]
+)
+_VAGUE = re.compile(
+    r"(click )?(here|this|link|this (page|link|one)|more|read more|see|source|\[?\d+\]?)", re.IGNORECASE
+)
+_LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCode\s+)([\w+#-]+)")
+_BREAK = "\u2028"
+_APART = ("a", "label", "option")
+"""Elements that are each a thing of its own: two that touch are two words, as "Overview" and "Quickstart" of a menu."""
+
+
+def soup(markup: str | bytes, encoding: str | None = None) -> BeautifulSoup:
+    """Parse HTML of any quality. lxml's parser bounds the depth and expands no entities of the document's own."""
+    if isinstance(markup, bytes):
+        return BeautifulSoup(markup, "lxml", from_encoding=encoding)
+    return BeautifulSoup(markup, "lxml")
+
+
+def to_markdown(root: Tag) -> str:
+    """The Markdown of everything visible below `root`."""
+    return "\n\n".join(piece for piece in _blocks(root) if piece.strip())
+
+
+def is_hidden(tag: Tag) -> bool:
+    """Whether a reader of the page would not see this element."""
+    style = str(tag.get("style") or "").replace(" ", "").lower()
+    return (
+        tag.has_attr("hidden")
+        or str(tag.get("aria-hidden") or "").lower() == "true"
+        or "display:none" in style
+        or "visibility:hidden" in style
+        or "font-size:0" in style.replace("font-size:0.", "")
+    )
+
+
+def _blocks(root: Tag) -> Iterator[str]:
+    """Block-level pieces below an element; runs of inline content between blocks become paragraphs."""
+    inline: list[PageElement] = []
+    for child in root.children:
+        if isinstance(child, Tag) and (child.name in _DROPPED or is_hidden(child)):
+            continue
+        if isinstance(child, Tag) and _is_block(child):
+            yield from _paragraphs(inline)
+            inline = []
+            yield from _block(child)
+        else:
+            inline.append(child)
+    yield from _paragraphs(inline)
+
+
+def _is_block(tag: Tag) -> bool:
+    return tag.name in _BLOCKS or (tag.name not in ("br", "img") and tag.find(_BLOCKS) is not None)
+
+
+def _block(tag: Tag) -> Iterator[str]:
+    writer = _WRITERS.get(tag.name)
+    if writer is None:
+        yield from _blocks(tag)
+    elif text := writer(tag):
+        yield text
+
+
+def _paragraphs(nodes: Iterable[PageElement]) -> Iterator[str]:
+    text = _tidy("".join(_inline(node) for node in nodes))
+    if text:
+        # A number or a sign at the start of a line of prose is no list item and no heading.
+        yield re.sub(
+            r"(?m)^(#{1,6}\s|[-+*]\s(?=\S)|\d+[.)]\s)", lambda m: "\\" + m[1] if m[1][0] == "#" else m[1], text
+        )
+
+
+def _tidy(text: str) -> str:
+    text = re.sub(r"[ \t\r\n\f\xa0\u200b]+", " ", text)
+    return re.sub(rf" *{_BREAK} *", "\n", re.sub(rf" *(?:{_BREAK} *){{2,}}", "\n\n", text)).strip()
+
+
+def _inline(node: PageElement) -> str:
+    if isinstance(node, NavigableString):
+        return "" if isinstance(node, PreformattedString) and not isinstance(node, CData) else str(node)
+    if not isinstance(node, Tag) or node.name in _DROPPED or is_hidden(node):
+        return ""
+    inner = "".join(_inline(child) for child in node.children)
+    writer = _INLINE.get(node.name)
+    text = writer(node, inner) if writer else inner
+    return f"{text} " if text and _touches(node) else text
+
+
+def _touches(tag: Tag) -> bool:
+    """Whether the next link or label stands right behind this one: a style sheet holds such apart, not white space."""
+    after = tag.next_sibling
+    return tag.name in _APART and isinstance(after, Tag) and after.name == tag.name
+
+
+def _code(_tag: Tag, inner: str) -> str:
+    return f"`{inner.strip()}`" if inner.strip() and "`" not in inner else inner
+
+
+def _strong(_tag: Tag, inner: str) -> str:
+    return _emphasised(inner) if inner.strip() else inner
+
+
+def _raised(tag: Tag, inner: str) -> str:
+    """An exponent; a raised link is a reference to a note and stays as it is."""
+    return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
+
+
+def _emphasised(inner: str) -> str:
+    core = inner.strip().replace("**", "")
+    before, after = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
+    return inner if _BREAK in core else f"{before}**{core}**{after}"
+
+
+def _alt(tag: Tag) -> str:
+    alt = re.sub(r"\s+", " ", str(tag.get("alt") or "")).strip()
+    return f" [Image: {alt}] " if len(alt) > 2 else ""
+
+
+def _link(tag: Tag, inner: str) -> str:
+    """A link's text; its address too where the text alone says nothing."""
+    href = str(tag.get("href") or "")
+    if href.startswith(("http://", "https://")) and _VAGUE.fullmatch(inner.strip()):
+        return f"[{inner.strip()}]({href})"
+    return "" if inner.strip() in ("¶", "#", "🔗", "[edit]", "edit") else inner
+
+
+def _heading(tag: Tag) -> str:
+    text = _tidy("".join(_inline(child) for child in tag.children)).replace("\n", " ").replace("**", "")
+    return f"{'#' * int(tag.name[1])} {text}" if text else ""
+
+
+def _preformatted(tag: Tag) -> str:
+    holders = [holder for holder in (tag.parent, tag, tag.find("code")) if isinstance(holder, Tag)]
+    language = _LANGUAGE.search(" ".join(str(name) for t in holders for name in t.get_attribute_list("class")))
+    for line_break in tag.find_all("br"):
+        line_break.replace_with("\n")
+    text = tag.get_text().strip("\n").rstrip()
+    fence = "````" if "```" in text else "```"
+    return f"{fence}{language[1] if language else ''}\n{text}\n{fence}" if text.strip() else ""
+
+
+def _quote(tag: Tag) -> str:
+    text = to_markdown(tag)
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else ""
+
+
+def _list(tag: Tag) -> str:
+    ordered = tag.name == "ol"
+    start = str(tag.get("start") or "1")
+    number = int(start) if start.isdigit() and len(start) < 6 else 1
+    items = []
+    for child in tag.find_all(True, recursive=False):
+        if is_hidden(child):
+            continue
+        text = to_markdown(child) if child.name not in ("ul", "ol") else _list(child)
+        if not text.strip():
+            continue
+        if child.name in ("ul", "ol"):
+            items.append(_indented(text, "  "))
+            continue
+        mark = f"{number}. " if ordered else "- "
+        items.append(mark + _indented(re.sub(r"\n\n(?=(- |\d+\. ))", "\n", text), " " * len(mark)).lstrip())
+        number += 1
+    loose = any("\n\n" in item for item in items)
+    return ("\n\n" if loose else "\n").join(items)
+
+
+def _indented(text: str, by: str) -> str:
+    return "\n".join(by + line if line.strip() else "" for line in text.split("\n"))
+
+
+def _definitions(tag: Tag) -> str:
+    lines: list[str] = []
+    for part in tag.find_all(("dt", "dd")):
+        if part.find_parent("dl") is not tag:
+            continue
+        text = to_markdown(part)
+        if text and part.name == "dt":
+            lines.append(f"**{text.replace('**', '')}**" if "\n" not in text else text)
+        elif text:
+            lines.append(_indented(text, "  ") if "\n" in text else f": {text}")
+    return "\n".join(lines).replace("\n**", "\n\n**")
+
+
+def _table(tag: Tag) -> str:
+    caption = tag.find("caption", recursive=False)
+    above = _tidy("".join(_inline(c) for c in caption.children)) if isinstance(caption, Tag) else ""
+    rows = _own_rows(tag)
+    if _is_layout(tag, rows):
+        text = "\n\n".join(piece for row in rows for cell in row for piece in _blocks(cell) if piece.strip())
+    else:
+        text = table(_with_one_header(rows, grid(rows)))
+    return "\n\n".join(part for part in (above, text) if part)
+
+
+def _own_rows(tag: Tag) -> list[list[Tag]]:
+    """The cells of this table, not of those inside it."""
+    rows = [row for row in tag.find_all("tr") if row.find_parent("table") is tag and not is_hidden(row)]
+    return [[cell for cell in row.find_all(("td", "th"), recursive=False) if not is_hidden(cell)] for row in rows]
+
+
+def _is_layout(tag: Tag, rows: list[list[Tag]]) -> bool:
+    """Tables that only place things: one column, or whole sections of a page inside their cells."""
+    if tag.get("role") in ("presentation", "none") or max(map(len, rows), default=0) <= 1:
+        return True
+    if tag.find("th") is not None:
+        return False
+    cells = [cell for row in rows for cell in row]
+    return any(
+        cell.find(("h1", "h2", "h3", "pre", "form")) is not None
+        or (len(rows) == 1 and len(cell.find_all(("br", "p"))) > 3)
+        for cell in cells
+    )
+
+
+def grid(rows: list[list[Tag]]) -> list[list[str]]:
+    """Cell texts as a rectangle: a cell that spans rows is repeated in each, one that spans columns is not."""
+    filled: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}
+    for row in rows:
+        cells: list[str] = []
+        for cell in row:
+            _take_hanging(cells, hanging)
+            text = _cell_text(cell)
+            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
+            for i in range(across):
+                if down > 1:
+                    hanging[len(cells)] = (down - 1, text if i == 0 or cell.name == "th" else "")
+                cells.append(text if i == 0 or cell.name == "th" else "")
+        _take_hanging(cells, hanging)
+        filled.append(cells)
+    return filled
+
+
+def _take_hanging(cells: list[str], hanging: dict[int, tuple[int, str]]) -> None:
+    while len(cells) in hanging:
+        column = len(cells)
+        left, text = hanging.pop(column)
+        cells.append(text)
+        if left > 1:
+            hanging[column] = (left - 1, text)
+
+
+def _span(cell: Tag, which: str) -> int:
+    value = str(cell.get(which) or "1")
+    return max(1, min(int(value), MAX_SPAN)) if value.isdigit() and len(value) < 9 else 1
+
+
+def _cell_text(cell: Tag) -> str:
+    inner = [_nested(child) if isinstance(child, Tag) else _inline(child) for child in cell.children]
+    return re.sub(r"\n+", " ", _tidy("".join(inner)))
+
+
+def _nested(child: Tag) -> str:
+    """What a cell holds beyond plain text, on one line: lists with semicolons, tables row by row."""
+    if child.name in _DROPPED or is_hidden(child):
+        return ""
+    if child.name in ("ul", "ol"):
+        return "; ".join(_tidy(_inline(item)).replace("\n", " ") for item in child.find_all("li", recursive=False))
+    if child.name == "table":
+        return "; ".join(", ".join(_cell_text(cell) for cell in row) for row in _own_rows(child))
+    if child.find(("ul", "ol", "table")) is not None:
+        return " ".join(_nested(c) if isinstance(c, Tag) else _inline(c) for c in child.children)
+    return _inline(child) + (" " if child.name in _BLOCKS else "")
+
+
+def _with_one_header(rows: list[list[Tag]], texts: list[list[str]]) -> list[Row]:
+    """Several header rows become one: 'Price 2024', 'Price 2025'."""
+    heads = 0
+    while heads < len(rows) and rows[heads] and all(cell.name == "th" for cell in rows[heads]):
+        heads += 1
+    if heads < 2 or heads == len(rows):
+        return list(texts)
+    width = max(map(len, texts[:heads]))
+    columns = ([row[i] for row in texts[:heads] if i < len(row)] for i in range(width))
+    return [[" ".join(dict.fromkeys(filter(None, column))) for column in columns], *texts[heads:]]
+
+
+_WRITERS: dict[str, Callable[[Tag], str]] = {
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _heading),
+    **dict.fromkeys(("ul", "ol", "menu"), _list),
+    "pre": _preformatted,
+    "blockquote": _quote,
+    "table": _table,
+    "dl": _definitions,
+    "hr": lambda _: "",
+}
+_INLINE: dict[str, Callable[[Tag, str], str]] = {
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), _code),
+    **dict.fromkeys(("b", "strong"), _strong),
+    **dict.fromkeys(("td", "th", "li", "p", "div", "dt", "dd"), lambda _, inner: f" {inner} "),
+    "a": _link,
+    "br": lambda _tag, _inner: _BREAK,
+    "img": lambda tag, _: _alt(tag),
+    "sup": _raised,
+}

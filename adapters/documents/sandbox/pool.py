@@ -1,0 +1,301 @@
+"""Parsing untrusted files in worker processes with limits on memory, time and output.
+
+A worker reads several files and is replaced after some number of them, or at once after any failure. Whatever
+a file does to its worker (crash, hang, eat memory), the caller gets a `DocumentRejected` with one reason.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import adapters
+from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
+from core.errors import DocumentRejected
+from core.ingestion.parsed import Parsed
+
+log = logging.getLogger(__name__)
+
+MB = 1024 * 1024
+_COPY_BYTES = 256 * 1024
+_WATCH_SECONDS = 0.25
+_START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one file may cost.
+
+    Attributes:
+        memory: bytes of address space of the worker (Linux) or of resident memory (elsewhere).
+        seconds: wall-clock seconds for one file.
+        cpu_seconds: processor seconds for one file.
+        input_bytes: a larger file is refused unread.
+        output_bytes: more text than this from one file is refused.
+        documents: files that one worker reads before it is replaced.
+    """
+
+    memory: int = 512 * MB
+    seconds: float = 60.0
+    cpu_seconds: int = 60
+    input_bytes: int = 100 * MB
+    output_bytes: int = 64 * MB
+    documents: int = 50
+
+
+class Sandbox:
+    """A bounded pool of parsing processes. Use it as `async with Sandbox() as sandbox`.
+
+    Args:
+        workers: how many files are read at the same time; more callers wait their turn.
+        limits: what one file may cost.
+        watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
+        enforce_memory: let the system enforce the limit.
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int = 2,
+        limits: Limits | None = None,
+        watch_memory: bool = sys.platform == "darwin",
+        enforce_memory: bool = True,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._turn = asyncio.Semaphore(workers)
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._watch_memory = watch_memory
+        self._enforce_memory = enforce_memory
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End every worker, the busy ones too."""
+        self._closed = True
+        workers = [*self._idle, *self._busy]
+        self._idle.clear()
+        for worker in workers:
+            await worker.end()
+
+    async def parse(self, name: str, data: bytes | Path) -> Parsed:
+        """Read one file, given as its bytes or as where they are; `name` is what people call it.
+
+        Raises:
+            DocumentRejected: with the reason why it cannot be indexed.
+        """
+        content = data if isinstance(data, bytes) else await self._content(data)
+        if len(content) > self._limits.input_bytes:
+            raise _too_large(self._limits)
+        async with self._worker() as worker:
+            return await _read(await self._answer(worker, name, content))
+
+    async def _content(self, path: Path) -> bytes:
+        def load() -> bytes:
+            with path.open("rb") as file:
+                return file.read(self._limits.input_bytes + 1)
+
+        try:
+            return await asyncio.to_thread(load)
+        except OSError as error:
+            raise DocumentRejected(f"It cannot be opened: {error.strerror or type(error).__name__}.") from error
+
+    @asynccontextmanager
+    async def _worker(self) -> AsyncIterator["_Worker"]:
+        """A worker for one file; it goes back to the pool only when nothing went wrong with it."""
+        async with self._turn:
+            if self._closed:
+                raise RuntimeError("the sandbox is closed")
+            worker = self._idle.pop() if self._idle else await self._started()
+            self._busy.add(worker)
+            keep = False
+            try:
+                yield worker
+                keep = worker.read < self._limits.documents
+            except DocumentRejected:
+                keep = worker.healthy and worker.read < self._limits.documents
+                raise
+            finally:
+                self._busy.discard(worker)
+                if keep and not self._closed:
+                    self._idle.append(worker)
+                else:
+                    await asyncio.shield(worker.end())
+
+    async def _started(self) -> "_Worker":
+        return await _Worker.start(self._limits, memory=self._limits.memory if self._enforce_memory else 0)
+
+    async def _answer(self, worker: "_Worker", name: str, content: bytes) -> bytes:
+        """The worker's answer within the time, with its memory watched where the system does not."""
+        watch = asyncio.create_task(self._watched(worker)) if self._watch_memory else None
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await worker.ask(name, content, self._limits.output_bytes)
+        except TimeoutError:
+            raise DocumentRejected(
+                f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
+            ) from None
+        except (EOFError, ConnectionError, asyncio.IncompleteReadError):
+            raise await self._death(worker) from None
+        finally:
+            if watch is not None:
+                watch.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watch
+
+    async def _watched(self, worker: "_Worker") -> None:
+        """End the worker when its resident memory passes the limit."""
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            if await worker.resident() > self._limits.memory:
+                worker.over_memory = True
+                worker.kill()
+                return
+
+    async def _death(self, worker: "_Worker") -> DocumentRejected:
+        """Why a worker ended in the middle of a file, in words."""
+        code = await worker.end()
+        log.warning("a parsing process ended with %s", code)
+        if worker.over_memory or code == -signal.SIGKILL:
+            return DocumentRejected(f"Reading it needs more than {self._limits.memory // MB} MB of memory.")
+        if code == -signal.SIGXCPU:
+            return DocumentRejected(f"Reading it took more than {self._limits.cpu_seconds} seconds of processor time.")
+        if code in (-signal.SIGABRT, -signal.SIGTRAP):  # how pdfium and malloc end when they get no more memory
+            return DocumentRejected(
+                "It made the parser give up: it is damaged, or "
+                f"needs more than {self._limits.memory // MB} MB of memory."
+            )
+        return DocumentRejected("It made the parser crash, so it is damaged or made to do harm.")
+
+
+class _Worker:
+    """One parsing process and the pipes to it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, home: "tempfile.TemporaryDirectory[str]") -> None:
+        self._process = process
+        self._home = home
+        self.read = 0
+        self.healthy = True
+        self.over_memory = False
+
+    @classmethod
+    async def start(cls, limits: Limits, *, memory: int) -> Self:
+        """A fresh interpreter with a bare environment and a directory of its own."""
+        home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-s", "-B", "-m", "adapters.documents.sandbox.child",
+                str(memory), str(limits.cpu_seconds), str(limits.output_bytes),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=home.name,
+                env=environment(home.name),
+                start_new_session=True,
+            )  # fmt: skip
+        except BaseException:
+            home.cleanup()
+            raise
+        return cls(process, home)
+
+    async def ask(self, name: str, content: bytes, output_bytes: int) -> bytes:
+        """Send one file and wait for the answer.
+
+        Raises:
+            EOFError, ConnectionError: the process ended.
+        """
+        self.read += 1
+        self.healthy = False
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(frame({"name": name, "size": len(content)}))
+        view = memoryview(content)
+        for start in range(0, len(content), _COPY_BYTES):
+            self._process.stdin.write(view[start : start + _COPY_BYTES])
+            await self._process.stdin.drain()
+        await self._process.stdin.drain()
+        (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
+        if size > output_bytes + MB:
+            raise DocumentRejected("The parser gave no usable answer for this file.")
+        body = await self._process.stdout.readexactly(size)
+        self.healthy = b'"fatal": true' not in body[-64:]
+        return body
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    async def resident(self) -> int:
+        """Bytes of memory the process holds now, by `ps`; 0 when it has gone."""
+        asking = await asyncio.create_subprocess_exec(
+            "ps", "-o", "rss=", "-p", str(self._process.pid),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        output, _ = await asking.communicate()
+        return int(output) * 1024 if output.strip().isdigit() else 0
+
+    def kill(self) -> None:
+        """End the process and whatever it may have started, now."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def end(self) -> int:
+        """End the process if it still runs; its exit code, negative for a signal."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5 if self.healthy else 0.1):
+                await self._process.wait()
+        self.kill()
+        code = await self._process.wait()
+        await asyncio.to_thread(self._home.cleanup)
+        return code
+
+
+def environment(home: str) -> dict[str, str]:
+    """What a parser needs to know, and nothing of ours: no tokens, no addresses, no user's directories."""
+    return {
+        "PATH": os.defpath,
+        "PYTHONPATH": str(Path(adapters.__file__).parents[1]),
+        "PYTHONUTF8": "1",
+        "PYTHONHASHSEED": "0",
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+    }
+
+
+async def _read(body: bytes) -> Parsed:
+    """The reading in an answer, with turns for others in between."""
+    for parsed in in_slices(body):
+        if parsed is not None:
+            return parsed
+        await asyncio.sleep(0)
+    raise AssertionError("a reading comes last")
+
+
+def _too_large(limits: Limits) -> DocumentRejected:
+    return DocumentRejected(
+        f"It is larger than {limits.input_bytes // MB} MB, more than is read from one file.",
+        remedy="Split it and add the parts.",
+    )

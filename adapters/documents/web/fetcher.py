@@ -1,0 +1,365 @@
+"""Bringing a link's bytes in without being led anywhere else.
+
+http and https only. A name is resolved once, every address it has is checked, and the connection goes to one of
+exactly those; the same again at each redirect. The last check is where the socket is made, so that no path
+around it exists. Sizes count bytes as they are unpacked, one deadline covers everything, nothing of ours
+(cookies, credentials, proxies) goes along. What the bytes are is the sandbox's business.
+"""
+
+import asyncio
+import mimetypes
+import re
+import socket
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Self, TypeAlias
+from urllib.parse import unquote
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
+from core.errors import FetchRefused
+
+AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
+Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
+MakeSocket: TypeAlias = Callable[[AddressInfo], socket.socket]
+
+USER_AGENT = "Footnote/1.0 (knowledge fetcher; honours robots.txt)"
+ROBOTS_NAME = "Footnote"
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_GONE = frozenset((404, 410))
+_ODD = re.compile(r"[\x00-\x20\x7f\\]")
+_CHUNK = 64 * 1024
+URL_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Where a fetch may go and what it may cost.
+
+    Attributes:
+        allow_hosts: when not empty, only these hosts and their subdomains.
+        deny_hosts: never these hosts and their subdomains.
+        allow_private: 'host:port' of sources inside one's own network; their addresses and ports are not judged.
+        ports: the ports that public hosts are asked on.
+        max_bytes: of the body, counted after unpacking.
+        seconds: for everything, redirects included.
+        redirects: how many are followed.
+    """
+
+    allow_hosts: frozenset[str] = frozenset()
+    deny_hosts: frozenset[str] = frozenset()
+    allow_private: frozenset[str] = frozenset()
+    ports: frozenset[int] = frozenset((80, 443))
+    max_bytes: int = 50 * 1024 * 1024
+    seconds: float = 60.0
+    redirects: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a link led to.
+
+    Attributes:
+        url: where it came from in the end, after redirects, without a fragment.
+        status: 200, or 304 when the source says it has not changed.
+        media_type: as the server states it, lower case, '' when it does not.
+        data: the body, unpacked; empty when unchanged.
+        etag, last_modified: to be sent next time.
+        file_name: what to call the file.
+    """
+
+    url: str
+    status: int
+    media_type: str
+    data: bytes
+    etag: str | None
+    last_modified: str | None
+    file_name: str
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the source says that what we have is current."""
+        return self.status == 304
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One hop: a link that was checked, and the addresses that it may connect to."""
+
+    url: URL
+    addresses: tuple[str, ...]
+
+
+async def resolve_with_system(host: str, port: int) -> list[str]:
+    """Every address of a name, by the system's resolver."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+def make_socket(info: AddressInfo) -> socket.socket:
+    """A plain TCP socket for an address."""
+    return socket.socket(info[0], info[1], info[2])
+
+
+class Gone(FetchRefused):
+    """The host says that there is no such page (any more): 404 or 410."""
+
+
+class Fetcher:
+    """Fetches links under the rules. Use it as `async with Fetcher(rules) as fetcher`.
+
+    Args:
+        rules: where it may go and what it may cost.
+        resolve: name and port to addresses.
+        socket_for: makes the socket of a connection; called only for addresses that passed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | None = None,
+        *,
+        resolve: Resolve = resolve_with_system,
+        socket_for: MakeSocket = make_socket,
+    ) -> None:
+        self._rules = rules or Rules()
+        self._resolve = resolve
+        self._socket_for = socket_for
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing is kept between fetches: each has connections of its own."""
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        """The bytes behind a link.
+
+        Args:
+            url: http or https.
+            etag: what an earlier fetch brought; the source may then answer "unchanged".
+            last_modified: likewise.
+
+        Raises:
+            FetchRefused: with the reason; Gone where there is no such page.
+        """
+        headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
+        headers |= {"If-None-Match": etag} if etag else {}
+        headers |= {"If-Modified-Since": last_modified} if last_modified else {}
+        try:
+            async with asyncio.timeout(self._rules.seconds):
+                return await self._follow(self._parsed(url), headers)
+        except TimeoutError:
+            raise FetchRefused(f"It took longer than {self._rules.seconds:g} seconds to arrive.") from None
+        except aiohttp.ClientSSLError as error:
+            raise FetchRefused("Its certificate is not valid for this host.") from error
+        except aiohttp.ClientPayloadError as error:
+            raise FetchRefused("The connection ended before the whole file had arrived.") from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise FetchRefused(f"The host does not answer as it should ({type(error).__name__}).") from error
+
+    async def _follow(self, url: URL, headers: dict[str, str]) -> Fetched:
+        """Ask, and ask again where a redirect leads, each time checked anew."""
+        for _ in range(self._rules.redirects + 1):
+            target = await self._checked(url)
+            answer = await self._ask(target, headers)
+            if isinstance(answer, Fetched):
+                return answer
+            if url.scheme == "https" and answer.scheme == "http":
+                raise FetchRefused("It leads from https to http, where anyone could change it on the way.")
+            url = answer
+        raise FetchRefused(f"It redirects more than {self._rules.redirects} times.")
+
+    async def _ask(self, target: Target, headers: dict[str, str]) -> "Fetched | URL":
+        """One request to one checked target: the file, or where it redirects to."""
+        connector = aiohttp.TCPConnector(
+            resolver=_Pinned(target),
+            use_dns_cache=False,
+            force_close=True,
+            socket_factory=self._guarded(target),
+        )
+        async with (
+            aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None),
+                auto_decompress=False,
+                trust_env=False,
+                requote_redirect_url=False,
+            ) as session,
+            session.get(target.url, headers=headers, allow_redirects=False) as response,
+        ):
+            if response.status in _REDIRECTS:
+                return self._next(target.url, response.headers.get("Location"))
+            if response.status not in (200, 304):
+                refusal = Gone if response.status in _GONE else FetchRefused
+                raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
+            data = b"" if response.status == 304 else await self._body(response)
+            return _fetched(target.url, response, data)
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        """The unpacked body, read only as far as the size allows."""
+        most = self._rules.max_bytes
+        if (response.content_length or 0) > most:
+            raise _too_large(most)
+        body = bytearray()
+        async for chunk in _unpacked(response, most):
+            body += chunk
+            if len(body) > most:
+                raise _too_large(most)
+        return bytes(body)
+
+    def _parsed(self, text: str) -> URL:
+        """The link, in a form that can only be read one way."""
+        if len(text) > URL_CHARS:
+            raise FetchRefused("This link is too long.")
+        if _ODD.search(text):
+            raise FetchRefused("This link holds characters that no link may hold.")
+        try:
+            url = URL(text)
+            host, port = url.raw_host, url.port
+        except ValueError as error:
+            raise FetchRefused("This is not a link that can be fetched.") from error
+        if url.scheme not in ("http", "https"):
+            raise FetchRefused("Only http and https links are fetched.")
+        if not host or port is None:
+            raise FetchRefused("This link names no host.")
+        if url.raw_user is not None or url.raw_password is not None:
+            raise FetchRefused("This link carries a user name or password; those are never sent.")
+        return url.with_fragment(None)
+
+    def _next(self, url: URL, location: str | None) -> URL:
+        if not location:
+            raise FetchRefused("The host redirects without saying where to.")
+        if _ODD.search(location.strip()) or len(location) > URL_CHARS:
+            raise FetchRefused("The host redirects to something that is no link.")
+        try:
+            joined = url.join(URL(location.strip(), encoded=True))
+        except ValueError as error:
+            raise FetchRefused("The host redirects to something that is no link.") from error
+        return self._parsed(str(joined))
+
+    async def _checked(self, url: URL) -> Target:
+        """Judge host, port and every address behind the name."""
+        host, port = (url.raw_host or "").lower(), url.port or 0
+        bare = host.rstrip(".")
+        if _listed(bare, self._rules.deny_hosts):
+            raise FetchRefused(f"{bare} is on the list of hosts that are not fetched from.")
+        private = f"{bare}:{port}" in self._rules.allow_private
+        if self._rules.allow_hosts and not private and not _listed(bare, self._rules.allow_hosts):
+            raise FetchRefused(f"{bare} is not on the list of hosts that are fetched from.")
+        if not private and port not in self._rules.ports:
+            raise FetchRefused(f"Port {port} is not one that is fetched from.")
+        if not private and (why := why_host_refused(host)):
+            raise FetchRefused(f"This host must not be fetched from: {why}.")
+        addresses = [bare] if is_literal(bare) else await self._addresses(bare, port)
+        for address in addresses:
+            if not private and (why := why_refused(address)):
+                raise FetchRefused(f"{bare} leads to an address that must not be fetched from: {why}.")
+        return Target(url, tuple(addresses))
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        try:
+            addresses = await self._resolve(host, port)
+        except (OSError, UnicodeError) as error:
+            raise FetchRefused(f"There is no host called {host}.") from error
+        if not addresses:
+            raise FetchRefused(f"There is no host called {host}.")
+        return addresses
+
+    def _guarded(self, target: Target) -> MakeSocket:
+        """The socket factory, which only knows the addresses of this target."""
+
+        def make(info: AddressInfo) -> socket.socket:
+            if str(info[4][0]) not in target.addresses or info[4][1] != target.url.port:
+                raise FetchRefused("The connection would have gone to an address that was not checked.")
+            return self._socket_for(info)
+
+        return make
+
+
+class _Pinned(AbstractResolver):
+    """Answers with the addresses that were checked, and for nothing else."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The checked addresses of the one host that this connection is for, of either family."""
+        del family
+        if host.rstrip(".").lower() != (self._target.url.raw_host or "").rstrip(".").lower():
+            raise OSError("another host than the one that was checked")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in self._target.addresses
+        ]
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+async def _unpacked(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
+    """The body's bytes, gzip and deflate undone piece by piece, never more than the limit at once."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding in ("", "identity"):
+        async for chunk in response.content.iter_chunked(_CHUNK):
+            yield chunk
+        return
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise FetchRefused(f"The host packed the file in a way that was not asked for ({encoding[:20]}).")
+    unpack = zlib.decompressobj(47 if encoding != "deflate" else zlib.MAX_WBITS)
+    try:
+        async for chunk in response.content.iter_chunked(_CHUNK):
+            yield unpack.decompress(chunk, most + 1)
+            if unpack.unconsumed_tail:
+                raise _too_large(most)
+    except zlib.error as error:
+        raise FetchRefused("The file arrived damaged.") from error
+    if not unpack.eof:
+        raise FetchRefused("The connection ended before the whole file had arrived.")
+
+
+def _fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetched:
+    media_type = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
+    return Fetched(
+        url=str(url),
+        status=response.status,
+        media_type=media_type,
+        data=data,
+        etag=response.headers.get("ETag"),
+        last_modified=response.headers.get("Last-Modified"),
+        file_name=_file_name(url, response, media_type),
+    )
+
+
+def _file_name(url: URL, response: aiohttp.ClientResponse, media_type: str) -> str:
+    """What the server calls it, else the last part of the path, else the host; with a fitting ending."""
+    disposition = response.content_disposition
+    stated = disposition.filename if disposition is not None else None
+    name = PurePosixPath(unquote(stated or url.raw_path).replace("\\", "/")).name
+    name = re.sub(r"[\x00-\x1f<>:\"|?*]", "", name).strip(". ")[:150] or (url.host or "page")
+    if stated is None and (not PurePosixPath(name).suffix or name == url.host):
+        name += mimetypes.guess_extension(media_type) or ""
+    return name
+
+
+def _listed(host: str, hosts: frozenset[str]) -> bool:
+    return any(host == entry or host.endswith("." + entry) for entry in (h.lower().strip(".") for h in hosts))
+
+
+def _too_large(most: int) -> FetchRefused:
+    size = f"{most // 2**20} MB" if most >= 2**20 else f"{most} bytes"
+    return FetchRefused(f"It is larger than {size}, more than is fetched from one link.")

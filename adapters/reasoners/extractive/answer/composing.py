@@ -1,0 +1,82 @@
+"""Lays quotes out as an answer: need by need and document by document, verbatim, each with the id of its evidence.
+
+Nothing factual is written that a document does not say: the lines between quotes name documents, and say what was not
+found or which document calls itself out of date. Which quotes is ``selection``'s business.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adapters.reasoners.extractive.answer.rendering import Quotation, rendered
+from adapters.reasoners.extractive.answer.selection import Candidate, chosen, family
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
+from adapters.reasoners.extractive.evidence.units import units
+from core.evidence import Evidence
+from core.inquiry import Inquiry
+
+_QUOTES = 3  # for one need, before what completes them
+_QUOTES_OF_MANY = 2  # for each of several needs
+_OUTDATED = re.compile(
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"|obsolete|out of date|"
+    r"outdated|withdrawn)\b",
+    re.IGNORECASE,
+)
+
+
+def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[Candidate]]]) -> Iterator[str]:
+    """The whole answer in pieces, from each need's weighed candidates."""
+    if inquiry.caveats:
+        yield "The documents only come near this question; please read with care.\n\n"
+    limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
+    used: list[Quotation] = []
+    for need, weighed_units in found:
+        quotations = chosen(need, weighed_units, limit, inquiry.library.found())
+        if len(found) > 1:
+            yield f"On “{need}”:\n\n"
+        if not quotations:
+            yield "I found nothing in the documents about this part.\n\n"
+        yield from rendered(quotations)
+        used.extend(quotations)
+    yield from _remarks(inquiry, used)
+
+
+def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
+    """What a careful reader should know: versions of one document, what is out of date, which name is not covered."""
+    documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
+    shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
+    yield from _versions(documents)
+    for item in documents:
+        for said in (_outdated(other) for other in inquiry.library if _same_document(other, item)):
+            if said and said[1] not in shown:
+                yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
+            if said:
+                break
+    lacking = open_names(inquiry.standalone, inquiry.library)
+    if lacking:
+        yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
+
+
+def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
+    """One line where two quoted documents have the same title but for its year or number."""
+    families: dict[str, list[Evidence]] = {}
+    for item in documents:
+        families.setdefault(family(item), []).append(item)
+    for members in families.values():
+        named = (
+            f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
+        )
+        titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
+        if len(titles) > 1:
+            yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
+
+
+def _same_document(one: Evidence, other: Evidence) -> bool:
+    return one.passage.document == other.passage.document
+
+
+def _outdated(item: Evidence) -> tuple[int, str] | None:
+    """What the passage says about its own document being out of date, with the evidence's id."""
+    said = (unit.text for unit in units(item.passage.text) if _OUTDATED.search(unit.text))
+    found = next(said, "")
+    return (item.id, found.lstrip("> ")) if found else None

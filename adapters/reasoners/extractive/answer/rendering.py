@@ -1,0 +1,140 @@
+"""Quotes as Markdown, under the places they come from: sentences as a paragraph, lists as lists, tables with a header.
+
+Which quotes is ``selection``'s business. Every sentence that states something carries the id of its evidence.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from adapters.reasoners.extractive.evidence.units import Form, Unit, units
+from core.evidence import Evidence
+from core.language import content_words, sentences
+
+_LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
+_LONG_CODE = 2_400  # characters; a longer listing is named, not shown
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Units of one passage that are quoted together, in reading order."""
+
+    evidence: Evidence
+    units: tuple[Unit, ...]
+
+
+def rendered(quotations: Sequence[Quotation]) -> Iterator[str]:
+    """The quotes under the places they come from, as Markdown."""
+    for place, group in groupby(quotations, key=origin):
+        yield f"{place}\n\n"
+        for quotation in group:
+            yield quoted(quotation)
+
+
+def origin(quotation: Quotation) -> str:
+    """Where the quotes below come from; says nothing else."""
+    passage = quotation.evidence.passage
+    heading = [part for part in passage.heading if part.casefold() != passage.title.casefold()]
+    within = {unit.under for unit in quotation.units}
+    if len(within) == 1 and (small := within.pop()) and not small.rstrip("*_ ").endswith(":"):
+        heading.append(small.strip("*_# "))
+    where = f", section {heading[-1]}" if heading else ""
+    page = f", page {passage.locator.page}" if passage.locator.page is not None else ""
+    return f"From *{passage.title}*{where}{page}:"
+
+
+def quoted(quotation: Quotation) -> str:
+    """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form."""
+    mark = f"[{quotation.evidence.id}]"
+    parts: list[str] = []
+    for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
+        members = list(group)
+        if form is Form.ROW:
+            parts.append(_table(members, mark))
+        elif form is Form.ITEM:
+            parts.append(_listed(members, mark))
+        elif form is Form.CODE:
+            parts.append(_code(members[0], mark))
+        else:
+            everything = units(quotation.evidence.passage.text)
+            parts.append("\n>\n".join(f"> {_paragraph(list(run), everything, mark)}" for run in _runs(members)))
+    return "\n\n".join(parts) + "\n\n"
+
+
+def _runs(members: Sequence[Unit]) -> Iterator[Iterator[Unit]]:
+    """Sentences of one paragraph together."""
+    for _, run in groupby(members, key=lambda unit: unit.block):
+        yield run
+
+
+def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -> str:
+    """Sentences of one paragraph, with dots where others stand between them."""
+    said = ""
+    for at, unit in enumerate(members):
+        adjoining = at == 0 or everything.index(unit) == everything.index(members[at - 1]) + 1
+        marked = f"{cut(unit.text)} {mark}" if _states(unit.text) else unit.text
+        said = f"{said}{' ' if adjoining else ' … '}{marked}"
+    return said.strip()
+
+
+def _states(text: str) -> bool:
+    """Whether a sentence states something: neither a question nor a bare yes or no."""
+    return not text.rstrip('*_"”’ ').endswith("?") and bool(content_words(text)) and not BARE_ANSWER.match(text)
+
+
+def _listed(members: Sequence[Unit], mark: str) -> str:
+    """The items, under the words that lead in to them."""
+    lead = members[0].under
+    items = "\n".join(_item(unit, mark) for unit in members)
+    return f"{without_links(lead)}\n\n{items}" if lead.rstrip("*_ ").endswith(":") else items
+
+
+def _item(unit: Unit, mark: str) -> str:
+    """A list item with a marker after each of its sentences: each is a claim of its own."""
+    text = cut(unit.text)
+    bullet = _BULLET.match(text)
+    start = bullet.end() if bullet else 0
+    return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
+
+
+def _table(rows: Sequence[Unit], mark: str) -> str:
+    """Rows under their header; a marker stands in each row's last cell, so that the table stays one."""
+    return "\n".join((*rows[0].head, *(_marked(unit.text, mark) for unit in rows)))
+
+
+def _marked(row: str, mark: str) -> str:
+    bare = row.rstrip()
+    return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
+
+
+def _code(unit: Unit, mark: str) -> str:
+    """A listing whole, or not at all."""
+    if len(unit.text) <= _LONG_CODE:
+        return f"{unit.text}\n\n(as in {mark})"
+    return f"There is a listing of {len(unit.text.splitlines())} lines in {mark}."
+
+
+def without_links(text: str) -> str:
+    """The text with links to their words only."""
+    return _LINK.sub(r"\1", text)
+
+
+def cut(text: str) -> str:
+    """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
+    text = without_links(text)
+    if len(text) <= _LONG:
+        return text
+    kept = ""
+    for sentence in sentences(text):
+        if len(kept) + len(sentence) + 1 > _LONG:
+            break
+        kept = f"{kept} {sentence}".strip()
+    if kept:
+        return kept
+    ends = [gap.start() for gap in _CLAUSE.finditer(text, 0, _LONG)]
+    return f"{text[: max(ends)] if ends and max(ends) > _LONG // 2 else text[:_LONG].rsplit(' ', 1)[0]} …"

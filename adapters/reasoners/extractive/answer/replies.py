@@ -1,0 +1,153 @@
+"""What is said without a search: small talk in one warm line, and the thread's own words when they are asked for.
+
+All that is repeated comes from the thread's turns; nothing is put in other words, because nothing here can.
+"""
+
+import re
+from collections.abc import Sequence
+
+from adapters.reasoners.extractive.evidence.units import coverage as covered
+from adapters.reasoners.extractive.evidence.units import inverse_frequency
+from adapters.reasoners.extractive.question.answer_type import fits
+from adapters.reasoners.extractive.question.intent import Kind
+from core.answer import Citation, Outcome
+from core.conversation import Thread, Turn
+from core.inquiry import Reply
+from core.language import content_words
+
+_SMALL_TALK = {
+    Kind.GREETING: "Hello! Ask me anything about your team's documents, and I'll quote what they say.",
+    Kind.THANKS: "You're welcome! Ask again whenever you like.",
+    Kind.FAREWELL: "Goodbye! I'm here whenever you need something from the documents.",
+    Kind.WELLBEING: "All well here, thank you! What would you like to look up in the documents?",
+    Kind.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
+    Kind.ABILITIES: (
+        "I search your team's documents and answer with their own sentences, each with its source, so that you can "
+        "check it. No language model is at work here, so I quote rather than write; when they don't say, I tell "
+        "you so."
+    ),
+    Kind.IDENTITY: (
+        "I'm Footnote: I look things up in your team's documents and quote what they say, with the source beside it. "
+        "Right now no language model is writing; these are the documents' own words."
+    ),
+}
+_RECAP_TURNS = 5
+_SHORT = 2  # sentences in a shortened answer
+_MARK = re.compile(r"\s?\[(\d{1,4})\]")
+# A sentence of an old answer with the markers that follow it; a table row or list item is one.
+# So is what was marked as no document's: the mark must not be lost on the way.
+_SENTENCE = re.compile(r"\|.*|.+?(?:[.!?…](?:\s*\[\d+\]|\s*\(not from the documents\))*(?=\s|$)|$)")
+_HEDGED = "(not from the documents)"
+_FRAME = re.compile(r"^(?:From \*.*:|On “.*”:|I found nothing .*|The documents .*|Mind what .*:)$", re.MULTILINE)
+_PLAIN_HELP = (
+    "I can only quote, not rephrase: no language model is writing here. The heart of my last answer, in the documents' "
+    "words:"
+)
+
+
+def reply_to(kind: Kind, thread: Thread) -> Reply:
+    """The reply to a message of this kind."""
+    if kind in _SMALL_TALK:
+        return Reply(_SMALL_TALK[kind], "small talk: no search needed")
+    if thread.last is None:
+        return Reply(
+            "We have not talked about anything yet here. What would you like to know?", "an empty conversation"
+        )
+    return Reply(_about_thread(kind, thread), "about this conversation: no search needed")
+
+
+def _about_thread(kind: Kind, thread: Thread) -> str:
+    match kind:
+        case Kind.LAST_QUESTION:
+            return _last_question(thread)
+        case Kind.RECAP:
+            return recap(thread)
+        case Kind.REPEAT:
+            return _repeated(thread)
+        case Kind.SOURCE:
+            return _sources(thread)
+        case _:
+            return _shortened(thread)
+
+
+def _last_question(thread: Thread) -> str:
+    asked = [turn.question for turn in thread.turns if turn.question]
+    if len(asked) == 1:
+        return f"You asked: “{asked[0]}”"
+    earlier = "; ".join(f"“{question}”" for question in asked[-_RECAP_TURNS:-1])
+    return f"You last asked: “{asked[-1]}” Before that: {earlier}."
+
+
+def recap(thread: Thread) -> str:
+    """Each recent question with the sentence that answered it best, in the documents' words."""
+    lines = ["Here is the thread so far, in the documents' words:"]
+    for turn in thread.turns[-_RECAP_TURNS:]:
+        gist = best_of(turn, 1)
+        lines.append(f"- “{turn.question}” {gist or '(no answer in the documents)'}")
+    if len(thread.turns) > _RECAP_TURNS:
+        lines.insert(1, f"(the last {_RECAP_TURNS} of {len(thread.turns)} questions)")
+    return "\n".join(lines)
+
+
+def _answered(thread: Thread) -> Turn | None:
+    return next((turn for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED and turn.citations), None)
+
+
+def _shortened(thread: Thread) -> str:
+    turn = _answered(thread)
+    if turn is None:
+        return "There is no answer of mine here yet that I could shorten. What would you like to know?"
+    return f"{_PLAIN_HELP}\n\n{best_of(turn, _SHORT)}"
+
+
+def _repeated(thread: Thread) -> str:
+    turn = thread.last
+    if turn is None or not turn.answer:
+        return "There is nothing to repeat yet. What would you like to know?"
+    return f"Again, word for word:\n\n{with_evidence_ids(turn.answer, turn.citations)}"
+
+
+def _sources(thread: Thread) -> str:
+    turn = _answered(thread)
+    if turn is None:
+        return "My answers so far quoted no document."
+    lines = [f"- *{one.title}*{f', {one.locator}' if one.locator else ''} [{one.evidence}]" for one in turn.citations]
+    return "My last answer came from:\n\n" + "\n".join(lines)
+
+
+def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:
+    """An old answer with the numbers it showed turned back into evidence ids; unknown numbers go."""
+    ids = {one.n: one.evidence for one in citations}
+    return _MARK.sub(lambda mark: f" [{ids[int(mark.group(1))]}]" if int(mark.group(1)) in ids else "", text)
+
+
+def best_of(turn: Turn, limit: int) -> str:
+    """The sentences of an old answer that meet its question best, in their order, with evidence ids."""
+    said = [
+        match.group().strip()
+        for line in _FRAME.sub("", turn.answer).splitlines()
+        for match in _SENTENCE.finditer(line.lstrip("> "))
+        if len(content_words(match.group())) > 1
+    ]
+    said = [sentence for sentence in said if _HEDGED not in sentence] or said
+    question = turn.rewritten or turn.question
+    rarity = inverse_frequency(said)
+    wanted = content_words(question)
+
+    def worth(sentence: str) -> float:
+        return covered(wanted, content_words(sentence), rarity) + fits(question, without_marks(sentence))
+
+    kept = sorted(said, key=worth, reverse=True)[:limit]
+    lines = [with_evidence_ids(sentence, turn.citations) for sentence in said if sentence in kept]
+    return " ".join(dict.fromkeys(lines))
+
+
+def without_marks(text: str) -> str:
+    """The text without its ``[n]`` markers."""
+    return _MARK.sub("", text)
+
+
+def prose(answer: str) -> str:
+    """An old answer as running text: no markers, quotation signs or lines that only name documents."""
+    bare = _FRAME.sub("", _MARK.sub("", answer))
+    return " ".join(re.sub(r"^[>\-*|\s]+", "", bare, flags=re.MULTILINE).split())

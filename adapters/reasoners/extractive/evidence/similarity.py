@@ -1,0 +1,116 @@
+"""Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
+from core.errors import Unavailable
+from core.evidence import Evidence
+from core.knowledge import Passage
+from core.language import STOPWORDS, stem, words
+from core.ports import Encoder
+
+if TYPE_CHECKING:
+    from core.ports import Vectors
+
+_SENTENCES = 64  # compared in one call
+_OF_ONE = 6  # of one passage
+_SECONDS = 3.0  # then words alone must do
+_CHARACTERS = 400
+_VOCABULARY = 800  # words compared for one call
+_KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
+
+
+class Similarity:
+    """Encodes few and short texts, with a deadline."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Compare with this encoder's vectors."""
+        self._encoder = encoder
+        self._words: OrderedDict[str, Vectors] = OrderedDict()
+        self._sentences: OrderedDict[str, Vectors] = OrderedDict()
+
+    async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
+        """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
+        few = [sentence[:_CHARACTERS] for sentence in sentences[:_SENTENCES]]
+        if not few:
+            return []
+        try:
+            async with asyncio.timeout(_SECONDS):
+                query = (await self._encoder.encode_queries([text]))[0]
+                vectors = await self._vectors(few, self._sentences)
+        except (TimeoutError, Unavailable):
+            return [0.0] * len(sentences)
+        cosines = [float(value) for value in vectors @ query]
+        return cosines + [0.0] * (len(sentences) - len(few))
+
+    async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
+        """The cosine of each unit, read in its context, with the question; 0 beyond the bound."""
+        before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
+        texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
+        return await self.of_sentences(question, texts)
+
+    async def of_passages(
+        self, question: str, ranked: Sequence[tuple[Evidence, Sequence[tuple[float, Unit]]]]
+    ) -> list[tuple[float, float]]:
+        """For each passage, its own cosine (the search's, where it has one) and that of its best unit."""
+        share = max(1, min(_OF_ONE, _SENTENCES // max(1, len(ranked))))
+        placed = [(item.passage, unit) for item, listed in ranked for _, unit in listed[:share]]
+        flat = iter(await self.of_units(question, placed))
+        found: list[tuple[float, float]] = []
+        for item, listed in ranked:
+            best = max([next(flat) for _ in listed[:share]], default=0.0)
+            found.append((item.hit.dense if item.hit.dense is not None else best, best))
+        return found
+
+    async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
+        """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""
+        ours, theirs = _by_stem(wanted), _by_stem(there)
+        missing = {found: word for found, word in ours.items() if found not in theirs}
+        few = dict(list(theirs.items())[:_VOCABULARY])
+        if not missing or not few:
+            return NOTHING_NEAR
+        try:
+            async with asyncio.timeout(_SECONDS):
+                mine = await self._vectors(list(missing.values()), self._words)
+                known = await self._vectors(list(few.values()), self._words)
+        except (TimeoutError, Unavailable):
+            return NOTHING_NEAR
+        shares = (mine @ known.T - weights.WORDS_APART) / (weights.WORDS_ALIKE - weights.WORDS_APART)
+        return {
+            found: {
+                other: weights.LIKE_WORD * min(1.0, float(share))
+                for other, share in zip(few, row, strict=True)
+                if share > 0.0
+            }
+            for found, row in zip(missing, shares, strict=True)
+        }
+
+    async def _vectors(self, listed: Sequence[str], kept: "OrderedDict[str, Vectors]") -> "Vectors":
+        """(n, dimension) of single words or of sentences, most of which were met before."""
+        import numpy as np
+
+        fresh = list(dict.fromkeys(text for text in listed if text not in kept))
+        if fresh:
+            for text, vector in zip(fresh, await self._encoder.encode_passages(fresh), strict=True):
+                kept[text] = vector
+        found = np.stack([kept[text] for text in listed])
+        for text in listed:
+            kept.move_to_end(text)
+        while len(kept) > _KNOWN:
+            kept.popitem(last=False)
+        return found
+
+
+def _by_stem(texts: Iterable[str]) -> dict[str, str]:
+    """The first word of each stem that carries meaning."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for word in words(text):
+            bare = word.casefold().replace("’", "'").removesuffix("'s")
+            if bare not in STOPWORDS:
+                found.setdefault(stem(bare), bare)
+    return found

@@ -1,0 +1,300 @@
+"""Whether graded evidence covers the question, what is missing, and which search may find it.
+
+Names that the best passages bring up and the question does not have are bridges to what one search cannot reach; the
+searches over them carry the part of the question that their passage leaves open. They are made only where documents
+are known by the names they are about: elsewhere they brought nothing (tests/measure/multihop.py counts it).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.grading import ranked_units, rarity_of
+from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
+from adapters.reasoners.extractive.evidence.units import coverage, units
+from adapters.reasoners.extractive.question.phrases import names, word_list
+from core.conversation import Thread
+from core.evidence import Evidence, Grade
+from core.inquiry import CheckpointKind, Inquiry, Move, SearchKnowledge, SearchSource
+from core.language import content_words, words
+
+_BRIDGES = 4  # searches that one decision proposes at most
+_RELATION = 6  # words
+_DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
+_FOLLOWED = 2  # names at a trail's end
+_LOOK_AT = 4  # best passages whose names are followed
+_CALENDAR = word_list(
+    """
+    january february march april may june july august september october november december monday tuesday
+    wednesday thursday friday saturday sunday see note settings
+    """
+)
+_BESIDE = re.compile(r" \(|, ")  # what tells a title from others of its name begins here: "(film)", ", Ohio"
+_SHORTEST = 3  # letters of a title that may be a name
+# A question that asks for something by way of something else, or for several things at once.
+_LAYERED = re.compile(
+    r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
+    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
+    r"|for)\b|\b(?:whose|both|same|older|younger|"
+    r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
+    r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
+    re.IGNORECASE,
+)
+
+
+def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
+    """What is missing in a person's words, and the searches that may find it; nothing missing, no moves.
+
+    It searches on once, and once more only where a single search brought the trail a step further.
+    """
+    question = inquiry.standalone
+    planned = len(getattr(inquiry.plan, "queries", ())) or 1
+    first_time = len(inquiry.searches) <= planned
+    leads = is_layered(question) and known_by_name(question, inquiry.library)
+    if not relevant:
+        return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
+    if len(inquiry.searches) > planned + 1:
+        return "", ()
+    followed = _followed(inquiry, relevant)
+    named = open_names(question, relevant[:2])
+    if not first_time or _one_covers(question, relevant, inquiry):
+        moves = followed
+    else:
+        moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
+    moves = moves[:_BRIDGES]
+    return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
+
+
+def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[Move, ...]:
+    """Searches for the names in which the trail from the best passages ends without what is asked for."""
+    question = inquiry.standalone
+    rarity = rarity_of(tuple(inquiry.library))
+    first = [Step(item, unit) for item in relevant[:2] for _, unit in ranked_units(question, item.passage, rarity)[:2]]
+    pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
+    found = trail(question, first, pool)
+    wanted = {name: _phrase(question, name) for name in _unmentioned(question, relevant[:3])}
+    wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
+    wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
+    later = [made for made in tried(inquiry) if made != frozenset(content_words(question))]
+    fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
+    return tuple(SearchKnowledge(query, top_k=_DEEPER) for query in dict.fromkeys(fresh[:_FOLLOWED]))
+
+
+def _relation(question: str, first: Sequence[Step]) -> str:
+    """What the best quote says beyond the question: "the lead of the team that owns it" of a service."""
+    known = set(content_words(question))
+    said = words(first[0].unit.text) if first else ()
+    return " ".join([word for word in said if (found := content_words(word)) and not set(found) & known][:_RELATION])
+
+
+def _unmentioned(question: str, evidence: Sequence[Evidence]) -> list[str]:
+    """Names of the question that none of these passages has in the same case: "Depot", where all speak of depots."""
+    texts = [item.passage.searchable for item in evidence]
+    return [name for name in names(question) if leads_on(name) and not any(mentions(text, name) for text in texts)]
+
+
+def _phrase(question: str, name: str) -> str:
+    """The name with the word after it: "Depot plan"."""
+    after = question.split(name, 1)[-1].split()
+    return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
+
+
+def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[Move, ...]:
+    """For a question that leaned on the thread, a search in the source that the last answer quoted first.
+
+    Only once, and only where the question was put in other words for it: a new topic is not bent towards the old one.
+    """
+    sources = leant_on(inquiry, thread)
+    return (SearchSource(inquiry.standalone, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
+
+
+def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer quoted, where the question was put in other words for the thread."""
+    leans = bool(getattr(inquiry.plan, "reason", ""))
+    return tuple(one.title for one in thread.last.citations) if leans and thread.last else ()
+
+
+def is_layered(question: str) -> bool:
+    """Whether the question reaches its answer through something else that has to be found first."""
+    return bool(_LAYERED.search(question)) or len([name for name in names(question) if not name.isupper()]) > 1
+
+
+def known_by_name(question: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether the question names a document that was found: by its title, in any case, written as a name.
+
+    Only where documents are about what their titles name does a name lead to one. In a manual, whose titles say what a
+    page is for, searches over the names in it bring more of the same.
+    """
+    asked = [_without_s(word) for word in words(question)]
+    titles = dict.fromkeys(_BESIDE.split(item.passage.title)[0] for item in evidence)
+    return any(_stands_in(asked, [_without_s(word) for word in words(title)]) for title in titles)
+
+
+def _stands_in(asked: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether these words stand together in the question, one of them with a capital that is not a sentence's first."""
+    size = len(title)
+    if sum(map(len, title)) < _SHORTEST:
+        return False
+    wanted = [word.casefold() for word in title]
+    return any(
+        [word.casefold() for word in asked[at : at + size]] == wanted
+        and any(word[0].isupper() for word in asked[max(at, 1) : at + size])
+        for at in range(len(asked) - size + 1)
+    )
+
+
+def _without_s(word: str) -> str:
+    return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
+
+
+def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """What of the question is named, or unlike common words, and in none of these passages."""
+    lacking = set(uncovered(question, evidence))
+    named = {part for name in names(question) for part in name.split()}
+    telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
+    return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
+
+
+def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[Move, ...]:
+    """One search for what is named and not covered."""
+    query = " ".join(named)
+    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in tried(inquiry) else ()
+
+
+def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
+    rarity = rarity_of(tuple(inquiry.library))
+    wanted = content_words(question)
+    return any(
+        coverage(wanted, content_words(item.passage.searchable), rarity) >= weights.COVERING_PASSAGE
+        for item in relevant
+    )
+
+
+def uncovered(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """The question's content words, as they stand in it, that no passage has."""
+    there = {word for item in evidence for word in content_words(item.passage.searchable)}
+    lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
+    return tuple(dict.fromkeys(lacking))
+
+
+def tried(inquiry: Inquiry) -> set[frozenset[str]]:
+    """The searches already made, as sets of stems."""
+    made = [search.move for search in inquiry.searches]
+    return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
+
+
+def bridges(inquiry: Inquiry) -> tuple[Move, ...]:
+    """Searches for what the best passages name and the question does not, best passage first; none made before."""
+    question = inquiry.standalone
+    known = frozenset(content_words(question))
+    done = tried(inquiry)
+    found: dict[frozenset[str], SearchKnowledge] = {}
+    best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
+    for item in best[:_LOOK_AT]:
+        for name in dict.fromkeys(name for unit in units(item.passage.text) for name in names(unit.text)):
+            stems = frozenset(content_words(name))
+            if not _leads_on(name) or not stems or stems <= known or stems in found:
+                continue
+            query = f"{name} {_open_part(question, item)}".strip()
+            if frozenset(content_words(query)) not in done:
+                found[stems] = SearchKnowledge(query)
+    return tuple(found.values())[:_BRIDGES]
+
+
+def _leads_on(name: str) -> bool:
+    """Whether something may be known under this name: not initials, not a date."""
+    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR
+
+
+def _open_part(question: str, item: Evidence) -> str:
+    """What the question asks beyond what this passage says."""
+    there = set(content_words(item.passage.searchable))
+    return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
+
+
+def credited(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
+    """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
+    if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
+        return grade
+    title = frozenset(content_words(item.passage.title))
+    if not title:
+        return grade
+    for good in inquiry.library.relevant(inquiry.cutoff):
+        if (
+            good.id != item.id
+            and title <= frozenset(content_words(good.passage.text))
+            and item.passage.title in good.passage.text
+        ):
+            return replace(grade, score=inquiry.cutoff)
+    return grade
+
+
+_UNDERSPECIFIED = re.compile(
+    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change"
+    r"|increase|raise|adjust|"
+    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big"
+    r"|large) (?:is|are)|"
+    r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
+    re.IGNORECASE,
+)
+_TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
+_NO_SENSE = word_list(
+    """
+    default same new longer shorter current maximum minimum first second next last other another own each every
+    one two three four single different total overall full whole
+    """
+)
+
+
+def noun_of(question: str) -> str:
+    """The one bare noun that a question asks about, or nothing: "timeout" in "How do I configure the timeout?"."""
+    if stated := _TOO.match(question.strip()):
+        return stated["noun"].casefold()
+    found = _UNDERSPECIFIED.match(question.strip())
+    if found is None or not found["lead"]:
+        return ""
+    rest = words(found["rest"])
+    return rest[0].casefold() if len(rest) == 1 and len(rest[0]) > 3 else ""
+
+
+def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """Self-contained readings of a question whose one noun has several meanings in strong evidence; else none."""
+    noun = noun_of(question)
+    if not noun:
+        return ()
+    senses = _senses(noun, evidence)
+    if len(senses) < 2:
+        return ()
+    bare = re.compile(rf"\b(?:the|our|a)\s+{re.escape(noun)}\b", re.IGNORECASE)
+    asked = question.strip().rstrip("?.! ")
+    return tuple(f"{bare.sub(f'the {sense}', asked, count=1)} ({where})?" for sense, where in list(senses.items())[:4])
+
+
+def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
+    """The question in words of its own, and the title that a reading which was chosen names besides, if one was."""
+    question = inquiry.standalone
+    if CheckpointKind.CLARIFY in inquiry.settled:
+        for title in dict.fromkeys(item.passage.title for item in inquiry.library):
+            if question.endswith(place := f" ({title})?"):
+                return f"{question.removesuffix(place)}?", (title,)
+    return question, ()
+
+
+def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
+    """The noun with each word that stands before it, and where; one sense for each section."""
+    singular = re.escape(noun.removesuffix("s"))
+    pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]({singular}s?)\b", re.IGNORECASE)
+    senses: dict[str, str] = {}
+    sections: set[str] = set()
+    for item in evidence:
+        passage = item.passage
+        text = "\n".join((*passage.heading, passage.text))
+        for match in pattern.finditer(text):
+            modifier = match.group(1).casefold()
+            sense = f"{modifier} {noun}"
+            if passage.section in sections or modifier in _NO_SENSE or not content_words(modifier) or sense in senses:
+                continue
+            senses[sense] = passage.title
+            sections.add(passage.section)
+    return senses

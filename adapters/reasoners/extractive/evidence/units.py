@@ -1,0 +1,263 @@
+"""Parts a passage into quotable units and says how well each meets a question.
+
+A unit is verbatim but for line wrapping: a sentence, a list item, a table row with its header. How units become an
+answer is ``composing``'s.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import lru_cache
+from itertools import pairwise, zip_longest
+
+from adapters.reasoners.extractive import weights
+from core.knowledge import Passage
+from core.language import content_words, sentences
+
+
+class Form(Enum):
+    """How a unit stands on the page."""
+
+    SENTENCE = auto()
+    ITEM = auto()
+    ROW = auto()
+    CODE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header.
+
+    ``under`` is the line of its own that stands above it within the passage: a small heading, or words that lead in
+    to a list and end in a colon.
+    """
+
+    text: str
+    form: Form
+    block: int
+    head: tuple[str, ...] = ()
+    under: str = ""
+
+
+Near = Mapping[str, Mapping[str, float]]
+"""For a stem, the stems of like meaning and how much they count for it, in (0, 1)."""
+NOTHING_NEAR: Near = {}
+
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
+_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])")  # a sentence that opens with markup
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
+_SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
+_CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
+_HEADING_WORDS = 12
+_WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
+_MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the margin, a heading ends well before it
+
+
+@lru_cache(maxsize=1024)
+def units(text: str) -> tuple[Unit, ...]:
+    """All quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
+    found: list[Unit] = []
+    number = 0
+    for block in _blocks(text):
+        for under, part in _parts(block):
+            lead = under or _lead_in(found, part)
+            found.extend(replace(unit, under=lead) for unit in _block_units(part, number))
+            number += 1
+    return tuple(found)
+
+
+def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
+    """The sentence right before a list, table or code that ends in a colon."""
+    if not found or found[-1].form is not Form.SENTENCE or not found[-1].text.rstrip("*_ ").endswith(":"):
+        return ""
+    return found[-1].text if _ITEM.match(part[0]) or _FENCE.match(part[0]) or _table_line(part[0]) else ""
+
+
+def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """A block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
+    coded = sum(bool(_CODED.search(line)) for line in block)
+    if _FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
+        yield "", block
+        return
+    width = max(map(len, block))
+    alone = [_stands_alone(line, after, width) for line, after in zip(block, [*block[1:], ""], strict=True)]
+    under, part = "", list[str]()
+    for at, line in enumerate(block):
+        if not alone[at]:
+            if part and width > _WRAPPED and not _ITEM.match(line):
+                yield under, part
+                part = []
+            part.append(line)
+            continue
+        if part:
+            yield under, part
+        part = []
+        heads = not alone[at + 1] and not _SAYS_MORE.search(line)
+        under = line.strip() if heads else ""
+        if not heads:
+            yield "", [line]
+    if part:
+        yield under, part
+
+
+def _stands_alone(line: str, following: str, width: int) -> bool:
+    """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
+    words = following.split()
+    if not words or _ITEM.match(line):
+        return False
+    fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
+    opens = following.lstrip(' *_`"“‘([')[:1]
+    return fitted and len(line.split()) <= _HEADING_WORDS and not _STOPPED.search(line) and not opens.islower()
+
+
+def _blocks(text: str) -> list[list[str]]:
+    """Runs of lines that belong together: a paragraph, a list, a table, a fenced block."""
+    blocks: list[list[str]] = [[]]
+    fenced = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+            if fenced:
+                blocks.append([line])
+            else:
+                blocks[-1].append(line)
+                blocks.append([])
+        elif fenced:
+            blocks[-1].append(line)
+        elif not line.strip() or (_HEADING.match(line) and not _table_line(line)):
+            blocks.append([])
+        else:
+            kind_changes = blocks[-1] and _table_line(line) != _table_line(blocks[-1][-1])
+            if kind_changes:
+                blocks.append([])
+            blocks[-1].append(line)
+    return [block for block in blocks if block]
+
+
+def _table_line(line: str) -> bool:
+    return line.count("|") >= 2
+
+
+def _block_units(block: list[str], number: int) -> list[Unit]:
+    if _FENCE.match(block[0]):
+        return [Unit("\n".join(block), Form.CODE, number)]
+    if all(_table_line(line) for line in block):
+        return _rows(block, number)
+    found: list[Unit] = []
+    prose: list[str] = []
+    item: list[str] = []
+    for line in block:
+        if _ITEM.match(line):
+            found.extend(_flushed(prose, item, number))
+            prose, item = [], [line]
+        elif item:
+            item.append(line)
+        else:
+            prose.append(line)
+    found.extend(_flushed(prose, item, number))
+    return found
+
+
+def _flushed(prose: list[str], item: list[str], number: int) -> list[Unit]:
+    if item:
+        return [Unit(" ".join(part.strip() for part in item), Form.ITEM, number)]
+    joined = " ".join(part.strip() for part in prose)
+    parts = (part for sentence in sentences(joined) for part in _BEFORE_MARKUP.split(sentence))
+    return [Unit(part, Form.SENTENCE, number) for part in parts]
+
+
+def _rows(block: list[str], number: int) -> list[Unit]:
+    lines = [line.strip() for line in block]
+    if len(lines) > 1 and _RULE.match(lines[1]):
+        head = (lines[0], lines[1])
+        return [Unit(line, Form.ROW, number, head) for line in lines[2:] if not _RULE.match(line)]
+    return [Unit(line, Form.ROW, number) for line in lines if not _RULE.match(line)]
+
+
+_LOOKS_BACK = re.compile(
+    r"^(?:they|it|its|this|these|those|that|he|she|his|her|their|both|such|then|otherwise|after that|the same|either"
+    r"|so|also|however|instead|yes|no)\b",
+    re.IGNORECASE,
+)
+
+
+def looks_back(unit: Unit) -> bool:
+    """Whether a sentence opens with a word that only the one before it explains: "They arrive …"."""
+    return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
+
+
+def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
+    """For each sentence that looks back, the one of its paragraph that stands before it."""
+    return {unit: before for before, unit in pairwise(everything) if before.block == unit.block and looks_back(unit)}
+
+
+def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
+    """A unit as somebody reads it who has come from the top of the page: what its vector is made of.
+
+    A row is told by its columns' names, a sentence that looks back after the one that it looks back to.
+    """
+    place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]
+    where = ", ".join(dict.fromkeys((passage.title, *place)))
+    said = f"{before.text} {unit.text}" if before else unit.text
+    if unit.form is Form.ROW:
+        cells, names = (_cells(line) for line in (unit.text, unit.head[0] if unit.head else ""))
+        pairs = zip_longest(names[: len(cells)], cells, fillvalue="")
+        said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return f"{where}: {said}"
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
+    """How rare each stem is among these texts: ``ln(1 + (N - n + 0.5) / (n + 0.5))``, BM25's, never negative."""
+    bags = [set(content_words(text)) for text in texts]
+    counts = Counter(word for bag in bags for word in bag)
+    size = len(bags)
+    return {word: math.log(1 + (size - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
+
+
+def coverage(
+    wanted: Sequence[str], there: Iterable[str], rarity: Mapping[str, float], near: Near = NOTHING_NEAR
+) -> float:
+    """The share of the wanted stems that is there, in [0, 1], rare ones counting more.
+
+    A stem that no text of the pool has is the rarest of all. One that is not there counts in part for a word near it.
+    """
+    have = set(there)
+    unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
+    rare = {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
+    total = sum(rare.values())
+    return sum(value * _presence(word, have, near) for word, value in rare.items()) / total if total else 0.0
+
+
+def _presence(word: str, have: set[str], near: Near) -> float:
+    if word in have:
+        return 1.0
+    kin = near.get(word)
+    return max((share for other, share in kin.items() if other in have), default=0.0) if kin else 0.0
+
+
+_FRAME = re.compile(
+    r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly|come)\b"
+    r"|\b(?:takes?|lasts?)\b(?=\W*(?:$|to\b|until\b|for\b|from\b|in\b|on\b|at\b|before\b|after\b))"
+    r"|\bwhat (?:happens|happened|would happen|will happen)\b|\bmeans?\b(?=\W*$)|\b(?:difference between|compare)\b"
+    r"|\b(?:max(?:imum)?|min(?:imum)?|(?:number|amount) of)\b|^(?:the )?steps (?:to|for|of)\b|\bhow to\b"
+    r"|^(?:please )?(?:summari[sz]e|sum up|explain|describe|outline|an? (?:overview|summary) of"
+    r"|(?:list|table|overview) of)\b"
+    r"|\b(?:right now|at the moment|currently|nowadays)\b"
+    r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|people|person|things?)\b",
+    re.IGNORECASE,
+)
+
+
+def topic_words(question: str) -> tuple[str, ...]:
+    """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    return content_words(_FRAME.sub(" ", question)) or content_words(question)

@@ -1,0 +1,77 @@
+"""What people wrap around a question inside a conversation, taken off: turns of talk, and the topic they announce.
+
+"Speaking of refunds, who approves them?" asks who approves refunds. Politeness and greetings, which come without a
+conversation too, are ``intent``'s; a remark with words of its own stays, because it may be what the question is about.
+People drop these frames when they make a question stand alone (``tests.measure.follow_up_words`` counts how many of
+the words survive), and a search for "speaking" or "meant" finds nothing that is meant.
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.language import content_words, words
+
+_OPENERS = r"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|sorry)\b[\s,.!]*)*"
+# Each stands at the front of the question or of a sentence in it.
+_FRAMES = re.compile(
+    rf"(?:^|(?<=[.!?;]\s)){_OPENERS}(?:"
+    r"(?:to )?chang(?:e|ing) the (?:subject|topic)\b[^,.?]*[,.:]|"
+    r"(?:on (?:a(?:nother| different)|the other) (?:note|topic|subject)|in other words|in fact|of course|to be honest"
+    r"|honestly|basically|aha|(?:oh )?my god|along with(?=,)|as i (?:said|mentioned)|like i said|that (?:being )?said"
+    r"|having said that|(?:just )?to (?:clarify|be clear)|one more (?:thing|question)|another question|first of all"
+    r"|after all|out of curiosity|just curious|any(?:way|how)|alternatively|finally|lastly|for (?:example|instance)"
+    r"|(?:a |my )?follow-?up question(?: is)?|my (?:next |last |other )?question is(?: this)?)\b[\s,:;–—-]*|"
+    r"(?:thanks?|thank you)? ?for (?:(?:clarify|explain|answer|confirm|help|tell|ask|shar)ing"
+    r"|the (?:info(?:rmation)?|help|answer|explanation|clarification))"
+    r"(?: \w+){0,4}[.!,]|"
+    r"(?:do|did) you mean(?: that)? (?=\S+ \S)|"
+    r"do(?:es)? (?:that|this|it) mean(?: that)? (?=\S+ \S+ \S)|"
+    r"are you saying(?: that)? (?=\S+ \S)|"
+    r"are you able to (?:tell|show|give|explain to)(?: (?:me|us))?(?: about)?\b|"
+    r"(?:may|can|could) i ask(?: you)?(?: about)?\b,?"
+    r")\s*(?=[^\W_])",
+    re.IGNORECASE,
+)
+_MEANT = re.compile(
+    rf"(?:^|(?<=[.!?;]\s)){_OPENERS}"
+    r"(?:(?:what )?i (?:just |actually )?(?:mean|meant|was asking|am asking)|i'm asking)\b"
+    r"(?: (?:to (?:ask|say)|that|if|whether|is|was)\b)?[\s,:]*(?=[^\W_])",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(r"\bdo you (?:think|believe|reckon)\b(?: (?:that|if|whether)\b)?\s*(?=[^\W_])", re.IGNORECASE)
+_TAG = re.compile(
+    r"(?:,\s*(?:right|correct|huh|don't you think|isn't it|ok(?:ay)?)"
+    r"|,?\s+(?:if (?:that's |it's |that is |it is )?possible|or something(?: like that| similar)?))\s*(\?+)\s*$",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    rf"^{_OPENERS}(?:(?:speaking|talking) (?:of|about)|(?:(?:going|coming|getting|turning|moving|returning) )?"
+    r"(?:back|on) to|returning to|with regards? to|regarding|concerning|as for|about)\s+"
+    r"(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=[^\W_])",
+    re.IGNORECASE,
+)
+_TOPIC = 5  # content words; more is a sentence of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Unframed:
+    """The bare question, and what it announced that it is about; empty for most. ``amends``: "I meant …"."""
+
+    question: str
+    topic: str = ""
+    amends: bool = False
+
+
+def unframed(question: str) -> Unframed:
+    """The question without its turns of talk; as it was where no word that means anything would remain."""
+    topic = ""
+    said = _FRAMES.sub("", question)
+    bare = _TAG.sub(r"\1", _OPINION.sub("", _MEANT.sub("", said)))
+    if (found := _ANNOUNCED.match(bare)) and 0 < len(content_words(found["topic"])) <= _TOPIC:
+        topic, bare = found["topic"].strip(), bare[found.end() :]
+    if not words(bare) or not (topic or content_words(bare) or not content_words(question)):
+        return Unframed(question)
+    amends = bool(_MEANT.match(said))
+    if bare != question and question[:1].isupper() and not amends:
+        bare = bare[:1].upper() + bare[1:]
+    return Unframed(bare, topic, amends=amends)

@@ -1,0 +1,115 @@
+"""What a thread is about: the phrases of its questions, answers and cited titles, most salient first.
+
+Salience fades with every exchange; names count more than nouns, questions more than titles, titles more than answers.
+Other weights change nothing that can be told from noise (``tests.measure.rewrites`` on the halves not tuned on). What
+to do with a topic is ``follow_up``'s.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
+from core.conversation import Exchange
+from core.language import content_words
+
+_DECAY = 0.6  # how much less an exchange counts than the one after it
+_OPENING = 0.2  # more for what the thread began with, however long ago
+_NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
+_FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
+_BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
+_FILE = re.compile(r"/|\.[a-z]{2,5}$")  # a path or a file's name is nothing that people speak of
+_LOOKED_AT = 400  # characters of an answer
+_UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
+_DATE = re.compile(
+    r"^\d+$|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday"
+    r"|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A phrase of the thread and its salience, about 1 for a name in the last question and more when it recurs."""
+
+    phrase: Phrase
+    weight: float
+    recent: bool  # in the last question
+    cited: bool  # an answer or a cited title has it too
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it is written as people's names are."""
+        parts = self.phrase.text.split()
+        spelled = all(part[0].isupper() or part in {"de", "van", "von", "la"} for part in parts)
+        return self.phrase.name and len(parts) <= 4 and spelled and not re.search(r"\d", self.phrase.text)
+
+
+def topics_of(window: Sequence[Exchange]) -> list[Topic]:
+    """What the thread has been about, most salient first."""
+    weights: dict[Phrase, float] = {}
+    recent: set[Phrase] = set()
+    cited: set[str] = set()
+    opening = next((exchange for exchange in window if exchange.question), None)
+    for back, exchange in enumerate(reversed(window)):
+        fade = _DECAY**back
+        for phrase, weight in _mentioned(exchange):
+            lasting = _OPENING if exchange is opening and back else 0.0
+            weights[phrase] = weights.get(phrase, 0.0) + (fade + lasting) * weight
+            if back == 0:
+                recent.add(phrase)
+        cited.update(word for text in (*exchange.titles, exchange.answer[:_LOOKED_AT]) for word in content_words(text))
+    asked = {phrase for exchange in window for phrase in noun_phrases(exchange.question)}
+    asked.update(_titled(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
+    merged = _merged(weights, asked)
+    topics = [Topic(phrase, weight, phrase in recent, phrase.stems <= cited) for phrase, weight in merged.items()]
+    return sorted(topics, key=lambda topic: -topic.weight)
+
+
+def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
+    """The phrases of one exchange: of its question in full, of titles and answer for less."""
+    for phrase in noun_phrases(exchange.question):
+        if not _DATE.search(phrase.text):
+            yield phrase, _weight(phrase)
+    for number, title in enumerate(exchange.titles):
+        if not any(character.isdigit() for character in title) and not _FILE.search(title):
+            share = _BESIDE_A_QUESTION if exchange.question else 1.0
+            yield _titled(title), share * _FROM_TITLE / (1 + 2 * number)
+    for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:
+        yield Phrase(name, name=True), _FROM_ANSWER
+
+
+def _titled(title: str) -> Phrase:
+    return Phrase(_UNDRESSED.sub("", title).strip(), name=True)
+
+
+def _weight(phrase: Phrase) -> float:
+    if phrase.relational or phrase.generic:
+        return _RELATION
+    if phrase.name:
+        return _NAME
+    if names(phrase.text) or any(part[0].isupper() for part in phrase.text.split()[:-1]):
+        return _NAME_AND_NOUN
+    return _NOUN if len(phrase.stems) > 1 else _WORD
+
+
+def _merged(weights: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
+    """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie.
+
+    What people asked about goes by the name that they or a title gave it, not by a longer one of an answer.
+    """
+    merged: dict[Phrase, float] = {}
+    for phrase in sorted(weights, key=lambda one: (one not in asked, -len(one.stems))):
+        if not phrase.stems:
+            continue
+        known = next((kept for kept in merged if phrase.stems <= kept.stems and _absorbs(kept, phrase)), None)
+        if known is None and phrase not in asked:
+            known = next((kept for kept in merged if kept.name and phrase.name and kept.stems <= phrase.stems), None)
+        merged[known or phrase] = merged.get(known or phrase, 0.0) + weights[phrase]
+    return merged
+
+
+def _absorbs(longer: Phrase, shorter: Phrase) -> bool:
+    """Whether they are mentions of one thing: Carnegie of Andrew Carnegie, Venus of Venus flytraps."""
+    return longer.name == shorter.name or (
+        shorter.name and " " not in shorter.text and longer.text.startswith(shorter.text)
+    )

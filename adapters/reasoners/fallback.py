@@ -1,0 +1,222 @@
+"""A reasoner that never leaves a question unanswered: when the first one cannot work, the second does.
+
+A circuit breaker keeps people from waiting for an endpoint that is known to be down. Whoever waited once in vain for a
+hanging endpoint does not wait for it again with the same question.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TypeVar
+
+from adapters.reasoners.circuit_breaker import BreakerState, CircuitBreaker
+from core.answer import Claim, ClaimVerdict
+from core.budget import Meter
+from core.conversation import Thread, Turn
+from core.errors import BudgetExhausted, ModelUnavailable
+from core.evidence import Evidence, Grade
+from core.inquiry import Decision, Inquiry, Investigate, Plan
+from core.ports import Clock, DraftPart, Reasoner, Restarted, Withheld
+
+T = TypeVar("T")
+
+QUOTING = "The writing model does not answer right now, so I quote the documents instead."
+STOOD_IN = "The writing model did not answer for a part of this, so simpler rules stood in for it."
+CAPPED = "What one answer may cost is used up, so I quote the documents instead."
+LONG_WAIT_SECONDS = 5.0  # a failure that took this long is not waited for again with the same question
+REMEMBERED = 512  # questions that have waited in vain
+
+
+@dataclass(frozen=True, slots=True)
+class Reserves:
+    """Seconds of the remaining time that the first reasoner may not use, by step.
+
+    They lie above what the loop itself keeps back from the searching, so that the second can still do the step.
+    """
+
+    understand: float = 10.0
+    gather: float = 6.0  # grading and deciding
+    write: float = 2.0  # composing, checking and the rest
+
+
+class FallbackReasoner:
+    """Asks ``primary``, and ``standby`` when that cannot work. The same Reasoner to the loop."""
+
+    def __init__(
+        self,
+        primary: Reasoner,
+        standby: Reasoner,
+        *,
+        clock: Clock,
+        failures: int = 5,
+        cool_down_seconds: float = 30.0,
+        reserves: Reserves | None = None,
+    ) -> None:
+        """The breaker opens after this many ``failures`` in a row, for ``cool_down_seconds``."""
+        self._primary = primary
+        self._standby = standby
+        self._clock = clock
+        self._breaker = CircuitBreaker(clock, failures, cool_down_seconds)
+        self._reserves = reserves or Reserves()
+        self._waited: deque[str] = deque(maxlen=REMEMBERED)
+
+    @property
+    def name(self) -> str:
+        """Who would write now. Who has written a certain answer is in its meter, ``written_by``."""
+        return self._standby.name if self.state is BreakerState.OPEN else self._primary.name
+
+    @property
+    def state(self) -> BreakerState:
+        """The breaker's state, for diagnosis and metrics."""
+        return self._breaker.state
+
+    async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
+        """See Reasoner."""
+        plan, by = await self._done(
+            lambda reasoner: reasoner.understand(inquiry, thread, meter),
+            meter,
+            inquiry.id,
+            self._reserves.understand,
+        )
+        if not isinstance(plan, Investigate):
+            meter.written_by = by
+        return plan
+
+    async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
+        """See Reasoner."""
+        grades, _ = await self._done(
+            lambda reasoner: reasoner.grade(inquiry, evidence, meter), meter, inquiry.id, self._reserves.gather
+        )
+        return grades
+
+    async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
+        """See Reasoner."""
+        decision, _ = await self._done(
+            lambda reasoner: reasoner.decide(inquiry, thread, meter), meter, inquiry.id, self._reserves.gather
+        )
+        return decision
+
+    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
+        """See Reasoner."""
+        verdicts, _ = await self._done(
+            lambda reasoner: reasoner.check(inquiry, claims, meter), meter, inquiry.id, self._reserves.write
+        )
+        return verdicts
+
+    async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
+        """See Reasoner."""
+        missing, _ = await self._done(
+            lambda reasoner: reasoner.critique(inquiry, answer, meter), meter, inquiry.id, self._reserves.write
+        )
+        return missing
+
+    async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
+        """See Reasoner."""
+        text, _ = await self._done(
+            lambda reasoner: reasoner.summarise(summary, turns, meter), meter, "", self._reserves.write
+        )
+        return text
+
+    async def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        """The first reasoner's text. When it fails in the middle: Restarted, and the second's.
+
+        A cap on tokens or money is no reason to say nothing here: quoting costs neither. What is only attempted is
+        withheld then: the second quotes from graded evidence, and grading costs it nothing.
+        """
+        begun, notice = False, QUOTING
+        if self._admits(inquiry.id, meter, self._reserves.write):
+            meter.written_by = self._primary.name
+            try:
+                async with aclosing(self._first(inquiry, thread, evidence, meter)) as parts:
+                    async for part in parts:
+                        begun = True
+                        yield part
+            except ModelUnavailable:
+                pass
+            except BudgetExhausted:
+                notice = CAPPED
+            else:
+                return
+        if inquiry.attempt:
+            yield Withheld()
+            return
+        if STOOD_IN in meter.notices:
+            meter.notices.remove(STOOD_IN)
+        meter.notice(notice)
+        meter.written_by = self._standby.name
+        if begun:
+            yield Restarted(notice)
+        async for part in self._standby.compose(inquiry, thread, evidence, meter):
+            yield part
+
+    async def _first(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        """The first reasoner's stream under its deadline, with the breaker told how it ended."""
+        deadline = asyncio.get_running_loop().time() + meter.remaining - self._reserves.write
+        started = self._clock.monotonic()
+        parts = self._primary.compose(inquiry, thread, evidence, meter)
+        settled = False
+        try:
+            while (part := await _before(deadline, anext(parts, None))) is not None:
+                if isinstance(part, Withheld):  # that is a reply too, and nobody reads on after it
+                    settled = True
+                    self._breaker.record_success()
+                yield part
+            settled = True
+            self._breaker.record_success()
+        except ModelUnavailable:
+            settled = True
+            self._failed(inquiry.id, started)
+            raise
+        finally:
+            if not settled:
+                self._breaker.release()
+            if isinstance(parts, AsyncGenerator):
+                await parts.aclose()
+
+    async def _done(
+        self, step: Callable[[Reasoner], Awaitable[T]], meter: Meter, inquiry_id: str, reserve: float
+    ) -> tuple[T, str]:
+        """The step's result, and whose it is."""
+        if self._admits(inquiry_id, meter, reserve):
+            deadline = asyncio.get_running_loop().time() + meter.remaining - reserve
+            started = self._clock.monotonic()
+            try:
+                result = await _before(deadline, step(self._primary))
+            except ModelUnavailable:
+                self._failed(inquiry_id, started)
+            except BaseException:
+                self._breaker.release()
+                raise
+            else:
+                self._breaker.record_success()
+                return result, self._primary.name
+        result = await step(self._standby)
+        if QUOTING not in meter.notices:
+            meter.notice(STOOD_IN)
+        return result, self._standby.name
+
+    def _admits(self, inquiry_id: str, meter: Meter, reserve: float) -> bool:
+        return meter.remaining > reserve and inquiry_id not in self._waited and self._breaker.admits()
+
+    def _failed(self, inquiry_id: str, started: float) -> None:
+        self._breaker.record_failure()
+        if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:
+            self._waited.append(inquiry_id)
+
+
+async def _before(deadline: float, work: Awaitable[T]) -> T:
+    """Await until the loop's ``deadline``. Raises ModelUnavailable when it passes."""
+    timing = asyncio.timeout_at(deadline)
+    try:
+        async with timing:
+            return await work
+    except TimeoutError:
+        if not timing.expired():
+            raise
+        raise ModelUnavailable("The writing model did not answer in time.") from None

@@ -1,0 +1,283 @@
+"""The reasoner that asks a language model on any OpenAI-compatible endpoint.
+
+Each step is one call with a default for a reply that cannot be used: a search for the question as it stands, a grade
+from the retrieval's score, an answer from what there is. Steps without an honest default (the answer itself, the
+check of its claims) raise ModelMisbehaved, and whoever stands by takes them over.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, TypeVar, Unpack
+
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.endpoint import Ask, Calling, Endpoint
+from adapters.reasoners.openai.structured_output import (
+    InsteadFilter,
+    ThoughtFilter,
+    as_flag,
+    as_number,
+    as_text,
+    as_texts,
+    json_in,
+    without_thoughts,
+)
+from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
+from core.answer import Claim, ClaimVerdict, Support
+from core.budget import Meter
+from core.conversation import Thread, Turn
+from core.errors import ModelMisbehaved
+from core.evidence import Evidence, Grade
+from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
+from core.ports import DraftPart, Judgement, Withheld
+
+T = TypeVar("T")
+
+MOST_QUERIES = 3
+REPLY_LENGTH = 4_000  # characters
+VERDICTS = {
+    "supported": Support.SUPPORTED,
+    "contradicted": Support.CONTRADICTED,
+    "refuted": Support.CONTRADICTED,
+    "unsupported": Support.UNSUPPORTED,
+    "not supported": Support.UNSUPPORTED,
+}
+REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
+
+
+class OpenAIReasoner:
+    """Decides and writes with a language model. Open one per process; ``close`` it at the end."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        answer_tokens: int = 1_200,
+        grading_batch: int = 8,
+        grading_concurrency: int = 4,
+        **calling: Unpack[Calling],
+    ) -> None:
+        """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches."""
+        self.endpoint = Endpoint(base_url, api_key, model, **calling)
+        self._answer_tokens = answer_tokens
+        self._batch = grading_batch
+        self._concurrency = grading_concurrency
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.endpoint.model
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.endpoint.close()
+
+    async def probe(self) -> None:
+        """The smallest possible call, for a diagnosis. Raises ModelUnavailable with what to do about it."""
+        await self.endpoint.probe()
+
+    async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
+        """One call, a second one when the reply cannot be read; then a search for the question as it stands."""
+        reply = await self._object(prompts.understanding(inquiry, thread), meter, needs=("action", "queries", "reply"))
+        return _plan(reply or {}, inquiry.question)
+
+    async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
+        """Batches, some of them at a time; what the model leaves out gets its grade from the retrieval's score.
+
+        What fits into one batch is graded and found sufficient in one reply, except in the thorough profile: the one
+        who sees a single batch sees all there is. Whatever else there is to decide has a call with tools of its own.
+        """
+        if 0 < len(evidence) <= self._batch and inquiry.conduct.profile is not Profile.THOROUGH:
+            return await self._judged(inquiry, evidence, meter)
+        batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
+        asks = [prompts.grading(inquiry, batch) for batch in batches]
+        meter.admit(sum(ask.tokens for ask in asks))  # together: each alone might pass while all would not
+        gate = asyncio.Semaphore(self._concurrency)
+
+        async def graded(ask: Ask, batch: Sequence[Evidence]) -> list[Grade]:
+            async with gate:
+                completion = await self.endpoint.complete(ask, meter)
+            return _grades(json_in(completion.text), batch)
+
+        found = await _together([graded(ask, batch) for ask, batch in zip(asks, batches, strict=True)])
+        return [grade for grades in found for grade in grades]
+
+    async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Judgement:
+        known = inquiry.library.relevant(inquiry.cutoff)
+        completion = await self.endpoint.complete(prompts.grading(inquiry, evidence, known), meter)
+        reply = json_in(completion.text)
+        enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
+        return Judgement(tuple(_grades(reply, evidence)), Sufficient("the grader has enough") if enough else None)
+
+    async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
+        """One call with tools. A reply that is no decision counts as: go on with what there is."""
+        relevant = inquiry.library.relevant(inquiry.cutoff)
+        ask = prompts.deciding(inquiry, thread, relevant, meter.searches_left)
+        completion = await self.endpoint.complete(ask, meter)
+        decision = decision_in(completion, [base.name for base in inquiry.bases])
+        if decision is not None:
+            return decision
+        return Sufficient("the model did not say") if relevant else Insufficient(inquiry.standalone)
+
+    async def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
+    ) -> AsyncGenerator[DraftPart, None]:
+        """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes.
+
+        In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
+        an answer, the answer stands.
+        """
+        ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
+        instead, written = InsteadFilter(), False
+        async with aclosing(self._thoughtless(ask, meter)) as pieces:
+            async for piece in pieces:
+                if text := instead.feed(piece) if inquiry.attempt else piece:
+                    written = written or bool(text.strip())
+                    yield text
+                if instead.complete:
+                    break
+        if instead.missing or instead.asks or (instead.found and not written):
+            yield _withheld(instead)
+            return
+        if rest := instead.rest():
+            written = written or bool(rest.strip())
+            yield rest
+        if not written:
+            raise ModelMisbehaved("The model sent an empty answer.")
+
+    async def _thoughtless(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
+        """The streamed text without what the model thinks aloud before it."""
+        thoughts = ThoughtFilter()
+        async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
+            async for piece in pieces:
+                if text := thoughts.feed(piece):
+                    yield text
+        if rest := thoughts.rest():
+            yield rest
+
+    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
+        """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
+        if not claims:
+            return []
+        reply = await self._object(prompts.checking(inquiry, claims), meter, needs=("verdicts",))
+        return _verdicts(reply or {}, claims)
+
+    async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
+        """One call. A reply that cannot be read means: complete."""
+        completion = await self.endpoint.complete(prompts.critiquing(inquiry, answer), meter)
+        reply = json_in(completion.text)
+        if not isinstance(reply, dict) or as_flag(reply.get("complete")):
+            return ""
+        return as_text(reply.get("missing"), QUERY_LENGTH)
+
+    async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
+        """One call. Raises ModelMisbehaved when nothing comes."""
+        completion = await self.endpoint.complete(prompts.summarising(summary, turns), meter)
+        text = without_thoughts(completion.text)
+        if not text:
+            raise ModelMisbehaved("The model sent an empty summary.")
+        return text[:REPLY_LENGTH]
+
+    async def _object(self, ask: Ask, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
+        """The JSON object in the reply, asked for a second time where the first cannot be read."""
+        completion = await self.endpoint.complete(ask, meter)
+        found = _holding(json_in(completion.text), needs)
+        if found is not None:
+            return found
+        spoiled = without_thoughts(completion.text)[:REPLY_LENGTH] or "(empty)"
+        again = replace(ask, further=(("assistant", spoiled), ("user", REPAIR)))
+        completion = await self.endpoint.complete(again, meter)
+        return _holding(json_in(completion.text), needs)
+
+
+async def _together(work: Sequence[Awaitable[T]]) -> list[T]:
+    """All results in order; the first failure ends the others and is raised alone."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_awaited(one)) for one in work]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
+
+
+def _holding(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
+    """The object, if it has one of these keys; a list stands for its only item or the value of the only key."""
+    if isinstance(value, list):
+        return {keys[0]: value} if len(keys) == 1 else _holding(next(iter(value), None), keys)
+    return value if isinstance(value, dict) and any(key in value for key in keys) else None
+
+
+def _plan(reply: dict[str, Any], asked: str) -> Plan:
+    action = as_text(reply.get("action"), 20).casefold()
+    reason = as_text(reply.get("reason"), 200)
+    text = as_text(reply.get("reply"), REPLY_LENGTH)
+    question = as_text(reply.get("question"), 4 * QUERY_LENGTH)
+    action = action or ("search" if reply.get("queries") else "reply")
+    if action == "reply" and text:
+        return Reply(text, reason)
+    if action == "ask" and question:
+        return AskBack(question, as_texts(reply.get("options"), MOST_OPTIONS), reason)
+    standalone = (question if action == "search" else "") or asked
+    queries = as_texts(reply.get("queries"), MOST_QUERIES, QUERY_LENGTH) if action == "search" else ()
+    return Investigate(
+        standalone,
+        queries or (standalone[:QUERY_LENGTH],),
+        reason or "searching for the question as it stands",
+        sources_first=as_flag(reply.get("sources_first")),
+    )
+
+
+def _withheld(instead: InsteadFilter) -> Withheld:
+    if not instead.asks:
+        return Withheld(instead.missing)
+    question, *readings = (text[:QUERY_LENGTH] for text in instead.asks)
+    return Withheld(unclear=AskBack(question, tuple(readings[:MOST_OPTIONS]), "the documents answer several readings"))
+
+
+def _grades(reply: object, batch: Sequence[Evidence]) -> list[Grade]:
+    entries = reply.get("grades", reply) if isinstance(reply, dict) else reply
+    if isinstance(entries, dict) and "score" in entries:
+        entries = [entries]
+    if isinstance(entries, dict):  # {"3": 8} or {"3": {"score": 8}}
+        entries = [{"id": key, **(v if isinstance(v, dict) else {"score": v})} for key, v in entries.items()]
+    given: dict[int, Grade] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        number = as_number(entry.get("id")) if isinstance(entry, dict) else None
+        score = as_number(entry.get("score")) if isinstance(entry, dict) else None
+        if number is not None and score is not None:
+            given.setdefault(int(number), Grade(_within_scale(score), as_text(entry.get("summary"), 600)))
+    return [given.get(item.id) or _grade_from_score(item) for item in batch]
+
+
+def _grade_from_score(item: Evidence) -> Grade:
+    score = item.hit.rerank if item.hit.rerank is not None else item.hit.score
+    return Grade(_within_scale(score * 10))
+
+
+def _within_scale(score: float) -> int:
+    return max(1, min(10, round(score)))
+
+
+def _verdicts(reply: dict[str, Any], claims: Sequence[Claim]) -> list[ClaimVerdict]:
+    entries = [entry for entry in reply.get("verdicts") or () if isinstance(entry, dict)]
+    numbers = [as_number(entry.get("n")) for entry in entries]
+    if len(entries) == len(claims) and None in numbers:
+        numbers = [float(n) for n in range(1, len(claims) + 1)]
+    by_number = {int(n): entry for n, entry in zip(numbers, entries, strict=True) if n is not None}
+    return [_verdict(claim, by_number.get(n, {})) for n, claim in enumerate(claims, 1)]
+
+
+def _verdict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
+    support = VERDICTS.get(as_text(entry.get("verdict"), 40).casefold().strip(" ."))
+    if support is None:
+        raise ModelMisbehaved("The model did not judge every sentence that it was asked to check.")
+    confidence = as_number(entry.get("confidence"))
+    correction = as_text(entry.get("correction")) if support is Support.CONTRADICTED else ""
+    return ClaimVerdict(claim, support, max(0.0, min(1.0, 1.0 if confidence is None else confidence)), correction)

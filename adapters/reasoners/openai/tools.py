@@ -1,0 +1,169 @@
+"""The tools a language model decides with, and what its calls mean as moves.
+
+Models call tools that do not exist, with arguments of the wrong type, or write the call into their text. What can be
+read as a move is one; what cannot is dropped.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from adapters.reasoners.openai.endpoint import Completion
+from adapters.reasoners.openai.structured_output import as_number, as_text, as_texts, json_in, without_thoughts
+from core.inquiry import (
+    AskBack,
+    Decision,
+    Insufficient,
+    ListSources,
+    Move,
+    ReadSection,
+    SearchKnowledge,
+    SearchSource,
+    Sufficient,
+)
+
+MOST_MOVES = 4
+MOST_OPTIONS = 5
+QUERY_LENGTH = 300  # characters
+_EVERYWHERE = frozenset({"", "all", "any", "none", "null", "*"})
+_KEYWORDS = "Keywords as they would stand in the document, not a sentence."
+
+TOOLS_IN_WORDS = """You have no functions to call, so write the calls as one JSON object and nothing else:
+{"missing": "", "calls": [{"name": "search_knowledge_base", "arguments": {"query": "keywords"}}]}
+The calls are:
+search_knowledge_base(query, knowledge_base?, top_k?): search the knowledge by keywords, not sentences.
+search_by_source(query, source): search within one document, named by its title.
+list_sources(): the titles of all documents.
+read_section(id): the whole section around one piece of evidence.
+answer_now(): the evidence suffices, or nothing better is left to try.
+ask_user(question, options): ask the person which reading is meant."""
+
+
+def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    """The tools, with the bases offered by name."""
+    base: dict[str, Any] = {"type": "string", "description": "Search this base only. Leave out to search all."}
+    if bases:
+        base["enum"] = list(bases)
+    return (
+        _tool(
+            "search_knowledge_base",
+            "Search the documents. Several calls at once run together.",
+            {"query": _text(_KEYWORDS), "knowledge_base": base, "top_k": {"type": "integer", "minimum": 1}},
+            ("query",),
+        ),
+        _tool(
+            "search_by_source",
+            "Search within one document.",
+            {
+                "query": _text(_KEYWORDS),
+                "source": _text("The document's title, as list_sources or the evidence has it."),
+            },
+            ("query", "source"),
+        ),
+        _tool("list_sources", "The titles of all documents.", {}, ()),
+        _tool(
+            "read_section",
+            "Read the whole section around a piece of evidence that breaks off or lacks context.",
+            {"id": {"type": "integer", "description": "The evidence's id."}},
+            ("id",),
+        ),
+        _tool("answer_now", "The evidence suffices, or nothing better is left to try.", {}, ()),
+        _tool(
+            "ask_user",
+            "Ask the person which of several readings is meant.",
+            {
+                "question": _text("One short question."),
+                "options": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Two to four readings, each a self-contained question.",
+                },
+            },
+            ("question", "options"),
+        ),
+    )
+
+
+def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None:
+    """What a reply to the deciding step means; None when it means nothing that can be read."""
+    written = json_in(completion.text) if not completion.calls else None
+    calls = list(_called(completion)) or list(_written(written))
+    moves = tuple(dict.fromkeys(move for name, arguments in calls if (move := _move(name, arguments, bases))))
+    if moves:
+        return Insufficient(_missing(completion, written, moves), moves[:MOST_MOVES])
+    for name, arguments in calls:
+        if name == "ask_user" and (question := as_text(arguments.get("question"), QUERY_LENGTH)):
+            return AskBack(question, as_texts(arguments.get("options"), MOST_OPTIONS))
+    if any(name == "answer_now" for name, _ in calls):
+        return Sufficient("the model has enough")
+    return None
+
+
+def _missing(completion: Completion, written: object, moves: Sequence[Move]) -> str:
+    """What is missing in the model's words, else what it wants to look for."""
+    if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
+        return said
+    said = "" if written is not None else " ".join(without_thoughts(completion.text).split())
+    if said:
+        return said[:QUERY_LENGTH]
+    return "; ".join(move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource))
+
+
+def _called(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]]:
+    for call in completion.calls:
+        arguments = json_in(call.arguments)
+        yield call.name.strip(), arguments if isinstance(arguments, dict) else {}
+
+
+def _written(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Calls that stand in the text as JSON, in the shapes that models use for it."""
+    if isinstance(value, dict):
+        inner = next((value[key] for key in ("calls", "tool_calls", "tools") if isinstance(value.get(key), list)), None)
+        items = [value] if inner is None else inner
+    else:
+        items = value if isinstance(value, list) else []
+    for item in items:
+        call = item.get("function") if isinstance(item, dict) and isinstance(item.get("function"), dict) else item
+        if not isinstance(call, dict):
+            continue
+        name = as_text(next((call[key] for key in ("name", "tool", "function", "action") if key in call), ""), 60)
+        given = next((call[key] for key in ("arguments", "parameters", "args", "input") if key in call), call)
+        arguments = json_in(given) if isinstance(given, str) else given
+        yield name, arguments if isinstance(arguments, dict) else {}
+
+
+def _move(name: str, arguments: dict[str, Any], bases: Sequence[str]) -> Move | None:
+    query = as_text(arguments.get("query", arguments.get("keywords")), QUERY_LENGTH)
+    source = as_text(arguments.get("source", arguments.get("title")), QUERY_LENGTH)
+    match name:
+        case "search_knowledge_base" | "search_by_source" if not query:
+            return None
+        case "search_by_source" if source:
+            return SearchSource(query, source)
+        case "search_knowledge_base" | "search_by_source":
+            top_k = as_number(arguments.get("top_k"))
+            base = _base(as_text(arguments.get("knowledge_base"), 100), bases)
+            return SearchKnowledge(query, base, max(1, int(top_k)) if top_k is not None else None)
+        case "list_sources":
+            return ListSources()
+        case "read_section":
+            number = as_number(arguments.get("id", arguments.get("evidence")))
+            return ReadSection(int(number)) if number is not None and number >= 1 else None
+        case _:
+            return None
+
+
+def _base(name: str, bases: Sequence[str]) -> str | None:
+    """The base that is meant. A name that nobody has stays as it is: the search will say so to the model."""
+    if name in bases:
+        return name
+    known = {base.casefold(): base for base in bases}
+    return None if name.casefold() in _EVERYWHERE else known.get(name.casefold(), name)
+
+
+def _text(description: str) -> dict[str, str]:
+    return {"type": "string", "description": description}
+
+
+def _tool(name: str, description: str, properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
