@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from bot.commands import asking, documents, inspecting, knowledge, measuring, serving
+from bot.signals import interrupt_on_ending_signals
 from core.errors import FootnoteError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 def main() -> None:
     """Run the command line; a failure is one clear line on standard error, never a traceback."""
     _speak_as_the_terminal_can()
+    interrupt_on_ending_signals()
     try:
         code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:

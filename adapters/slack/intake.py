@@ -12,6 +12,7 @@ from typing import Any
 import structlog
 
 from adapters.deletions import take_in_deletion
+from adapters.heard_places import HeardPlaces
 from adapters.incoming import FileReference, IncomingMessage, delivery
 from adapters.slack.directory import Directory, Identity
 from adapters.slack.text import heard, mentions
@@ -47,12 +48,19 @@ class Intake:
     """Takes events in."""
 
     def __init__(
-        self, *, directory: Directory, inbox: Inbox, postings: Postings, allowed_bots: frozenset[str] = frozenset()
+        self,
+        *,
+        directory: Directory,
+        inbox: Inbox,
+        postings: Postings,
+        places: HeardPlaces,
+        allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
         """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
         self._directory = directory
         self._inbox = inbox
         self._postings = postings
+        self._places = places
         self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
@@ -89,6 +97,9 @@ class Intake:
         message = self.message(event, team, us)
         if message is None:
             return NOTHING
+        if message.mentions_us or message.direct:
+            key = message.thread
+            await self._places.note(key.channel, *([f"{key.channel}/{key.thread}"] if not message.direct else []))
         return await self.put(_delivery_id(message), message)
 
     def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:

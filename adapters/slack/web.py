@@ -33,7 +33,7 @@ _PAUSE = 0.5
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
 _SHARES = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
-_REFUSES_US = {  # whatever we ask for; but for the first two it may be right again tomorrow
+_REFUSES_US = {  # whatever we ask for
     "invalid_auth", "not_allowed_token_type", "not_authed", "account_inactive", "token_revoked", "token_expired",
     "app_uninstalled", "team_access_not_granted", "org_login_required", "invalid_token", "bad_token",
 }  # fmt: skip
@@ -43,10 +43,7 @@ _UNSURE = {
     "internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org",
     "external_channel_migrating",
 }  # fmt: skip
-_FATAL = {
-    "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
-    "no_permission", "missing_scope", "app_uninstalled",
-}  # fmt: skip
+_NEVER_RIGHT = {"invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope", "no_permission"}
 _HARMLESS_TWICE = {
     "auth.test", "chat.update", "chat.delete", "users.info", "usergroups.list", "conversations.info", "views.publish",
     "conversations.replies", "conversations.history", "conversations.open", "files.info", "users.conversations",
@@ -286,8 +283,11 @@ def refuses_us(refusal: Refusal) -> bool:
 
 
 def fatal(refusal: Refusal) -> ConfigurationError | None:
-    """What to tell when trying again is of no use: the token itself is refused."""
-    if refusal.error not in _FATAL:
+    """What to tell when trying again is of no use: it is no token of ours, or not of this kind.
+
+    One that was revoked or whose account is inactive may be taken again later.
+    """
+    if refusal.error not in _NEVER_RIGHT:
         return None
     remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor says what is missing."
     return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)
