@@ -7,20 +7,22 @@ off after that; so one of the two always meets it.
 
 import structlog
 
-from adapters.incoming import Deletion, IncomingMessage, delivery
-from core.errors import Busy
-from core.ports import Inbox, Postings
+from core.model.errors import Busy
+from core.model.incoming_events import IncomingMessage
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.service.delivery_codec import Deletion, delivery
 
 log = structlog.get_logger(__name__)
 
 
-async def take_in_deletion(postings: Postings, inbox: Inbox, question: IncomingMessage) -> None:
+async def take_in_deletion(postings: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
     """Take in that this message is gone. Raises StoreUnavailable when it could not be kept.
 
     What nobody asked us, and nothing was shown for, is not kept.
     """
     thread = str(question.thread)
-    await postings.call_off(thread, question.id, "deleted")
+    await postings.request_cancel(thread, question.id, "deleted")
     asked = question.mentions_us or question.direct
     if not (asked or await postings.read(thread, question.id)):
         return

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.ports import Postings
+from core.ports.message_state import MessageStateStore
 
 MOST_PLACES = 100  # looked back on; those where we were spoken to last come first
 LONGEST_SECONDS = 23 * 3600.0  # looked back; for a day a delivery is known again by its id
@@ -30,7 +30,7 @@ class Silence:
 class HeardPlaces:
     """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
 
-    def __init__(self, postings: Postings, platform: str, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, postings: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time) -> None:
         self._postings = postings
         self._key = f"{platform}/heard"
         self._now = now

@@ -4,9 +4,9 @@ import asyncio
 
 import structlog
 
-from adapters.leasing import pause
 from bot.platforms import Connected
-from core.errors import ConfigurationError, FootnoteError
+from core.model.errors import ConfigurationError, FootnoteError
+from core.service.leases import pause
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one again and again
 

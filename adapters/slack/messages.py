@@ -14,13 +14,13 @@ from typing import Any, Protocol
 
 import structlog
 
-from adapters.platform import Posting
-from adapters.slack import blocks
-from adapters.slack.text import escaped, shortened
-from adapters.slack.web import Refusal, Stumbled, Uncertain, Web, refuses_us
-from core.conversation import Person, ThreadKey
-from core.errors import FootnoteError, PlatformUnavailable
-from core.places import PlaceSettings
+from adapters.slack.api.web_client import Refusal, Stumbled, Uncertain, Web, refuses_us
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.text import escaped, shortened
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.ports.platform import MessageState
 
 METADATA = "footnote"
 POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
@@ -53,7 +53,7 @@ class Workspace(Protocol):
     async def bot_user_id(self) -> str:
         """Our own user id."""
 
-    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in a place."""
 
     async def show_session(self, thread: ThreadKey, status: str, title: str = "") -> None:
@@ -92,7 +92,7 @@ class AnswerMessages:
 
     workspace: Workspace
     spot: Spot
-    posting: Posting
+    posting: MessageState
     trace_id: str
 
     async def post(self, layout: list[blocks.Block], text: str, part: str, *, resumed: bool = False) -> str:

@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import assert_never
 
-from core.agent.conclude import clarified, nothing_to_read, replied
-from core.agent.direct import unfounded
+from core.agent.outcomes import clarified, nothing_to_read, replied
 from core.agent.run import RESERVE_SECONDS, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, RoutingDecided
-from core.inquiry import AskBack, Investigate, Phase, Reply, SearchKnowledge
+from core.agent.ungrounded_reply import unfounded
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, RoutingDecided
+from core.model.inquiry import AskBack, Investigate, Phase, Reply, SearchKnowledge
 
 MAX_QUERIES = 3
 

@@ -21,16 +21,16 @@ from typing import Any
 
 import structlog
 
-from adapters import metrics
-from adapters.slack.web import Pace
+from adapters.observability import prometheus as metrics
+from adapters.slack.api.web_client import Pace
 from adapters.testing.inbox import InProcessInbox
-from core.conversation import channel_principal
+from core.model.conversation import channel_principal
 from tests.e2e.driver import Running
-from tests.e2e.fake_slack import Channel, FakeSlack, Message
-from tests.e2e.fake_slack.people import Person
-from tests.e2e.fake_slack.specs import SPECS
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.slack import Channel, FakeSlack, Message
+from tests.fakes.slack.people import Person
+from tests.fakes.slack.specs import SPECS
 
 QUESTION = "how long do refunds take?"
 MARK = "Refunds are paid within a fortnight"

@@ -1,0 +1,415 @@
+"""One answer in the making, in Slack: a stream where Slack takes one, else a message that is edited.
+
+What is visible is a message whose ``ts`` is kept in the ``MessageState``. A worker that takes over edits that message; when
+the crash came between posting and keeping, the message is found by its metadata, or as ours without any (a stream that
+never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal, Uncertain, Web
+from adapters.slack.messages import AnswerMessages, NowhereToPost, Spot, Workspace
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.text import Escaper, escaped
+from core.model.answer import Answer, Outcome
+from core.model.channel_settings import ReplyStyle
+from core.model.conversation import ThreadKey
+from core.model.errors import PlatformUnavailable
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step, StepState
+from core.ports.platform import MessageState
+
+STREAM_SECONDS = 0.8  # between two pieces of one stream
+EDIT_SECONDS = 1.5  # between two edits of one placeholder
+MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+MOST_TURNS = 600  # looks at whether it is our turn before the rest is left to the end: two minutes
+START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class SlackAnswerView:
+    """Shows one answer. Calls come one at a time; a piece that waits for its turn is sent by a task of its own."""
+
+    workspace: Workspace
+    spot: Spot
+    posting: MessageState
+    trace_id: str
+    _handoff: bool = False
+    _streaming: bool = False
+    _private: bool = False
+    _over: bool = False
+    _quiet: bool = False  # an answer stands there already: change it only at the end
+    _text: str = ""  # everything written, escaped
+    _sent: int = 0  # how much of it the stream has
+    _escaper: Escaper = field(default_factory=Escaper)
+    _steps: dict[str, Step] = field(default_factory=dict)
+    _unsent_steps: dict[str, Step] = field(default_factory=dict)
+    _notices: list[str] = field(default_factory=list)
+    _last_flush: float = 0.0
+    _flushing: asyncio.Task[None] | None = None
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def web(self) -> Web:
+        """The Web API."""
+        return self.workspace.web
+
+    @property
+    def _messages(self) -> AnswerMessages:
+        return AnswerMessages(self.workspace, self.spot, self.posting, self.trace_id)
+
+    # --- the beginning
+
+    async def open(self) -> None:
+        """Show the first sign, or take up what an earlier worker or an earlier choice left."""
+        settings = await self.workspace.settings(self.spot.thread)
+        self._handoff = bool(settings.handoff)
+        self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
+        state = self.posting.get("state")
+        if state == "offered":
+            await self._settle_card()
+        if self._private:
+            await self._open_privately(state)
+            return
+        found = "" if state == "offered" else self.posting.get("ts")
+        if not found and state == "open":  # it was about to be posted when an earlier worker went away
+            found = await self._messages.find("0")
+        if found:
+            await self._take_up(found, state)
+        else:
+            await self._begin()
+        await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
+
+    async def _begin(self) -> None:
+        await self.posting.keep(
+            state="open", ts="", cards=f"{self.posting.get('cards')} {self.posting.get('ts')}".strip()
+        )
+        if await self._start_stream():
+            return
+        try:
+            await self._shown(await self._messages.post(self._placeholder(), "Looking…", "0"))
+        except NowhereToPost as error:
+            log.warning("no_sign_shown", trace_id=self.trace_id, reason=str(error))
+            self._quiet = True  # there is nothing to edit: the end finds a way
+
+    async def _take_up(self, ts: str, state: str) -> None:
+        await self._shown(ts)
+        self._quiet = state in {"done", "concluding"}
+        with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
+            await self.web.patiently(
+                "chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata()
+            )
+        if not self._quiet:
+            await self._edit_placeholder()
+
+    async def _open_privately(self, state: str) -> None:
+        if state in {"", "offered"}:
+            await self.posting.keep(state="private")
+            await self._messages.whisper(
+                [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
+            )
+
+    async def _start_stream(self) -> bool:
+        """Whether a stream shows now. When no answer came, one that may have been begun is looked for."""
+        if not self.web.pace.allows("chat.startStream"):
+            return False
+        arguments: dict[str, Any] = {
+            "channel": self.spot.channel,
+            "thread_ts": self.spot.root,
+            "task_display_mode": "timeline",
+            "chunks": [blocks.task(START)],
+        }
+        if not self.spot.direct:
+            arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
+        if not self.workspace.is_agent_in(self.spot.channel):
+            row = blocks.stop_row(self.posting.subject)
+            arguments["chunks"].append({"type": "blocks", "blocks": [row]})
+        try:
+            answer = await self.web.eagerly("chat.startStream", **arguments)
+        except Refusal as refusal:
+            log.info("stream_refused", reason=refusal.error)
+            return False
+        except Uncertain:
+            found = await self._messages.find("0")
+            if found:
+                await self._take_up(found, "open")
+            return bool(found)
+        await self._shown(str(answer["ts"]))
+        self._streaming = True
+        self._unsent_steps[START.id] = replace(START, state=StepState.DONE)  # it goes out with what comes next
+        self._last_flush = time.monotonic()
+        return True
+
+    async def _shown(self, ts: str) -> None:
+        """Keep what is visible, and whose it is: a stop names only the message."""
+        await self.posting.keep(ts=ts)
+        kept = {"subject": self.posting.subject, "asker": self.spot.asker.id}
+        await self.posting.store.keep(self.posting.thread, f"shown:{ts}", kept, fence=self.posting.fence)
+        await self.posting.store.keep(self.posting.thread, "current", kept, fence=self.posting.fence)
+
+    # --- in between
+
+    async def step(self, step: Step) -> None:
+        """Show or replace a line of the timeline."""
+        self._steps[step.id] = step
+        self._unsent_steps[step.id] = step
+        self._flush()
+
+    async def write(self, text: str) -> None:
+        """Show more of the answer."""
+        self._text += self._escaper.push(text)
+        self._flush()
+
+    async def rewrite(self, reason: str) -> None:
+        """Forget the text: a stream cannot, so from here on the message is edited."""
+        self._text, self._escaper = "", Escaper()
+        self._notices.append(reason)
+        async with self._lock:
+            self._sent = 0
+            if self._streaming:
+                await self._leave_stream()
+            if not (self._private or self._quiet):
+                await self._edit_placeholder()
+
+    async def notice(self, text: str) -> None:
+        """Say something beside the answer."""
+        self._notices.append(text)
+        number = f"notice-{len(self._notices)}"
+        self._unsent_steps[number] = Step(number, text, StepState.DONE)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Have what is new sent when it is its turn, by a task of its own: a slow Slack does not slow the work."""
+        if self._over or self._private or self._quiet:
+            return
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._send_in_turn())
+
+    async def _send_in_turn(self) -> None:
+        """Send, and go on while more comes; what does not get its turn is left to the end, which shows everything."""
+        for _ in range(MOST_TURNS):
+            async with self._lock:
+                if self._over:
+                    return
+                if self._is_turn():
+                    await self._send()
+                if not self._news:
+                    return
+            await asyncio.sleep(STREAM_SECONDS / 4)
+
+    @property
+    def _news(self) -> bool:
+        return bool(self._unsent_steps.keys() - {START.id}) or self._sent < min(len(self._text), MOST_STREAMED)
+
+    def _is_turn(self) -> bool:
+        method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
+        return time.monotonic() - self._last_flush >= pause and self.web.pace.allows(method)
+
+    async def _send(self) -> None:
+        self._last_flush = time.monotonic()
+        if self._streaming:
+            await self._append()
+        else:
+            await self._edit_placeholder()
+
+    async def _append(self) -> None:
+        new = self._text[self._sent : MOST_STREAMED]
+        chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
+        chunks += [{"type": "markdown_text", "text": new}] if new else []
+        if not chunks:
+            return
+        steps, self._unsent_steps = self._unsent_steps, {}
+        try:
+            await self.web.eagerly(
+                "chat.appendStream", channel=self.spot.channel, ts=self.posting.get("ts"), chunks=chunks
+            )
+        except Refusal as refusal:
+            if refusal.retry_after:  # nothing was taken: it goes with the next piece
+                self._unsent_steps = steps | self._unsent_steps
+                return
+            log.info("stream_ended_early", reason=refusal.error)
+            self._streaming = False
+            if refusal.error != "stopped_by_user":
+                await self._edit_placeholder()
+        except Uncertain:  # it may have been taken: only an edit can tell no text twice
+            await self._leave_stream()
+            await self._edit_placeholder()
+        else:
+            self._sent += len(new)
+
+    async def _leave_stream(self) -> None:
+        """End the stream and go on by editing its message."""
+        self._streaming = False
+        try:
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.posting.get("ts"))
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("stream_not_ended", reason=str(error))
+
+    async def _edit_placeholder(self) -> None:
+        self._unsent_steps = {}
+        self._sent = len(self._text)
+        try:
+            await self.web.eagerly(
+                "chat.update",
+                channel=self.spot.channel,
+                ts=self.posting.get("ts"),
+                text="Looking…",
+                blocks=self._placeholder(),
+                link_names=False,
+            )
+        except (Refusal, Uncertain) as error:
+            log.info("edit_skipped", reason=str(error))  # the next one, or the end, shows it
+
+    def _placeholder(self) -> list[blocks.Block]:
+        shown = self._text[:MOST_STREAMED]
+        return blocks.working(self._steps.values(), shown, self._notices, self.posting.subject)
+
+    # --- the end
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """The whole answer with its sources and buttons, in place of everything streamed."""
+        parts = blocks.answer_parts(answer)
+        foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
+        layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
+        layouts[-1] += foot
+        streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
+        await self._remember_latest()
+        await self._finish(layouts, answer.text, "done", answer.outcome, below=foot if streamed else None)
+        status = "suspended" if answer.outcome is Outcome.PARKED else "active"
+        await self.workspace.show_session(self.spot.thread, status)
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """A checkpoint's card."""
+        layout = blocks.card(checkpoint, answer, self._notices, trace_id)
+        kept = {"card": escaped(checkpoint.message)[:1_500]}
+        subject = f"checkpoint:{checkpoint.id}"
+        await self.posting.store.keep(self.posting.thread, subject, kept, fence=self.posting.fence)
+        await self._remember_latest()
+        await self._finish([layout], checkpoint.message, "offered", answer.outcome)
+        await self.workspace.show_session(self.spot.thread, "suspended")
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """Say that it did not work, under which trace; what was written so far stays."""
+        written = self._text[: blocks.PART]
+        layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
+        layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
+        await self._finish([layout], message, "done", "")
+        await self.workspace.show_session(self.spot.thread, "active")
+
+    async def _finish(
+        self,
+        layouts: Sequence[list[blocks.Block]],
+        text: str,
+        state: str,
+        outcome: str,
+        *,
+        below: list[blocks.Block] | None = None,
+    ) -> None:
+        """Show these messages, the first in place of what stands there. Kept ids are edited, never posted again.
+
+        ``below`` is what is missing when the stream shows the very text already: then it simply ends.
+        """
+        async with self._lock:
+            self._over = True
+        if self._flushing is not None:
+            self._flushing.cancel()
+        if self._private:
+            await self._finish_privately(layouts, text)
+        else:
+            await self._finish_in_place(layouts, text, below)
+        await self.posting.settle(outcome, state=state)
+
+    async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
+        """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
+        for layout in layouts:
+            if not await self._messages.whisper(layout, blocks.fallback(text)):
+                await self._messages.say_directly(layouts, blocks.fallback(text), "not to you alone, says Slack")
+                return
+
+    async def _finish_in_place(
+        self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
+    ) -> None:
+        resumed = self.posting.get("state") == "concluding"
+        await self.posting.keep(state="concluding")
+        try:
+            if not (below and await self._end_stream(below)):
+                await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
+            for number, layout in enumerate(layouts[1:], 1):
+                await self._further(str(number), layout, blocks.fallback(text), resumed=resumed)
+        except NowhereToPost as nowhere:
+            await self._messages.say_directly(layouts, blocks.fallback(text), str(nowhere))
+
+    async def _end_stream(self, below: list[blocks.Block]) -> bool:
+        """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
+        if not self._streaming or not self.workspace.is_agent_in(self.spot.channel) or len(self._text) > MOST_STREAMED:
+            return False
+        new = self._text[self._sent :]
+        chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
+        chunks += [{"type": "markdown_text", "text": new}] if new else []
+        try:
+            await self.web.patiently(
+                "chat.stopStream",
+                channel=self.spot.channel,
+                ts=self.posting.get("ts"),
+                chunks=chunks or None,
+                blocks=below,
+                metadata=self._messages.metadata(),
+            )
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("stream_not_ended", reason=str(error))
+            self._streaming = False
+            return False
+        return True
+
+    async def _replace(self, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+        """The first message as it stays: the stream is ended, then the message shows the whole answer.
+
+        A message that cannot be edited any more gives way to a new one: of two, one would be a stub.
+        """
+        if self._streaming:
+            await self._leave_stream()
+        ts = self.posting.get("ts")
+        if ts and await self._messages.update(ts, layout, text, "0"):
+            return
+        if ts:
+            await self._messages.remove(ts)
+        await self._shown(await self._messages.post(layout, text, "0", resumed=resumed))
+
+    async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+        """A further message of a long answer."""
+        ts = self.posting.get(f"part-{part}")
+        if ts and await self._messages.update(ts, layout, text, part):
+            return
+        await self.posting.keep(**{f"part-{part}": await self._messages.post(layout, text, part, resumed=resumed)})
+
+    async def _settle_card(self) -> None:
+        """Take the buttons off the card that led here: what was chosen stands there instead."""
+        ts, checkpoint = self.posting.get("ts"), self.posting.get("checkpoint")
+        kept = await self.posting.store.read(self.posting.thread, f"checkpoint:{checkpoint}")
+        if not ts or kept.get("chosen"):  # it was replaced when the button was pressed
+            return
+        layout = [blocks.markdown(kept.get("card") or "…"), blocks.context("Going on from here.")]
+        try:
+            await self._messages.update(ts, layout, "Going on from here.", "0")
+        except PlatformUnavailable as error:
+            log.info("card_not_settled", reason=str(error))
+
+    async def _remember_latest(self) -> None:
+        """Where this person was last answered in this channel: commands cannot name a thread."""
+        kept = {"thread": str(self.spot.thread), "trace": self.trace_id}
+        for subject in ("latest", f"latest:{self.spot.asker.id}"):
+            await self.posting.store.keep(place_key(self.spot.thread), subject, kept)
+
+
+def place_key(thread: ThreadKey) -> str:
+    """The key under which things about a whole channel are kept beside its threads."""
+    return str(ThreadKey(thread.platform, thread.space, thread.channel, ""))
