@@ -20,7 +20,6 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from adapters.heard_places import HeardPlaces
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web, fatal
 from adapters.slack.api.workspace import SlackWorkspace
@@ -28,12 +27,12 @@ from adapters.slack.inbound.button_handlers import Presses
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, Given
 from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.handlers import SlackKnowledge
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
-from adapters.slack.look_back import LookBack
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
 from adapters.slack.outbound.home import Home
@@ -46,6 +45,7 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
+from core.service.heard_places import HeardPlaces
 from core.service.kb.commands import KnowledgeCommands
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after

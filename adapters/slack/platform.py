@@ -9,7 +9,7 @@ from adapters.slack.api.files import Files
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
-from adapters.slack.messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
 from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.text import heard
 from core.model.channel_settings import ChannelSettings

@@ -31,10 +31,10 @@ class AnswerView(Protocol):
     Calls come one at a time, in order; ``open`` first, exactly one of ``conclude``, ``offer`` and ``fail`` last.
     A surface shows each piece of text at most once and swallows none, whatever its platform does to a stream.
 
-    The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform refuses,
-    the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to the one
-    who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when the
-    platform or a store is away and the question must be tried again later, and LeaseLost.
+    The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
+    refuses, the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to
+    the one who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when
+    the platform or a store is away and the question must be tried again later, and LeaseLost.
     """
 
     async def open(self) -> None:

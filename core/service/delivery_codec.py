@@ -4,19 +4,9 @@
 Nothing here is trusted state: rights and audience are looked up by the worker, through the platform, when it works.
 """
 
-from dataclasses import dataclass
-
-from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage
+from core.model.incoming_events import Deletion, Expiry, Incoming, IncomingChoice, IncomingMessage
 from core.model.json_codec import from_json, to_json
 from core.ports.inbox import Delivery
-
-
-@dataclass(frozen=True, slots=True)
-class Deletion:
-    """A question was deleted, possibly after its answer: what was posted for it goes with it."""
-
-    question: IncomingMessage
-
 
 _KINDS: dict[str, type] = {
     "message": IncomingMessage,

@@ -1,31 +1,30 @@
 """One delivery, from the envelope to its one visible outcome; the same for every platform.
 
-Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits what is
-there. The outer edge is here: the one place that catches everything, says so to the person and logs the trace id.
+Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits
+what is there. The outer edge is here: the one place that catches everything, says so and logs the trace id.
 """
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-import structlog
-
-from adapters.observability import prometheus as metrics
 from core.model.answer import OPEN_OUTCOMES
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
-from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.json_codec import to_json
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import MessageStateStore
+from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.delivery_codec import Deletion, decode_delivery
+from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
@@ -43,7 +42,7 @@ EDITED_LATE = "You edited this after I had answered it. Ask again here to have i
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Events = AsyncGenerator[AgentEvent, None]
 
@@ -58,6 +57,7 @@ class MessageHandler:
     postings: MessageStateStore
     inbox: Inbox
     platforms: Mapping[str, Platform]
+    metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
 
     async def handle(self, lease: Lease) -> None:
@@ -67,12 +67,12 @@ class MessageHandler:
         PlatformUnavailable when it must be tried again.
         """
         if lease.runs >= MOST_RUNS + LAST_WORDS:
-            log.error("given_up", delivery=lease.delivery.id)  # not even saying so has worked
+            log.error("given_up", extra={"delivery": lease.delivery.id})  # not even saying so has worked
             return
         try:
             incoming = decode_delivery(lease.delivery)
         except (ValueError, TypeError, KeyError):
-            log.exception("unreadable_delivery", delivery=lease.delivery.id)
+            log.exception("unreadable_delivery", extra={"delivery": lease.delivery.id})
             return
         platform = self.platforms.get(lease.delivery.platform)
         if platform is None:
@@ -83,7 +83,7 @@ class MessageHandler:
         except (LeaseLost, *AWAY):
             raise
         except Exception as error:
-            log.exception("delivery_failed", delivery=lease.delivery.id)
+            log.exception("delivery_failed", extra={"delivery": lease.delivery.id})
             if not isinstance(incoming, Deletion):
                 await platform.tell(incoming, str(error) if isinstance(error, FootnoteError) else WENT_WRONG)
 
@@ -226,7 +226,7 @@ class MessageHandler:
                 )
             except Cancelled as off:
                 final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
-            metrics.observe(platform.name, final)
+            self.metrics.count_outcome(platform.name, final)
         except (LeaseLost, *AWAY):
             raise
         except (NotFound, Denied) as error:
@@ -234,7 +234,7 @@ class MessageHandler:
         except FootnoteError as error:
             await self._fail(platform, surface, asked, str(error))
         except Exception:
-            log.exception("answer_failed", trace_id=asked.trace_id)
+            log.exception("answer_failed", extra={"trace_id": asked.trace_id})
             await self._fail(platform, surface, asked, WENT_WRONG)
         else:
             await self._reflect(asked)
@@ -242,14 +242,14 @@ class MessageHandler:
     async def _fail(self, platform: Platform, surface: AnswerView, asked: "_Asked", text: str) -> None:
         """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
         if asked.posting.settled:  # the outcome stands there already: what failed came after it
-            log.warning("failed_after_the_outcome", trace_id=asked.trace_id, reason=text)
+            log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
             return
         try:
             await surface.fail(text, asked.trace_id)
         except (LeaseLost, *AWAY):
             raise
         except Exception:
-            log.exception("failure_not_shown", trace_id=asked.trace_id)
+            log.exception("failure_not_shown", extra={"trace_id": asked.trace_id})
             await platform.tell(asked.message, text)
 
     async def _reflect(self, asked: "_Asked") -> None:
@@ -259,7 +259,7 @@ class MessageHandler:
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001 - the answer is there; the next question summarises again
-            log.warning("not_summarised", trace_id=asked.trace_id, reason=str(error))
+            log.warning("not_summarised", extra={"trace_id": asked.trace_id, "reason": str(error)})
 
     async def _run(
         self, relay: EventPresenter, surface: AnswerView, events: Events, lease: Lease, asked: "_Asked"

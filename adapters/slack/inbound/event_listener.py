@@ -11,8 +11,6 @@ from typing import Any
 
 import structlog
 
-from adapters.deletions import take_in_deletion
-from adapters.heard_places import HeardPlaces
 from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.outbound.text import heard, mentions
 from core.model.answer import OPEN_OUTCOMES
@@ -21,7 +19,9 @@ from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
+from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
+from core.service.heard_places import HeardPlaces
 
 PLATFORM = "slack"
 SAID = {None, "file_share", "thread_broadcast", "bot_message"}

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.deletions import take_in_deletion
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
@@ -20,6 +19,7 @@ from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
 from core.ports.inbox import Lease
 from core.ports.platform import MessageState
+from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.message_handler import EDITED_LATE, MOST_RUNS, WENT_WRONG, MessageHandler
 from core.service.queue_worker import Worker

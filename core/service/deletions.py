@@ -5,15 +5,15 @@ behind the question. A worker keeps something in the posting before it shows any
 off after that; so one of the two always meets it.
 """
 
-import structlog
+import logging
 
 from core.model.errors import Busy
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import Deletion, IncomingMessage
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.service.delivery_codec import Deletion, delivery
+from core.service.delivery_codec import delivery
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 async def take_in_deletion(postings: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
@@ -29,4 +29,4 @@ async def take_in_deletion(postings: MessageStateStore, inbox: Inbox, question: 
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))
     except Busy as busy:  # its writer has too many questions waiting; the call stands for an hour
-        log.warning("deletion_not_kept", reason=str(busy))
+        log.warning("deletion_not_kept", extra={"reason": str(busy)})

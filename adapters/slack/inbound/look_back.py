@@ -10,10 +10,10 @@ from typing import Any
 
 import structlog
 
-from adapters.heard_places import HeardPlaces, Silence
 from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.inbound.event_listener import Intake
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.service.heard_places import HeardPlaces, Silence
 from core.service.leases import pause
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
