@@ -39,7 +39,7 @@ def tagged(name: str, *rest: str) -> str:
 
     A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
     """
-    tag = f"%%{quote(name, safe=':/.-_')}" if "{" in name or "}" in name else name
+    tag = f"%%{quote(name, safe=':/.-_')}" if "{" in name or "}" in name or name.startswith("%%") else name
     return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
 
 
