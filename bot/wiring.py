@@ -166,7 +166,8 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
         catalogue = RedisCatalogue(redis)
         retriever = Retriever(index, encoder, reranker, catalogue)
         sandbox = await stack.enter_async_context(Sandbox())
-        reasoner = _reasoner(settings, encoder, clock, stack, _purse(settings, redis, clock))
+        extractive = ExtractiveReasoner(encoder)
+        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
         bench = Workbench(
             reasoner=reasoner,
             retriever=retriever,
@@ -178,6 +179,7 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
             checkpoint_seconds=settings.checkpoint_expiry * 60,
             names=MET_AT,
             remedy=NOTHING_TO_READ,
+            floor=extractive if settings.has_llm else None,
         )
         limits = {
             p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))
@@ -283,10 +285,9 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack, purse: Purse | None
+    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: Purse | None
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
-    extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner

@@ -9,7 +9,7 @@ from core.agent.direct import unfounded
 from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, RoutingDecided
-from core.inquiry import AskBack, Investigate, Phase, Reply, SearchKnowledge
+from core.inquiry import AskBack, Investigate, Phase, Plan, Reply, SearchKnowledge
 
 MAX_QUERIES = 3
 
@@ -19,12 +19,12 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     with run.timed("understand"):
         try:
             plan = await run.within(
-                run.bench.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
+                run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
             )
         except BudgetExhausted:
-            plan = _as_asked(run, "no time to plan: searching as asked")
+            plan = await _by_rules(run, "no time to plan: searching as asked")
     if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
-        plan = _as_asked(run, doubt)
+        plan = await _by_rules(run, doubt)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -51,5 +51,10 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             assert_never(plan)
 
 
-def _as_asked(run: Run, reason: str) -> Investigate:
+async def _by_rules(run: Run, reason: str) -> Plan:
+    """A plan that needs no model: by the floor's rules, which resolve a follow-up, else the question as it stands."""
+    if run.bench.floor is not None and not run.floor_reason:
+        plan = await run.bench.floor.understand(run.inquiry, run.thread, run.meter)
+        if not isinstance(plan, Reply) or not unfounded(plan, run.inquiry, run.thread, run.bench.names):
+            return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

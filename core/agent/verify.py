@@ -12,6 +12,7 @@ from core.agent.attempt import look_closer
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
 from core.agent.claims import claims_in, stands_verbatim
 from core.agent.conclude import abstained, ended
+from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.run import Run
 from core.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
@@ -45,6 +46,8 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     elif run.inquiry.attempt:
         async for event in look_closer(run):
             yield event
+    elif falls_to_floor(run, DOES_NOT_HOLD if cites else CITES_NOTHING):
+        yield AnswerReset("quoting the documents instead")
     else:
         because = "What I had written did not hold against the documents." if cites else ""
         yield abstained(run, because=because, verdict=verdict)
@@ -79,7 +82,7 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
     if open_positions:
         try:
             judged = await run.within(
-                run.bench.reasoner.check(run.inquiry, [held[p] for p in open_positions], run.meter)
+                run.reasoner.check(run.inquiry, [held[p] for p in open_positions], run.meter)
             )
         except BudgetExhausted:
             run.meter.notice("There was no time to check every sentence against its source.")
@@ -137,7 +140,7 @@ async def _critique(run: Run) -> AsyncIterator[AgentEvent]:
     if run.inquiry.closing or not run.meter.searches_left:
         return
     try:
-        missing = await run.within(run.bench.reasoner.critique(run.inquiry, MARKER.sub("", run.draft), run.meter))
+        missing = await run.within(run.reasoner.critique(run.inquiry, MARKER.sub("", run.draft), run.meter))
     except BudgetExhausted:
         return
     if missing:
