@@ -35,7 +35,7 @@ from core.assistant import Assistant
 from core.budget import Prices
 from core.errors import ConfigurationError, NotFound, first_of_ours
 from core.ingestion.ingestor import Ingestor
-from core.inquiry import PROFILE_LIMITS, Conduct
+from core.inquiry import PROFILE_LIMITS, Conduct, Limits
 from core.knowledge import Document
 from core.places import PlaceSettings
 from core.ports import Clock, Encoder, Journal, Memory, Purse, Reasoner
@@ -54,6 +54,7 @@ CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -182,7 +183,7 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
             floor=extractive if settings.has_llm else None,
         )
         limits = {
-            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))
+            p: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
@@ -306,6 +307,11 @@ def _purse(settings: Settings, redis: "Redis", clock: Clock) -> Purse | None:
 def _answer_budget(settings: Settings) -> float | None:
     """What one answer may cost, where that is set."""
     return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+
+
+def _seconds(limit: Limits, deadline: float) -> float:
+    """How long this profile may take: a higher deadline than its own makes every profile longer in proportion."""
+    return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
 def _priced(settings: Settings, name: str, budget: float | None) -> float | None:

@@ -19,6 +19,7 @@ from typing import Any, Self
 from aiohttp import web
 
 Json = dict[str, Any]
+TASK = "# Task\n"  # the line below which a prompt says what it wants
 FEATURES = frozenset({"tools", "response_format", "stream_options", "temperature", "max_tokens"})
 _STREAM = {"Content-Type": "text/event-stream"}
 
@@ -49,6 +50,12 @@ class Request:
     def user(self) -> str:
         """What the user messages say."""
         return "\n".join(str(m["content"]) for m in self.messages if m.get("role") == "user")
+
+    @property
+    def task(self) -> str:
+        """What the first user message asks for, below the material that it shows."""
+        first = next((str(m["content"]) for m in self.messages if m.get("role") == "user"), "")
+        return first.rpartition(f"\n{TASK}")[2]
 
     @property
     def text(self) -> str:

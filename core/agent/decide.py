@@ -56,9 +56,7 @@ def _decided(run: Run) -> Decision | None:
 
 async def _decision(run: Run) -> Decision:
     try:
-        return await run.within(
-            run.reasoner.decide(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS / 2
-        )
+        return await run.within(run.reasoner.decide(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS / 2)
     except BudgetExhausted as cap:
         run.meter.notice(str(cap))
         return CAPPED

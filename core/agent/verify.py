@@ -81,9 +81,7 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
     open_positions = [position for position in range(len(held)) if position not in verdicts]
     if open_positions:
         try:
-            judged = await run.within(
-                run.reasoner.check(run.inquiry, [held[p] for p in open_positions], run.meter)
-            )
+            judged = await run.within(run.reasoner.check(run.inquiry, [held[p] for p in open_positions], run.meter))
         except BudgetExhausted:
             run.meter.notice("There was no time to check every sentence against its source.")
             judged = [ClaimVerdict(held[p], Support.UNCHECKED, 0.0) for p in open_positions]

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.endpoint import Ask, Calling, Endpoint
+from adapters.reasoners.openai.citation_marks import CitationMarks
+from adapters.reasoners.openai.endpoint import Calling, Endpoint
+from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
     ThoughtFilter,
@@ -97,7 +99,7 @@ class OpenAIReasoner:
         meter.admit(sum(ask.tokens for ask in asks))  # together: each alone might pass while all would not
         gate = asyncio.Semaphore(self._concurrency)
 
-        async def graded(ask: Ask, batch: Sequence[Evidence]) -> list[Grade]:
+        async def graded(ask: ModelRequest, batch: Sequence[Evidence]) -> list[Grade]:
             async with gate:
                 completion = await self.endpoint.complete(ask, meter)
             return _grades(json_in(completion.text), batch)
@@ -132,7 +134,8 @@ class OpenAIReasoner:
         """
         ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
         instead, written = InsteadFilter(), False
-        async with aclosing(self._thoughtless(ask, meter)) as pieces:
+        marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
+        async with aclosing(self._marked(marks, self._thoughtless(ask, meter))) as pieces:
             async for piece in pieces:
                 if text := instead.feed(piece) if inquiry.attempt else piece:
                     written = written or bool(text.strip())
@@ -148,7 +151,16 @@ class OpenAIReasoner:
         if not written:
             raise ModelMisbehaved("The model sent an empty answer.")
 
-    async def _thoughtless(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
+    async def _marked(self, marks: CitationMarks, parts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+        """The streamed text with its citation marks as ``[id]``."""
+        async with aclosing(parts) as pieces:
+            async for piece in pieces:
+                if text := marks.feed(piece):
+                    yield text
+        if rest := marks.rest():
+            yield rest
+
+    async def _thoughtless(self, ask: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         """The streamed text without what the model thinks aloud before it."""
         thoughts = ThoughtFilter()
         async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
@@ -181,7 +193,7 @@ class OpenAIReasoner:
             raise ModelMisbehaved("The model sent an empty summary.")
         return text[:REPLY_LENGTH]
 
-    async def _object(self, ask: Ask, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
+    async def _object(self, ask: ModelRequest, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
         """The JSON object in the reply, asked for a second time where the first cannot be read."""
         completion = await self.endpoint.complete(ask, meter)
         found = _holding(json_in(completion.text), needs)

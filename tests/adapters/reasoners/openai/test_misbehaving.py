@@ -224,7 +224,7 @@ async def test_an_endpoint_without_tools_is_told_of_them_in_words(*, names_refus
         endpoint.answers_with(lambda _: json.dumps(written))
         decision = await reasoner.decide(inquiry(), thread(), meter())
         assert decision == Insufficient("the share", (SearchKnowledge("share"),))
-        assert "search_by_source(query, source)" in endpoint.requests[-1].system
+        assert "search_by_source(query, source)" in endpoint.requests[-1].task
         await reasoner.decide(inquiry(), thread(), meter())
         assert "tools" not in endpoint.requests[-1].body
 
