@@ -110,9 +110,10 @@ class Hangs:
 
 @dataclass(frozen=True, slots=True)
 class Drips:
-    """A reply of one character each ``every_seconds``, which never ends."""
+    """A reply of one character each ``every_seconds``, which never ends, after what it ``begins`` with."""
 
     every_seconds: float = 0.02
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,9 @@ class ScriptedEndpoint:
         """Never answer."""
         self._script.extend([Hangs()] * times)
 
-    def drips(self, every_seconds: float = 0.02) -> None:
+    def drips(self, every_seconds: float = 0.02, *, begins: str = "") -> None:
         """Answer one character at a time, for ever."""
-        self._script.append(Drips(every_seconds))
+        self._script.append(Drips(every_seconds, begins))
 
     def truncates(self, text: str = "Refunds stay", *, cleanly: bool = False) -> None:
         """Break off in the middle."""
@@ -287,6 +288,8 @@ class ScriptedEndpoint:
         response = web.StreamResponse(headers=_STREAM if request.stream else {"Content-Type": "application/json"})
         await response.prepare(incoming)
         drop = _event(_chunk(request, {"content": "a"})) if request.stream else b" "
+        if request.stream and reply.begins:
+            await response.write(_event(_chunk(request, {"content": reply.begins})))
         while not self._closing.is_set():
             await response.write(drop)
             await asyncio.sleep(reply.every_seconds)

@@ -207,7 +207,7 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
 - Short and plain: the answer first, then what matters for it. Markdown. No heading above a short answer, no
   list of sources at the end, no links.
 - {_language(inquiry.conduct)}{attempt}{weak}{closing}
-{_citable(inquiry, evidence, fence)}"""
+{_citable(evidence, _example(inquiry, evidence), fence)}"""
     user = _joined(
         *_documents(fence, evidence),
         _conversation(thread, fence, turns=2),
@@ -268,15 +268,20 @@ def _system(inquiry: Inquiry, fence: Fence) -> str:
     return f"{_SYSTEM}\nToday is {inquiry.started_at:%A, %d %B %Y}.\n{fence.rule}"
 
 
-def _citable(inquiry: Inquiry, evidence: Sequence[Evidence], fence: Fence) -> str:
+def _citable(evidence: Sequence[Evidence], example: str, fence: Fence) -> str:
     """The numbers that exist, and one sentence that cites one: a small model copies what it sees last."""
     numbers = " ".join(f"[{item.id}]" for item in sorted(evidence, key=lambda item: item.id))
+    shown = f"\nThis is how a sentence cites its document:\n{fence('example', example)}" if example else ""
+    return f"The only numbers that exist here: {numbers}{shown}"
+
+
+def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
+    """What the best evidence says on the question, in one sentence with its mark."""
     best = evidence[0]
-    quote = choose_quote(best.passage.text, inquiry.standalone).text.splitlines()
-    said = _clip(" ".join(quote[0].split()), LONGEST_EXAMPLE) if quote else ""
-    cited = fence("example", f"{said.rstrip('.')} [{best.id}].")
-    example = f"\nThis is how a sentence cites its document:\n{cited}" if said else ""
-    return f"The only numbers that exist here: {numbers}{example}"
+    summary = best.grade.summary if best.grade else ""
+    lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()
+    said = _clip(" ".join(lines[0].split()), LONGEST_EXAMPLE).rstrip(".") if lines else ""
+    return f"{said} [{best.id}]." if said else ""
 
 
 def _counting(relevant: Sequence[Evidence]) -> str:

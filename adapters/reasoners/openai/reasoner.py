@@ -12,18 +12,17 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.citation_marks import CitationMarks
+from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.endpoint import Calling, Endpoint
+from adapters.reasoners.openai.hidden_text import without_thoughts
 from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
-    ThoughtFilter,
     as_flag,
     as_number,
     as_text,
     as_texts,
     json_in,
-    without_thoughts,
 )
 from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
 from core.answer import Claim, ClaimVerdict, Support
@@ -127,48 +126,23 @@ class OpenAIReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes.
+        """One streamed call. Raises ModelMisbehaved when no prose comes: nothing but thoughts, data or white space.
 
         In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
         ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
-        instead, written = InsteadFilter(), False
-        marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
-        async with aclosing(self._marked(marks, self._thoughtless(ask, meter))) as pieces:
-            async for piece in pieces:
-                if text := instead.feed(piece) if inquiry.attempt else piece:
-                    written = written or bool(text.strip())
-                    yield text
-                if instead.complete:
-                    break
-        if instead.missing or instead.asks or (instead.found and not written):
-            yield _withheld(instead)
-            return
-        if rest := instead.rest():
-            written = written or bool(rest.strip())
-            yield rest
-        if not written:
-            raise ModelMisbehaved("The model sent an empty answer.")
-
-    async def _marked(self, marks: CitationMarks, parts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
-        """The streamed text with its citation marks as ``[id]``."""
-        async with aclosing(parts) as pieces:
-            async for piece in pieces:
-                if text := marks.feed(piece):
-                    yield text
-        if rest := marks.rest():
-            yield rest
-
-    async def _thoughtless(self, ask: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
-        """The streamed text without what the model thinks aloud before it."""
-        thoughts = ThoughtFilter()
+        draft = DraftReader(evidence, attempt=inquiry.attempt)
         async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
             async for piece in pieces:
-                if text := thoughts.feed(piece):
-                    yield text
-        if rest := thoughts.rest():
-            yield rest
+                for part in draft.feed(piece):
+                    yield part
+                if draft.instead.complete:
+                    break
+        for part in draft.finish():
+            yield part
+        if draft.instead.missing or draft.instead.asks or (draft.instead.found and not draft.has_prose):
+            yield _withheld(draft.instead)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
