@@ -424,7 +424,7 @@ async def test_an_answer_that_nobody_reads_on_is_closed_and_counted(
     endpoint.drips(every_seconds=0.01, begins="Thirty days [1]. Then")
     counted = meter()
     parts = reasoner.compose(inquiry(), thread(), library().items, counted)
-    assert await anext(parts) == "Thirty days [1]. Then"
+    assert str(await anext(parts)).startswith("Thirty days [1]. Then")
     await parts.aclose()
     assert counted.spent.calls == 1
 
