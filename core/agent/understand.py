@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import assert_never
 
 from core.agent.conclude import clarified, nothing_to_read, replied
@@ -10,8 +11,11 @@ from core.agent.run import RESERVE_SECONDS, Run
 from core.errors import BudgetExhausted
 from core.events import AgentEvent, RoutingDecided
 from core.inquiry import AskBack, Investigate, Phase, Plan, Reply, SearchKnowledge
+from core.language import content_words
 
 MAX_QUERIES = 3
+KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve
+SPELT_ALIKE = 0.75  # difflib's ratio
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
@@ -25,6 +29,8 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             plan = await _by_rules(run, "no time to plan: searching as asked")
     if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
         plan = await _by_rules(run, doubt)
+    if isinstance(plan, Investigate) and _loses_words(plan, run):
+        plan = replace(plan, question=run.inquiry.question)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -49,6 +55,16 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)
+
+
+def _loses_words(plan: Investigate, run: Run) -> bool:
+    """Whether a rewritten question lost what was asked, where there was nothing to resolve: typing errors aside."""
+    thread = run.thread
+    if thread.turns or thread.context or thread.summary or thread.attachments:
+        return False
+    asked, written = set(content_words(run.inquiry.question)), set(content_words(plan.question))
+    kept = sum(bool(word in written or get_close_matches(word, written, 1, SPELT_ALIKE)) for word in asked)
+    return kept < KEPT * len(asked)
 
 
 async def _by_rules(run: Run, reason: str) -> Plan:

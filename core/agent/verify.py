@@ -14,6 +14,7 @@ from core.agent.attempt import look_closer
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
 from core.agent.claims import DraftUnit, UnitKind, claims_in, code_stands, says_nothing, units_in, verbatim_in
 from core.agent.conclude import abstained, ended
+from core.agent.expected_kind import has_expected_kind
 from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.lexical_check import check_lexically, is_known
@@ -38,9 +39,10 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     written = run.draft
     cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(written))
     verdicts: list[ClaimVerdict] = []
-    async for event in _checked(run, verdicts):
-        yield event
-    run.draft = _without_unfounded(run, amended(written, verdicts))
+    if cites:
+        async for event in _checked(run, verdicts):
+            yield event
+        run.draft = _without_unfounded(run, amended(written, verdicts))
     if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
@@ -48,11 +50,12 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
             return
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
     verdict = Verdict(tuple(verdicts)) if verdicts else None
-    if says_nothing(written):
-        because, citations = NO_ANSWER, ()
-    else:
-        because = DOES_NOT_HOLD if cites else CITES_NOTHING
-    if citations and not (_mostly_struck(verdicts) and falls_to_floor(run, because)):
+    because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
+    if _mostly_struck(verdicts):
+        falls_to_floor(run, because)
+    elif _quotes_beside(run, verdicts):
+        falls_to_floor(run, NO_ANSWER)
+    if citations and because != NO_ANSWER and run.inquiry.phase is Phase.VERIFY:
         yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
     async for event in _go_back(run, written, because, verdict):
@@ -76,6 +79,15 @@ def _mostly_struck(verdicts: Sequence[ClaimVerdict]) -> bool:
     """Whether more was struck than is left: then the rest is hardly the answer."""
     struck = sum(verdict.support in {Support.CONTRADICTED, Support.UNSUPPORTED} for verdict in verdicts)
     return 2 * struck > len(verdicts)
+
+
+def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether the draft only repeats sentences that do not have the kind of thing that was asked for."""
+    for verdict in verdicts:
+        cited = [item.passage.text for n in verdict.claim.evidence if (item := run.inquiry.library.get(n))]
+        if verbatim_in(verdict.claim.text, cited) is None:
+            return False
+    return bool(verdicts) and not has_expected_kind(run.inquiry.standalone, run.draft)
 
 
 async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
