@@ -14,10 +14,11 @@ from adapters.knowledge_desk import MOST_FILES, Caller, KbCommand
 from adapters.knowledge_text import shown_link
 from adapters.materials import file_name, spool_name
 from core.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.ingestion.archive import Archive
 from core.ingestion.ingestor import document_id_of
-from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState
+from core.ingestion.jobs import ItemKind, Job, JobItem, JobKind, Jobs, JobState, content_digest, waiting_duplicate
 from core.ingestion.leftovers import Leftovers
-from core.ingestion.shelves import Archive, Decision, Every, Proposal, Schedule, ShelfRecords, Shelves
+from core.ingestion.shelves import Decision, Every, Proposal, Schedule, ShelfRecords, Shelves
 from core.knowledge import Document
 from core.ports import Clock, Inbox
 from core.serial import to_json
@@ -100,17 +101,27 @@ class Acceptance:
         return await self.accept(replace(made, reference=link, limit=_bounded(limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
-        """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes."""
+        """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
+
+        Where the same files of the same caller are in line already (a command that was killed, and given again), it is
+        that job, and no second one.
+        """
         job = self.job(JobKind.INGEST, base, caller, "")
         items = []
         async for source, name, data in files:
             spooled = spool_name(job.id, source)
             await self.archive.keep(spooled, data)
-            items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name))
+            items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else f"{len(items)} files"
-        return await self.accept(replace(job, subject=subject, items=tuple(items)))
+        job = replace(job, subject=subject, items=tuple(items))
+        waiting = waiting_duplicate(job, await self.jobs.recent())
+        if waiting is None:
+            return await self.accept(job)
+        for item in items:
+            await self.archive.forget(item.reference)
+        return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
         """Fetch links again. Raises NotFound when none of these documents came from a link."""

@@ -39,6 +39,7 @@ class KbVerb(StrEnum):
     RESTORE = "restore"
     REFRESH = "refresh"
     SCHEDULE = "schedule"
+    REPAIR = "repair"
     CREATE = "create"
     DESCRIBE = "describe"
     GRANT = "grant"

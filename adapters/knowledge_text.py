@@ -17,6 +17,7 @@ _WHAT = {
     JobKind.REFRESH: "Refreshing {subject} in {base}",
     JobKind.REMOVE: "Removing {subject} from {base}",
     JobKind.RESTORE: "Restoring {subject} in {base}",
+    JobKind.REPAIR: "Putting back what the index has lost of {base}: {subject}",
 }
 _COUNTED = (
     ItemState.ADDED,

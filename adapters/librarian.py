@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from adapters.accepting import ADD_AGAIN, Acceptance, described, is_link
+from adapters.index_repair import IndexRepair
 from adapters.knowledge_desk import (
     EVERYONE,
     PRINCIPALS,
@@ -55,6 +56,7 @@ from core.retrieval.hybrid import Retriever
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
+MOST_NAMED = 20  # documents that have to be added again
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
 log = structlog.get_logger(__name__)
@@ -75,6 +77,7 @@ class KnowledgeDesk(KnowledgeCommands):
     acceptance: Acceptance
     audit: Audit
     forms: tuple[str, ...] = PRINCIPALS
+    repair: IndexRepair | None = None
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
         """Do it, or say in one line why not."""
@@ -148,6 +151,7 @@ class KnowledgeDesk(KnowledgeCommands):
             KbVerb.RESTORE: self._restore,
             KbVerb.REFRESH: self._refresh,
             KbVerb.SCHEDULE: self._schedule,
+            KbVerb.REPAIR: self._repair,
             KbVerb.CREATE: self._create,
             KbVerb.DESCRIBE: self._describe,
             KbVerb.GRANT: self._grant,
@@ -222,6 +226,23 @@ class KnowledgeDesk(KnowledgeCommands):
         first = KbCommand(KbVerb.INGEST, base.name, link, limit=command.limit)
         job = await self.acceptance.ingest(first, base.name, caller)
         return KbReply(f"{schedule_line(schedule)}\n{job_text(job)}", job=job)
+
+    async def _repair(self, command: KbCommand, caller: Caller) -> KbReply:
+        """Fill what the index has lost; without a base, of all of them."""
+        if self.repair is None:
+            raise NotFound("What documents were made of is not kept here.", remedy="Add them again.")
+        name = command.base or command.target
+        bases = [await self._view.base(name, caller)] if name else await self._view.visible(caller)
+        begun = await self.repair.begin(bases, caller)
+        lines = [job_text(job) for job in begun.jobs]
+        if begun.left:
+            lines.append(f"{begun.left} more are left: the same command goes on with them.")
+        if begun.lost:
+            lines += _to_add_again(begun.lost)
+        if not lines:
+            lines = [f"Nothing is missing: all passages of {count(range(begun.whole), 'document')} are there."]
+        first, more = (begun.jobs[0], begun.jobs[1:]) if begun.jobs else (None, ())
+        return KbReply("\n".join(lines), ok=not begun.lost, job=first, more=tuple(more))
 
     async def _proposed(self, proposal: Proposal, caller: Caller) -> KbReply:
         try:
@@ -407,6 +428,12 @@ class KnowledgeDesk(KnowledgeCommands):
             await self.audit.record(caller.person.id, f"kb {verb}", about, allowed=allowed, detail=detail)
         except FootnoteError:
             log.warning("audit_away", actor=caller.person.id, action=f"kb {verb}", target=about, allowed=allowed)
+
+
+def _to_add_again(lost: Sequence[Document]) -> list[str]:
+    lines = [f"The originals of {count(lost, 'document')} are not kept. Add them again, or remove them:"]
+    lines += [f"• {one.knowledge_base}: {one.source}" for one in lost[:MOST_NAMED]]
+    return lines + ([f"• and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else [])
 
 
 _KEPT_A_WEEK = "It can be restored for 7 days."

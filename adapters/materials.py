@@ -9,9 +9,12 @@ from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
 from adapters.knowledge_desk import PlatformSeams
 from core.errors import DocumentRejected, FetchRefused, NotFound
-from core.ingestion.ingestor import Material, document_id_of
+from core.ingestion.archive import Archive
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import document_id_of
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind
-from core.ingestion.shelves import Archive
+from core.ingestion.material import Material
+from core.ingestion.originals import Originals
 from core.ingestion.transcripts import as_markdown
 from core.ports import Catalogue
 
@@ -27,6 +30,8 @@ class Materials:
     fetcher: Fetcher
     platforms: Mapping[str, PlatformSeams]
     pause: float = 0.2  # seconds between two pages of a site
+    originals: Originals | None = None
+    consistency: IndexConsistency | None = None
 
     async def found(self, job: Job) -> AsyncIterator[JobItem]:
         """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
@@ -72,33 +77,54 @@ class Materials:
             case ItemKind.LINK:
                 return await self._linked(job, item)
             case ItemKind.FILE:
-                download = self._seams(job).download
-                if download is None:
-                    raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
-                name, data = await download(item.reference)
-                return replace(made, name=item.name or name, data=data)
+                return await self._attached(job, item, made)
             case ItemKind.SPOOLED:
-                kept = await self.archive.read(item.reference)
-                if kept is None and item.url and job.kind is JobKind.SITE:
-                    return await self._linked(job, replace(item, reference=item.url))
-                if kept is None:
-                    raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
-                return replace(made, data=kept)
+                return await self._spooled(job, item, made)
             case ItemKind.CONVERSATION:
                 return await self._conversation(job, item)
             case ItemKind.TEXT:
                 return replace(made, data=item.reference.encode(errors="replace"))
+            case ItemKind.ORIGINAL:
+                return await self._original(item)
             case ItemKind.DOCUMENT:
                 raise DocumentRejected("That is not something to be read.")
+
+    async def _attached(self, job: Job, item: JobItem, made: Material) -> Material:
+        download = self._seams(job).download
+        if download is None:
+            raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
+        name, data = await download(item.reference)
+        return replace(made, name=item.name or name, data=data)
+
+    async def _spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
+        kept = await self.archive.read(item.reference)
+        if kept is None and item.url and job.kind is JobKind.SITE:
+            return await self._linked(job, replace(item, reference=item.url))
+        if kept is None:
+            raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
+        return replace(made, data=kept)
 
     async def forget(self, item: JobItem) -> None:
         """The item is over: what was set aside for it may go."""
         if item.kind is ItemKind.SPOOLED:
             await self.archive.forget(item.reference)
 
+    async def _original(self, item: JobItem) -> Material | None:
+        """What the document was made of; None when it was removed meanwhile."""
+        document = await self.catalogue.document(item.reference)
+        if document is None:
+            return None
+        kept = await self.originals.read(document) if self.originals else None
+        if kept is None:
+            raise NotFound("What it was made of is not kept here (any more).", remedy="Add it again.")
+        return kept
+
     async def _linked(self, job: Job, item: JobItem) -> Material | None:
         before = await self.catalogue.document(document_id_of(job.base, item.source))
-        fetched = await self.fetcher.fetch(item.reference, etag=(before.etag or None) if before else None)
+        etag = before.etag or None if before else None
+        if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
+            etag = None  # that it has not changed is of no use where its passages are lost
+        fetched = await self.fetcher.fetch(item.reference, etag=etag)
         if fetched.unchanged:
             return None
         return _material(job, item, fetched)

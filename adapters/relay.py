@@ -158,6 +158,6 @@ def _found(event: RetrievalCompleted) -> str:
 
 def _checked(event: HallucinationChecked) -> str:
     if event.is_grounded:
-        return "every sentence holds"
+        return "quoted word for word" if event.word_for_word else "every sentence holds"
     count = len(event.hallucinated_claims)
     return f"{count} sentence{'s' if count > 1 else ''} did not hold and {'were' if count > 1 else 'was'} changed"

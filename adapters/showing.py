@@ -11,6 +11,10 @@ from core.knowledge import Document, Passage
 PREVIEW = 160
 
 
+def _dated(document: Document) -> str:
+    return f"dated {document.dated}" if document.dated else "states no date"
+
+
 def shown_document(
     document: Document, passages: Sequence[Passage], jobs: Sequence[Job], now: datetime, *, admin: bool
 ) -> tuple[str, list[str]]:
@@ -18,7 +22,7 @@ def shown_document(
     facts = [
         f"**{document.title}** in {document.knowledge_base}",
         f"{shown_link(document.source)}, {document.media_type}",
-        f"version {document.version[:8]}, dated {document.dated}, {count(range(document.passages), 'passage')}",
+        f"version {document.version[:8]}, {_dated(document)}, {count(range(document.passages), 'passage')}",
         f"added {age(document.added_at, now) or 'some time ago'}{_by(document) if admin else ''}",
         *_looks(document, jobs, now),
         *document.notes,

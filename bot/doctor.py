@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -17,9 +17,13 @@ from bot.commands.running import print_json
 from bot.config import Settings, load_settings
 from core.errors import FootnoteError, NotFound
 
+if TYPE_CHECKING:
+    from core.ingestion.consistency import IndexReport
+
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
+NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
 
 
@@ -115,7 +119,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
     from adapters.stores.redis_connection import durability
     from bot.wiring import open_footnote
 
-    async with open_footnote(settings) as footnote:
+    async with open_footnote(settings, any_index=True) as footnote:
         lasting = await durability(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
         if lasting.lasting:
@@ -123,8 +127,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        count = await footnote.index.count()
-        yield Check("Milvus", Health.OK, f"{settings.milvus_uri or 'embedded'}, {count:,} passages")
+        yield _index(settings.milvus_uri or "embedded", await footnote.governance.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         await footnote.reranker.open()
         if footnote.reranker.available:
@@ -136,6 +139,26 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             )
         counters = await footnote.journal.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+
+
+def _index(where: str, report: "IndexReport") -> Check:
+    """Whether the index has what the catalogue says that there is."""
+    detail = f"{where}, {report.rows:,} passages"
+    if report.incomplete:
+        whole = "" if report.same else ", and it is not the index that they are in"
+        lost = ", ".join(
+            f"{one.document.source} ({one.there} of {one.document.passages})" for one in report.incomplete[:NAMED]
+        )
+        more = f" and {len(report.incomplete) - NAMED} more" if len(report.incomplete) > NAMED else ""
+        detail += f"; {len(report.incomplete)} of {report.documents} documents lack passages{whole}: {lost}{more}"
+        return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
+    if not report.same:
+        remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
+        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalogue's documents are in", remedy)
+    if report.surplus and not report.documents:
+        remedy = "footnote restore brings the catalogue back, or footnote ingest the documents."
+        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalogue knows none", remedy)
+    return Check("Milvus", Health.OK, f"{detail} of {report.documents:,} documents, all there")
 
 
 def _overkill(searched: int, one: int) -> Check:

@@ -10,6 +10,7 @@ from adapters.accepting import Acceptance
 from adapters.console.ingesting import Terminal
 from adapters.console.operator import operator
 from adapters.documents.web.fetcher import Fetcher, Rules
+from adapters.index_repair import IndexRepair
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import PlatformSeams
 from adapters.librarian import KnowledgeDesk
@@ -19,8 +20,10 @@ from adapters.stores.redis_inbox import RedisInbox
 from adapters.stores.redis_jobs import RedisJobs
 from adapters.stores.redis_shelf import RedisShelfRecords
 from bot.config import Settings
+from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.leftovers import Leftovers
+from core.ingestion.originals import Originals
 from core.ingestion.shelves import Shelves
 from core.ports import Audit, Catalogue, Clock, Encoder, Index
 from core.retrieval.hybrid import Retriever
@@ -46,10 +49,19 @@ class Governance:
     ingestor: Ingestor
     clock: Clock
     rules: Rules
+    originals: Originals
+    consistency: IndexConsistency
 
     def worker(self, name: str, platforms: Mapping[str, PlatformSeams], *, lanes: int = 2) -> JobWorker:
         """Who does the jobs in this process, with what these platforms lend."""
-        materials = Materials(self.catalogue, self.archive, Fetcher(self.rules), platforms)
+        materials = Materials(
+            self.catalogue,
+            self.archive,
+            Fetcher(self.rules),
+            platforms,
+            originals=self.originals,
+            consistency=self.consistency,
+        )
         runner = JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,
@@ -68,6 +80,7 @@ class Governance:
             jobs=self.jobs,
             shelves=self.shelves,
             ingestor=self.ingestor,
+            consistency=self.consistency,
             worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
             caller=operator(),
         )
@@ -84,15 +97,27 @@ def governance(
     ingestor: Ingestor,
     audit: Audit,
     clock: Clock,
+    originals: Originals,
 ) -> Governance:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobs(redis), RedisInbox(redis, namespace=JOBS), RedisShelfRecords(redis)
     archive = DiskArchive(Path(settings.home) / "kept")
-    shelves = Shelves(catalogue=catalogue, index=index, encoder=encoder, records=records, archive=archive, clock=clock)
+    shelves = Shelves(
+        catalogue=catalogue,
+        index=index,
+        encoder=encoder,
+        records=records,
+        archive=archive,
+        clock=clock,
+        originals=originals,
+    )
+    consistency = IndexConsistency(catalogue, index)
     leftovers = Leftovers(index=index, catalogue=catalogue, clock=clock)
     acceptance = Acceptance(jobs, inbox, archive, shelves, records, clock, leftovers)
     return Governance(
-        desk=KnowledgeDesk(catalogue, index, retriever, acceptance, audit),
+        desk=KnowledgeDesk(
+            catalogue, index, retriever, acceptance, audit, repair=IndexRepair(consistency, originals, acceptance)
+        ),
         jobs=jobs,
         inbox=inbox,
         acceptance=acceptance,
@@ -103,6 +128,8 @@ def governance(
         ingestor=ingestor,
         clock=clock,
         rules=rules_of(settings),
+        originals=originals,
+        consistency=consistency,
     )
 
 

@@ -19,6 +19,7 @@ from bot.health import application, listen
 from bot.platforms import Connected, platforms_of
 from bot.wiring import Footnote, open_footnote
 from core.errors import ConfigurationError, FootnoteError, first_of_ours
+from core.ingestion.consistency import REPAIR
 
 DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
 LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer
@@ -88,6 +89,9 @@ async def _warmed(footnote: Footnote) -> None:
     """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
     await footnote.opened
     log.info("ready", passages=await footnote.index.count())
+    report = await footnote.governance.consistency.report()
+    if report.incomplete:
+        log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
     await footnote.reranker.open()
 
 

@@ -14,6 +14,7 @@ from adapters.documents.sandbox.pool import Sandbox
 from adapters.encoders.cross_encoder import CrossEncoderReranker
 from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.stores.disk_archive import DiskArchive
 from adapters.stores.milvus import MilvusIndex
 from adapters.stores.redis_catalogue import RedisCatalogue
 from adapters.stores.redis_checkpoints import RedisCheckpoints
@@ -25,6 +26,7 @@ from adapters.stores.redis_memory import RedisMemory
 from adapters.stores.redis_postings import RedisPostings
 from adapters.stores.redis_preferences import RedisAudit, RedisPreferences
 from adapters.stores.redis_purse import RedisPurse
+from adapters.stores.redis_schema import check_schema
 from adapters.stores.valkey import EmbeddedValkey
 from bot.config import Settings
 from bot.knowledge import Governance, governance
@@ -34,7 +36,9 @@ from core.agent.run import Workbench
 from core.assistant import Assistant
 from core.budget import Prices
 from core.errors import ConfigurationError, NotFound, first_of_ours
+from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
 from core.inquiry import PROFILE_LIMITS, Conduct, Limits
 from core.knowledge import Document
 from core.places import PlaceSettings
@@ -143,11 +147,15 @@ class Footnote:
 
 
 @asynccontextmanager
-async def open_footnote(settings: Settings, *, models: bool = True, wait: bool = True) -> AsyncIterator[Footnote]:
+async def open_footnote(
+    settings: Settings, *, models: bool = True, wait: bool = True, any_index: bool = False
+) -> AsyncIterator[Footnote]:
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
     ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
+    Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
+    fills or compares one.
     """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
@@ -160,11 +168,12 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
         stack.push_async_callback(index.close)
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
-        opened = asyncio.create_task(_opened(index, encoder if models else None))
+        catalogue = RedisCatalogue(redis)
+        agreement = IndexConsistency(catalogue, index) if models and not any_index else None
+        opened = asyncio.create_task(_opened(redis, index, encoder if models else None, agreement))
         stack.push_async_callback(_ended, opened)
         if wait:
             await opened
-        catalogue = RedisCatalogue(redis)
         retriever = Retriever(index, encoder, reranker, catalogue)
         sandbox = await stack.enter_async_context(Sandbox())
         extractive = ExtractiveReasoner(encoder)
@@ -188,7 +197,10 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
         }
         memory, checkpoints = CurrentMemory(RedisMemory(redis), catalogue), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
-        ingestor = Ingestor(index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock)
+        originals = Originals(DiskArchive(settings.home / "originals"))
+        ingestor = Ingestor(
+            index=index, encoder=encoder, catalogue=catalogue, parser=sandbox, clock=clock, originals=originals
+        )
         agent = Agent(bench, limits)
         yield Footnote(
             settings=settings,
@@ -231,6 +243,7 @@ async def open_footnote(settings: Settings, *, models: bool = True, wait: bool =
                 ingestor=ingestor,
                 audit=audit,
                 clock=clock,
+                originals=originals,
             ),
             conduct=Conduct(profile=settings.profile, behaviour=settings.behaviour),
         )
@@ -250,8 +263,14 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     return client
 
 
-async def _opened(index: MilvusIndex, encoder: SentenceTransformerEncoder | None) -> None:
+async def _opened(
+    redis: "Redis",
+    index: MilvusIndex,
+    encoder: SentenceTransformerEncoder | None,
+    consistency: IndexConsistency | None,
+) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
+    await check_schema(redis)
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(index.open())
@@ -259,6 +278,8 @@ async def _opened(index: MilvusIndex, encoder: SentenceTransformerEncoder | None
                 group.create_task(encoder.open())
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
+    if consistency is not None:
+        await consistency.check()
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

@@ -61,7 +61,7 @@ class Passage:
     locator: Locator = field(default_factory=Locator)
     source: str = ""
     url: str | None = None
-    dated: str = ""  # ISO date of the document's version, as stated or as ingested
+    dated: str = ""  # ISO date that the document states, as far as it does ("2026-03"); empty when it states none
 
     @property
     def place(self) -> str:
@@ -98,7 +98,7 @@ class Document:
     version: str
     media_type: str
     passages: int
-    dated: str = ""  # ISO date the document states, else of the ingest
+    dated: str = ""  # ISO date that the document states, as far as it does ("2026-03"); empty when it states none
     added_at: str = ""  # ISO timestamp of the ingest
     added_by: str = ""
     url: str | None = None

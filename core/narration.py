@@ -61,7 +61,8 @@ def told(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm fo
             return f"{event.citations} citations, {event.tokens} tokens, {event.duration_ms:.0f} ms"
         case HallucinationChecked():
             bad = "; ".join(event.hallucinated_claims)
-            verdict = "every sentence holds" if event.is_grounded else f"did not hold: {bad}"
+            held = "quoted word for word" if event.word_for_word else "every sentence holds"
+            verdict = held if event.is_grounded else f"did not hold: {bad}"
             return f"{verdict} (grounding {event.confidence:.2f}, {event.duration_ms:.0f} ms)"
         case Noticed():
             return event.text

@@ -207,6 +207,13 @@ class Index(Protocol):
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
         """All passages of one version of a document, in reading order."""
 
+    @property
+    def identity(self) -> str:
+        """Which index this is, once it is open: no other one, on whatever server, has the same. Empty where unknown."""
+
+    async def passage_counts(self, versions: Mapping[str, str]) -> Mapping[str, int]:
+        """Of each document (by id) how many passages of exactly this version there are; of none, nothing is said."""
+
     async def count(self, scope: Scope | None = None) -> int:
         """How many passages there are; of everything when scope is None."""
 
@@ -262,6 +269,12 @@ class Catalogue(Protocol):
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """The visible version of each of these documents; invisible ones are absent."""
+
+    async def index_identity(self) -> str:
+        """Which index the passages of these documents are in (``Index.identity``); empty where nobody has said."""
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
 
 
 # --- memory --------------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ class Chat:
         for document in documents:
             line = Text.assemble((document.title, "bold"), (f"  {document.source}", "dim"))
             passages = "1 passage" if document.passages == 1 else f"{document.passages} passages"
-            line.append(f"  {passages} · {document.dated}", style="dim")
+            line.append(f"  {passages}" + (f" · {document.dated}" if document.dated else ""), style="dim")
             self.console.print(Padding(line, (0, 0, 0, 2)))
         self.console.print(Text(f"{len(documents)} documents.", style="dim"))
 
@@ -160,5 +160,7 @@ class Chat:
             return
         self.console.print(Padding(Text(f"“{source.quote}”", style="italic"), (0, 0, 0, 2)))
         self.console.print(
-            Padding(Text(f"{source.title} · {source.locator} · {source.dated}", style="dim"), (0, 0, 0, 2))
+            Padding(
+                Text(" · ".join(filter(None, (source.title, source.locator, source.dated))), style="dim"), (0, 0, 0, 2)
+            )
         )

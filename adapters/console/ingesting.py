@@ -8,11 +8,11 @@ for each other, rather than leave a document of which each has written a half.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -20,9 +20,14 @@ from rich.text import Text
 
 from adapters.knowledge_desk import Caller, KbReply
 from core.errors import FootnoteError, StoreUnavailable
-from core.ingestion.ingestor import Change, Ingested, Ingestor, Material
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Change, Ingested, Ingestor
 from core.ingestion.jobs import ItemState, Job, Jobs, JobState
+from core.ingestion.material import Material
 from core.ingestion.shelves import Shelves, base_name
+
+if TYPE_CHECKING:
+    from core.knowledge import Document
 
 TOGETHER = 500  # files set aside at a time, as one job
 LOOK_SECONDS = 0.1
@@ -51,6 +56,7 @@ class Terminal:
     jobs: Jobs
     shelves: Shelves
     ingestor: Ingestor
+    consistency: IndexConsistency
     worker: Callable[[], Works]
     caller: Caller
 
@@ -174,45 +180,55 @@ async def _together(
     terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _Working
 ) -> None:
     """One job of a few files; what is as it was needs none."""
-    changed = [file async for file in _changed(terminal.ingestor, files, base, bar)]
+    changed = await _changed(terminal, files, base, bar)
     if not changed:
         return
     job = await terminal.accept(_given(changed), base)
+    sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
         job = await _watched(terminal.jobs, job, bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)
             job = await _ended(terminal.jobs, job)
-        for result in _results(job):
+        for result in _results(job, sources):
             bar.add(result)
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)  # the next command brings the rest in anew
             job = await terminal.jobs.read(job.id) or job
-        for result in _results(job):
+        for result in _results(job, sources):
             bar.add(result)
         raise
-    for result in _results(job, left=job.reason or "It was not begun."):
+    for result in _results(job, sources, left=job.reason or "It was not begun."):
         bar.add(result)
 
 
 async def _changed(
-    ingestor: Ingestor, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
-) -> AsyncIterator[tuple[Path, str]]:
-    """The files that have something new to say."""
+    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
+) -> list[tuple[Path, str]]:
+    """The files that have something new to say, and those whose passages the index has lost."""
+    changed: list[tuple[Path, str]] = []
+    known: dict[str, tuple[tuple[Path, str], Document]] = {}
     for path, source in files:
         try:
             data = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
             bar.add(Ingested(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
             continue
-        there = await ingestor.known(Material(source=source, name=path.name, data=data), base)
+        there = await terminal.ingestor.known(Material(source=source, name=path.name, data=data), base)
         if there is None:
-            yield path, source
+            changed.append((path, source))
         else:
-            bar.add(Ingested(source, Change.UNCHANGED, there.passages))
+            known[there.id] = (path, source), there
+    lost = {one.document.id for one in await terminal.consistency.incomplete([there for _, there in known.values()])}
+    for name, (file, there) in known.items():
+        if name in lost:
+            changed.append(file)
+        else:
+            bar.add(Ingested(there.source, Change.UNCHANGED, there.passages))
+    return changed
 
 
 async def _given(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
@@ -244,14 +260,13 @@ async def _ended(jobs: Jobs, job: Job) -> Job:
     return job
 
 
-def _results(job: Job, left: str = "") -> list[Ingested]:
-    """How each file came out; those that did not are left out, or failed for the reason given."""
+def _results(job: Job, sources: Collection[str], left: str = "") -> list[Ingested]:
+    """How each of these files came out; those that did not are left out, or failed for the reason given."""
+    items = [one for one in job.items if one.source in sources]
     made = [
-        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes)
-        for one in job.items
-        if one.over
+        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes) for one in items if one.over
     ]
-    waiting = [one for one in job.items if one.state is ItemState.WAITING]
+    waiting = [one for one in items if one.state is ItemState.WAITING]
     return made + [Ingested(one.source, Change.FAILED, reason=left) for one in waiting if left]
 
 

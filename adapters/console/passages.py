@@ -70,7 +70,7 @@ def print_documents(console: Console, documents: Sequence[Document]) -> None:
         return
     if console.is_terminal and console.width < ROOM_FOR_COLUMNS:
         for d in documents:
-            facts = f"{d.knowledge_base} · {_passages(d)} · {d.dated} · {d.version[:8]}"
+            facts = " · ".join(filter(None, (d.knowledge_base, _passages(d), d.dated, d.version[:8])))
             console.print(Text(d.title, style="bold"))
             console.print(Padding(Text(f"{d.source}\n{facts}", style="dim"), (0, 0, 0, 2)))
         return
@@ -96,7 +96,8 @@ def print_document(console: Console, document: Document, passages: Sequence[Pass
         "link": document.url or "",
         "base": document.knowledge_base,
         "kind": document.media_type,
-        "version": f"{document.version}, dated {document.dated}",
+        "version": document.version,
+        "dated": document.dated or "states no date",
         "added": f"{document.added_at} {('by ' + document.added_by) if document.added_by else ''}",
         "passages": str(document.passages),
         "notes": "; ".join(document.notes),

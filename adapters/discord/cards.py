@@ -9,14 +9,15 @@ kept, for a process that starts or runs on.
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import structlog
-from discord import ui
 
 from adapters.discord import layouts
 from adapters.discord.buttons import KbButton
 from adapters.discord.messages import Messages, Spot, given_at
 from adapters.discord.places import TOKEN_SECONDS
+from adapters.discord.sanitizer import SanitizedView, Text
 from adapters.endings import Endings
 from adapters.knowledge_text import job_text
 from core.errors import FootnoteError, NotFound, PlatformUnavailable
@@ -125,14 +126,14 @@ class JobCards:
             await self._messages.post(Spot(direct), card(kept, where), f"job-{job_id}"[:25])
 
 
-def card(kept: Mapping[str, str], where: str = "") -> ui.LayoutView:
+def card(kept: Mapping[str, str], where: str = "") -> SanitizedView:
     """The job's state, what was said of it, and a button that ends it while it is under way."""
     state, number = kept["latest"], _JOB_ID.search(kept["latest"])
     lines = [layouts.reply_text(state.replace(number[0], "") if number else state)]
     lines += [f"-# {layouts.reply_text(line)}" for line in kept.get("note", "").splitlines() if line.strip()]
     lines += [f"-# {number[1]}"] if number else []
     lines += [where] if where else []
-    parts: list[ui.Item[ui.LayoutView]] = [ui.TextDisplay("\n".join(lines))]
+    parts: list[Any] = [Text("\n".join(lines), mentions=True)]
     if kept.get("cancel") and not kept.get("over"):
         parts.append(layouts.row(KbButton.made(kept["cancel"], "Cancel")))
     return layouts.layout(*parts)

@@ -10,6 +10,7 @@ import discord
 import structlog
 from discord import app_commands
 
+from adapters.discord.api_responses import ApiResponses
 from adapters.discord.buttons import (
     AnswerButton,
     ChoiceButton,
@@ -23,7 +24,7 @@ from adapters.discord.buttons import (
 from adapters.discord.endpoints import host
 from adapters.discord.identifying import Identifying
 from adapters.discord.messages import NOBODY
-from adapters.discord.reaching import reaching
+from adapters.discord.reaching import RESET_REMEDY, reaching
 from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
 NO_CONTENT_REMEDY = (
@@ -31,7 +32,6 @@ NO_CONTENT_REMEDY = (
     "Intents, and restart me."
 )
 LOGIN_SECONDS = 60.0
-RATE_LIMIT_SECONDS = 45.0  # a longer wait for a rate limit counts as Discord not answering
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,13 @@ class Ears(Protocol):
         """A member's roles are no longer what they were, or they have left."""
 
     async def ready(self) -> None:
-        """The connection stands, for the first time or again."""
+        """A session stands, for the first time or anew: what was said since the last one is not told."""
+
+    def resumed(self) -> None:
+        """The session goes on where it was."""
+
+    def disconnected(self) -> None:
+        """The connection is lost."""
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -70,11 +76,12 @@ class FootnoteClient(discord.Client):
     """discord.py's client with our ears, our commands and our buttons."""
 
     def __init__(self, *, ears: Ears, presses: Presses, identifying: Identifying, content: bool) -> None:
+        self.responses = ApiResponses()
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=NOBODY,
-            max_ratelimit_timeout=RATE_LIMIT_SECONDS,
+            http_trace=self.responses.trace(),
             chunk_guilds_at_startup=False,
             max_messages=None,
             guild_ready_timeout=0.2,
@@ -99,6 +106,11 @@ class FootnoteClient(discord.Client):
     async def on_resumed(self) -> None:
         """The connection was lost and goes on where it was."""
         log.info("discord_resumed")
+        self.ears.resumed()
+
+    async def on_disconnect(self) -> None:
+        """The connection is lost; the library comes back by itself. Told for every try that fails, too."""
+        self.ears.disconnected()
 
     async def on_message(self, message: discord.Message) -> None:
         """Something was said."""
@@ -153,7 +165,7 @@ async def logged_in(client: discord.Client, token: str, seconds: float = LOGIN_S
     except discord.LoginFailure:
         raise ConfigurationError(
             "Discord refuses DISCORD_BOT_TOKEN.",
-            remedy="Copy it anew from the developer portal: your application, Bot, Reset Token.",
+            remedy=RESET_REMEDY,
         ) from None
     except FootnoteError as error:
         why = error.__cause__

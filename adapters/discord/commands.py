@@ -34,6 +34,7 @@ from adapters.discord.places import (
 )
 from adapters.discord.reaching import reaching
 from adapters.discord.readers import Readers
+from adapters.discord.sanitizer import SanitizedView, choice
 from adapters.discord.shown import ShownAnswers
 from adapters.discord.telling import LOOK_UP_SECONDS, WENT_WRONG, answering, is_admin, tell
 from adapters.discord.text import clipped, markdown, plain
@@ -167,7 +168,7 @@ class Commands:
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
-        return [app_commands.Choice(name=name[:100], value=name[:100]) for name in names[:25]]
+        return [choice(name, name) for name in names[:25]]
 
     async def _is_private(self, press: Press) -> bool:
         """Whether answers here are for the asker alone. When nobody can tell in time: yes."""
@@ -313,7 +314,7 @@ class Commands:
         await self._controls.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
 
-    async def _menu(self, press: Press, place_id: int) -> "discord.ui.LayoutView":
+    async def _menu(self, press: Press, place_id: int) -> SanitizedView:
         key = ThreadKey("discord", str(press.guild_id), str(place_id), "")
         applies = await self._readers.settings(key)
         chosen = await self._controls.preferences.read(key.place)

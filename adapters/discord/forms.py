@@ -4,10 +4,12 @@ A form carries an id in its name and nothing else: what it is about is looked up
 """
 
 import re
+from typing import Any
 
 import discord
 from discord import ui
 
+from adapters.discord.sanitizer import SanitizedForm
 from adapters.discord.text import clipped
 from core.inquiry import Checkpoint, Choice
 
@@ -16,7 +18,7 @@ LONGEST_CORRECTION = 3_000
 MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages):(?P<rest>[\w:-]{1,80})")
 
 
-def words_form(checkpoint: Checkpoint, choice: Choice) -> ui.Modal:
+def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
     """A checkpoint's choice that is made in words."""
     field = ui.TextInput[ui.Modal](
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
@@ -25,7 +27,7 @@ def words_form(checkpoint: Checkpoint, choice: Choice) -> ui.Modal:
     return form_of(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
 
 
-def reason_form(trace_id: str) -> ui.Modal:
+def reason_form(trace_id: str) -> SanitizedForm:
     """Why the answer of this trace did not help; it may stay empty."""
     field = ui.TextInput[ui.Modal](
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
@@ -34,7 +36,7 @@ def reason_form(trace_id: str) -> ui.Modal:
     return form_of("Not helpful", f"footnote:reason:{trace_id}", label)
 
 
-def correction_form(trace_id: str) -> ui.Modal:
+def correction_form(trace_id: str) -> SanitizedForm:
     """What the answer of this trace should have been."""
     field = ui.TextInput[ui.Modal](
         style=discord.TextStyle.paragraph, max_length=LONGEST_CORRECTION, required=True, custom_id="correction"
@@ -43,13 +45,9 @@ def correction_form(trace_id: str) -> ui.Modal:
     return form_of("The right answer", f"footnote:correction:{trace_id}", label)
 
 
-def form_of(title: str, custom_id: str, *items: ui.Item[ui.Modal]) -> ui.Modal:
+def form_of(title: str, custom_id: str, *items: ui.Item[Any]) -> SanitizedForm:
     """A form that the library need not remember: its answer is known by the id, also after a restart."""
-    form = ui.Modal(title=title, custom_id=custom_id, timeout=None)
-    for item in items:
-        form.add_item(item)
-    form.stop()
-    return form
+    return SanitizedForm(title, custom_id, *items)
 
 
 def entered(components: object) -> list[str]:

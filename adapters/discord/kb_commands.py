@@ -25,6 +25,7 @@ from adapters.discord.knowledge import LARGEST
 from adapters.discord.messages import NOBODY
 from adapters.discord.places import Address, Manner, base_channel_id, key_of, person_of
 from adapters.discord.readers import Readers
+from adapters.discord.sanitizer import SanitizedView, Text, choice
 from adapters.discord.telling import LOOK_UP_SECONDS, answering, is_admin, tell
 from adapters.discord.text import clipped
 from adapters.incoming import FileReference, Permissions
@@ -133,7 +134,7 @@ class KbGroup:
             if values.get("kind") != ASIDE:
                 return await self._show(press, reply, command, in_place=True)
             await self._cards.renewed(command.target, press.token, str(press.id))
-            await tell(press, layouts.reply_text(reply.text))
+            await tell(press, layouts.reply_text(reply.text), mentions=True)
         return None
 
     def _first(self, kept: str, values: Mapping[str, str]) -> bool:
@@ -183,7 +184,7 @@ class KbGroup:
         parts: list[ui.Item[Any]] = []
         for section in reply.sections():
             text = layouts.reply_text(_without_cards(section.text, jobs))
-            parts.append(ui.TextDisplay(clipped(text, LONGEST_CHOICE) if section.options else text))
+            parts.append(Text(clipped(text, LONGEST_CHOICE) if section.options else text, mentions=True))
             if section.options:
                 parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
         turning = reply.turning or command
@@ -216,7 +217,7 @@ class KbGroup:
             message = await self._put(press, shown, in_place=in_place and not number)
             await self._cards.posted(job, message, note=note, cancel=cancel)
 
-    async def _put(self, press: Press, view: ui.LayoutView, *, in_place: bool) -> int:
+    async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Show this; the message's id."""
         if in_place:
             return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
@@ -246,12 +247,12 @@ class KbGroup:
 
     async def _complete_base(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
         names = await self._kb.complete(typed, await self.caller(press))
-        return [app_commands.Choice(name=name[:100], value=name[:100]) for name in names[:25]]
+        return [choice(name, name) for name in names[:25]]
 
     async def _complete_source(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
         base = str(getattr(press.namespace, "kb", "") or "")
         found = await self._kb.complete_document(typed, await self.caller(press), base)
-        return [app_commands.Choice(name=(title or name)[:100], value=name[:100]) for title, name in found[:25]]
+        return [choice(title or name, name) for title, name in found[:25]]
 
     async def _complete_proposal(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
         return await self._listed(press, typed, KbVerb.PROPOSALS)
@@ -270,7 +271,7 @@ class KbGroup:
             if page >= reply.pages:
                 break
         return [
-            app_commands.Choice(name=clipped(what, 100), value=number)
+            choice(clipped(what, 100), number)
             for number, what in found.items()
             if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
         ][:25]

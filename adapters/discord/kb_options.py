@@ -38,6 +38,7 @@ def subcommands(kb: KbRunner) -> list[tuple[str, str, Callable[..., Any]]]:
         ("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
         ("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
         ("schedule", "Refresh a link daily, weekly or never", _schedule(kb)),
+        ("repair", "Put back what the index has lost", _listing(kb, verb.REPAIR)),
         ("create", "A new knowledge base", _described(kb, verb.CREATE)),
         ("describe", "What a knowledge base is about", _described(kb, verb.DESCRIBE)),
         ("grant", "Let a channel, a role or a person read it", _granting(kb, verb.GRANT)),

@@ -13,8 +13,9 @@ from discord import ui
 
 from adapters.discord import text as texts
 from adapters.discord.buttons import AnswerButton, ChoiceButton, StopButton
+from adapters.discord.sanitizer import SanitizedView, Text
 from adapters.relay import Step, StepState
-from core.answer import Answer, Outcome
+from core.answer import Answer, Citation, Outcome
 from core.inquiry import Checkpoint
 
 WORKING_COLOUR = 0x5865F2
@@ -34,18 +35,24 @@ class Extras:
     question: str = ""
 
 
-def layout(*items: ui.Item[ui.LayoutView]) -> ui.LayoutView:
-    """A message of these parts. Its buttons are found by their ids, so the library need not remember it."""
-    view = ui.LayoutView(timeout=None)
-    for item in items:
-        view.add_item(item)
-    view.stop()
-    return view
+def layout(*items: ui.Item[Any]) -> SanitizedView:
+    """A message of these parts."""
+    return SanitizedView(*items)
 
 
-def said(text: str) -> ui.LayoutView:
-    """A message that is only text, in Discord's own Markdown."""
-    return layout(ui.TextDisplay(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT)))
+def said(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
+    """A message that is only text, in Discord's own Markdown; what may be a link in it are these sources."""
+    return layout(Text(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
+
+
+def links_of(sources: Sequence[Citation]) -> frozenset[str]:
+    """The addresses of these sources."""
+    return frozenset(filter(None, map(texts.link, sources)))
+
+
+def plainly(shown: SanitizedView) -> SanitizedView:
+    """The same words and nothing else, for where the rest is refused."""
+    return layout(Text(texts.clipped(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
 def shown_text(text: str) -> str:
@@ -66,7 +73,7 @@ def working(
     *,
     can_stop: bool = True,
     question: str = "",
-) -> ui.LayoutView:
+) -> SanitizedView:
     """The work as it goes: a line for each step, the text so far, and a button that stops it."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
@@ -101,20 +108,21 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
-def piece(text: str, question: str = "") -> ui.LayoutView:
+def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
     """A part of a long answer that is not its last."""
-    return layout(*asked(question), ui.TextDisplay(text))
+    return layout(*asked(question), Text(text, links=links_of(sources)))
 
 
 def answered(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
-) -> ui.LayoutView:
+) -> SanitizedView:
     """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
     parts: list[ui.Item[Any]] = asked(extras.question)
     if text:
-        parts.append(ui.TextDisplay(text))
+        parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
     if answer.citations:
-        parts += [ui.Separator(), ui.TextDisplay("**Sources**\n" + texts.source_lines(answer.citations))]
+        listed = "**Sources**\n" + texts.source_lines(answer.citations)
+        parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
         parts.append(row(*buttons))
@@ -135,7 +143,7 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Answe
 
 def asking(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
-) -> ui.LayoutView:
+) -> SanitizedView:
     """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
     lines = [
         *_noted(dict.fromkeys([*notices, *answer.notices])),
@@ -143,10 +151,11 @@ def asking(
     ]
     if checkpoint.missing:
         lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
-    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join(lines))]
+    links = links_of((*answer.citations, *answer.nearest))
+    parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
     listed = texts.source_lines(answer.citations) if answer.citations else _found(checkpoint.found)
     if listed:
-        parts += [ui.Separator(), ui.TextDisplay(listed)]
+        parts += [ui.Separator(), Text(listed, links=links)]
     if answer.citations:
         parts.append(row(AnswerButton.made("quotes", trace_id)))
     choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
@@ -159,13 +168,13 @@ def _found(found: Sequence[str]) -> str:
     return "\n".join(f"-# • {texts.plain(texts.clipped(one, 120))}" for one in found)
 
 
-def chosen(label: str, who: str) -> ui.LayoutView:
+def chosen(label: str, who: str) -> SanitizedView:
     """What stands in a card's place once somebody has chosen."""
     text = f"-# ✓ **{texts.plain(label)}** was chosen by {texts.plain(who)}."
     return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
 
 
-def failed(message: str, trace_id: str) -> ui.LayoutView:
+def failed(message: str, trace_id: str) -> SanitizedView:
     """That it did not work, and under which trace."""
     parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
     if trace_id:
@@ -184,7 +193,7 @@ def only_text(message: discord.Message) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def text_of(shown: ui.LayoutView) -> str:
+def text_of(shown: SanitizedView) -> str:
     """The words of a layout that is not sent yet, as ``only_text`` gives them once it is."""
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 

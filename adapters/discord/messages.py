@@ -7,22 +7,24 @@ back the first one. Interactions are answered under their token while it is good
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import discord
 import structlog
-from discord import ui
 
+from adapters.discord.api_responses import LimitedForLong
 from adapters.discord.layouts import only_text, text_of
 from adapters.discord.places import TOKEN_SECONDS, Address, Manner
-from adapters.discord.reaching import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, reaching
+from adapters.discord.reaching import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, TokenRefused, reaching
+from adapters.discord.sanitizer import SanitizedView, label, markdown
 from adapters.discord.text import thread_name
-from core.errors import Denied, FootnoteError, NotFound
+from core.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
 TYPING_SECONDS = 5.0
+THREAD_SECONDS = 15.0
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +44,10 @@ class Spot:
     def token_is_good(self) -> bool:
         """Whether the interaction can still be answered under its token."""
         return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
+
+    def without_reply(self) -> Self:
+        """The same place, referring to nothing."""
+        return replace(self, reply_to=None)
 
 
 def nonce(thread: str, subject: str, part: str) -> str:
@@ -69,7 +75,7 @@ class Messages:
         webhook.type = discord.WebhookType.application  # what an interaction's token stands for
         return webhook
 
-    async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
+    async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
         if spot.token_is_good and spot.private:
             async with reaching("answer privately"):
@@ -94,7 +100,7 @@ class Messages:
             await self.edit(spot, message.id, shown)
         return message.id
 
-    async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+    async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
         """Replace what a message of ours shows. Raises NotFound when it is gone."""
         if spot.token_is_good:
             try:
@@ -137,25 +143,56 @@ class Messages:
             return
 
     async def start_thread(self, address: Address, question: str) -> int | None:
-        """The thread on a question, named after it; None where we may start none, or none can be."""
+        """The thread on a question, named after it; None where we may start or fill none, or none can be started now.
+
+        Raises TokenRefused.
+        """
+        if not self._may_write_in_threads(address):
+            return None
+        for again in (True, False):
+            try:
+                return await self._started_thread(address, question)
+            except TokenRefused:
+                raise
+            except (PlatformUnavailable, Denied, NotFound, Refused) as error:
+                lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
+                if again and lost:  # it may stand, and only its answer be lost: that is asked for once
+                    continue
+                log.warning("no_thread", channel=address.channel, reason=str(error))
+                return None
+        return None
+
+    def _may_write_in_threads(self, address: Address) -> bool:
+        """Whether a thread that we start could be written to, as far as we know our permissions."""
+        guild = self._client().get_guild(int(address.guild))
+        channel = guild.get_channel(int(address.channel)) if guild is not None else None
+        if guild is None or channel is None:
+            return True
+        ours = channel.permissions_for(guild.me)
+        return ours.create_public_threads and ours.send_messages_in_threads
+
+    async def _started_thread(self, address: Address, question: str) -> int:
         channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
         message = channel.get_partial_message(int(address.message))
-        try:
-            async with reaching("start a thread"):
-                try:
-                    thread = await message.create_thread(
-                        name=thread_name(question), auto_archive_duration=THREAD_MINUTES
-                    )
-                except discord.HTTPException as error:
-                    if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
-                        return message.id
-                    raise
-        except (Denied, NotFound) as error:
-            log.warning("no_thread", channel=address.channel, reason=str(error))
-            return None
-        except Refused:
-            return None  # a kind of channel that has no threads
+        async with reaching("start a thread", THREAD_SECONDS):
+            try:
+                name = label(thread_name(question))
+                thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
+            except discord.HTTPException as error:
+                if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
+                    return message.id
+                raise
         return thread.id
+
+    async def archive_empty(self, thread_id: int) -> None:
+        """Put a thread of ours away, if nobody has said anything in it."""
+        async with reaching("put a thread away"):
+            thread = await self._client().fetch_channel(thread_id)
+            if not isinstance(thread, discord.Thread) or thread.archived:
+                return
+            beginning = discord.MessageType.thread_starter_message
+            if not [one async for one in thread.history(limit=2) if one.type is not beginning]:
+                await thread.edit(archived=True)
 
     async def direct_channel(self, user_id: int) -> int:
         """The channel of direct messages with someone. Raises Denied when they take none."""
@@ -171,15 +208,14 @@ class Messages:
         except FootnoteError:
             return
 
-    async def call_role(self, spot: Spot, role_id: int, text: str, key: str) -> None:
-        """Mention one role, and nobody else: the only mention there is."""
+    async def call_role(self, spot: Spot, role_id: int, text: str, link: str, key: str) -> None:
+        """Mention one role, and nobody else: the only mention there is. ``link`` leads to what it is about."""
         allowed = discord.AllowedMentions(
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
+        words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
         async with reaching("ask a person"):
-            await self._channel(spot).send(
-                f"<@&{role_id}> {text}", nonce=key, allowed_mentions=allowed, suppress_embeds=True
-            )
+            await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
 
 
 def spot_of(address: Address, channel: int | None = None) -> Spot:

@@ -5,7 +5,6 @@ one that another process heard.
 """
 
 import asyncio
-import itertools
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
@@ -16,12 +15,14 @@ import structlog
 
 from adapters.controls import MUTED, UNMUTED, Controls
 from adapters.discord import layouts
+from adapters.discord.answer_messages import AnswerMessages, Pauses
 from adapters.discord.attachments import texts_of
 from adapters.discord.cards import JobCards
-from adapters.discord.client import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
+from adapters.discord.client import FootnoteClient
 from adapters.discord.commands import Commands
 from adapters.discord.context import earlier
 from adapters.discord.endpoints import point_at
+from adapters.discord.gateway_connection import GatewayConnection
 from adapters.discord.identifying import Identifying
 from adapters.discord.intake import Intake
 from adapters.discord.kb_commands import KbGroup
@@ -33,7 +34,7 @@ from adapters.discord.places import PLATFORM, Address, Manner
 from adapters.discord.presses import DiscordPresses, role_of
 from adapters.discord.readers import Readers
 from adapters.discord.shown import ShownAnswers
-from adapters.discord.surface import PACE_SECONDS, DiscordSurface, Pace
+from adapters.discord.surface import PACE_SECONDS, PAUSES, DiscordSurface, Pace
 from adapters.discord.wordings import Wordings
 from adapters.endings import look_after
 from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
@@ -41,15 +42,13 @@ from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
 from adapters.platform import Posting
 from core.attention import Attention
 from core.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable
+from core.errors import FootnoteError, PlatformUnavailable
 from core.ingestion.parsed import Parsed
 from core.places import PlaceSettings
 from core.ports import Checkpoints, Inbox, Postings
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
-NOT_YET = "it is not connected yet"
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
 Parse = Callable[[str, bytes], Awaitable[Parsed]]
@@ -81,16 +80,14 @@ class DiscordPlatform:
         api_url: str | None = None,
         gateway_url: str | None = None,
         pace_seconds: float = PACE_SECONDS,
+        pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
-        self._token = token
-        self._postings = postings
         self._controls = controls
         self._parse = parse
         self._pace_seconds = pace_seconds
-        self._client: FootnoteClient | None = None
-        self._waiting_for = NOT_YET
-        self._connected = asyncio.Event()
+        self._pauses = pauses
+        self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identifying = Identifying(controls.preferences)
         self._intake = Intake(inbox)
@@ -140,23 +137,19 @@ class DiscordPlatform:
 
     def client(self) -> FootnoteClient:
         """The client that is connected now. Raises PlatformUnavailable before there is one."""
-        if self._client is None:
+        if self._connection.client is None:
             raise PlatformUnavailable("Discord is not connected yet.")
-        return self._client
+        return self._connection.client
 
     async def connected(self) -> None:
         """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
-        try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                await self._connected.wait()
-        except TimeoutError:
-            raise PlatformUnavailable("Discord is not connected yet.") from None
+        await self._connection.wait_until_ready(CONNECT_SECONDS)
 
     # --- the connection
 
     def waiting_for(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._waiting_for
+        return self._connection.waiting_for()
 
     def seams(self) -> PlatformSeams:
         """What it lends to the knowledge desk."""
@@ -167,13 +160,13 @@ class DiscordPlatform:
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set.
+        """Stay connected until ``stop`` is set, whatever Discord does: ``waiting_for`` says what is wrong.
 
-        Raises ConfigurationError when Discord refuses the token. A missing intent is logged with its remedy, and we
-        go on with what can be heard without it: mentions, direct messages and commands.
+        A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
+        messages and commands.
         """
         taking = asyncio.create_task(self._intake.run())
-        connecting = asyncio.create_task(self._connect())
+        connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
         try:
@@ -190,10 +183,11 @@ class DiscordPlatform:
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
-        self._waiting_for = "it is closing"
+        self._connection.closing()
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
-        socket = self._client.ws if self._client is not None else None
+        client = self._connection.client
+        socket = client.ws if client is not None else None
         if socket is not None:  # None until the first connection stands, whatever the library's types say
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -202,10 +196,10 @@ class DiscordPlatform:
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
         await self._listening.close()
-        if self._client is not None:
+        if self._connection.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
-                    await self._client.close()
+                    await self._connection.client.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -213,66 +207,24 @@ class DiscordPlatform:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _connect(self) -> None:
-        content = True
-        while True:
-            client = await self._logged_in(content=content)
-            try:
-                if content and not reads_content(client):
-                    content = await self._without_content(client)
-                    continue
-                self._client = client
-                await client.connect(reconnect=True)
-            except discord.PrivilegedIntentsRequired:
-                if not content:
-                    raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
-                content = await self._without_content(client)
-            except discord.ConnectionClosed as error:
-                await client.close()
-                remedy = "footnote doctor says what is missing."
-                raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
-            else:
-                return
-
-    async def _logged_in(self, *, content: bool) -> FootnoteClient:
-        """A client that Discord has let in. It is asked until it answers, which is logged once and told as we wait.
-
-        Raises ConfigurationError when Discord refuses the token.
-        """
-        for attempt in itertools.count():
-            client = self._new_client(content=content)
-            try:
-                await logged_in(client, self._token)
-            except PlatformUnavailable as error:
-                await client.close()
-                self._waiting_for = str(error)
-                if not attempt:
-                    log.warning("discord_away", reason=str(error))
-            except BaseException:
-                await client.close()
-                raise
-            else:
-                self._waiting_for = NOT_YET
-                return client
-            await asyncio.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
-        raise AssertionError("it is asked for ever")
-
-    async def _without_content(self, client: FootnoteClient) -> bool:
-        """Say what to switch on, and give this client up for one that asks for less."""
-        log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)
-        await client.close()
-        return False
-
-    def _new_client(self, *, content: bool) -> FootnoteClient:
+    def _new_client(self, content: bool) -> FootnoteClient:
         client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
         self._commands.register(client.tree)
         return client
 
     async def ready(self) -> None:
-        """The connection stands: commands that have changed are registered."""
-        self._connected.set()
+        """A session stands: commands that have changed are registered."""
+        self._connection.established()
         await self._commands.sync(self.client().tree)
-        self._waiting_for = ""
+        self._connection.serving()
+
+    def resumed(self) -> None:
+        """The session goes on."""
+        self._connection.resumed()
+
+    def disconnected(self) -> None:
+        """The connection is lost."""
+        self._connection.disconnected()
 
     # --- what the gateway tells
 
@@ -319,6 +271,7 @@ class DiscordPlatform:
             connected=self.connected,
             extras=extras,
             seconds=self._pace_seconds,
+            pauses=self._pauses,
         )
 
     def _pace(self, subject: str) -> Pace:
@@ -389,21 +342,22 @@ class DiscordPlatform:
         try:
             spot = Spot(await self.messages.direct_channel(int(address.asker)))
             about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
-            await self.messages.post(spot, layouts.said(text + about), key)
+            await self.messages.post(spot, layouts.said(text + about, mentions=True), key)
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
     async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.connected()
-        names = [name for name in posting.values if name == "message" or name.startswith("part-")]
-        spot = spot_of(Address.of(message.address), int(posting.get("channel") or message.address["channel"]))
         self._pace(f"{posting.thread} {posting.subject}").stop()
-        for name in names:
-            if posting.get(name):
-                with suppress(FootnoteError):
-                    await self.messages.remove(spot, int(posting.get(name)))
-                await posting.keep(**{name: ""})
+        await AnswerMessages(
+            posting=posting,
+            address=Address.of(message.address),
+            question=message.text,
+            messages=self.messages,
+            moved=lambda _: None,
+            pauses=self._pauses,
+        ).withdraw()
 
 
 async def _wait(stop: asyncio.Event) -> None:

@@ -28,6 +28,7 @@ from adapters.discord.intake import Intake
 from adapters.discord.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.places import Address, Manner, person_of
 from adapters.discord.readers import Readers
+from adapters.discord.sanitizer import SanitizedView
 from adapters.discord.shown import Shown, ShownAnswers
 from adapters.discord.telling import LOOK_UP_SECONDS, TRY_AGAIN, answering, is_admin, tell
 from adapters.discord.text import clipped, pieces, plain, quote_blocks
@@ -265,7 +266,9 @@ class DiscordPresses:
         quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:5]:
-            await press.followup.send(view=layouts.said(part), ephemeral=True, allowed_mentions=NOBODY)
+            await press.followup.send(
+                view=layouts.said(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
+            )
 
     async def audience(self, press: Press) -> Audience:
         """What the one who pressed may read here, for their own eyes."""
@@ -282,9 +285,10 @@ class DiscordPresses:
             return await tell(press, "Somebody has been asked about this answer already.")
         await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
         link = press.message.jump_url if press.message is not None else ""
-        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this: {link}"
+        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(press.channel_id, press.guild_id)
-        await self._messages.call_role(spot, role, text, nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}"))
+        key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
+        await self._messages.call_role(spot, role, text, link, key)
         return await tell(press, "I have asked for a person to look at it.")
 
     async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
@@ -345,7 +349,7 @@ def role_of(handoff: str) -> int | None:
     return int(found.group()) if found else None
 
 
-def _shared(turn: Turn, by: str) -> list[ui.LayoutView]:
+def _shared(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = pieces(turn.answer, turn.citations)
@@ -353,5 +357,7 @@ def _shared(turn: Turn, by: str) -> list[ui.LayoutView]:
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
     last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
-    earlier = [layouts.piece(part, "" if number else question) for number, part in enumerate(parts[:-1])]
+    earlier = [
+        layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+    ]
     return [*earlier, last]

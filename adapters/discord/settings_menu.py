@@ -13,6 +13,7 @@ from adapters.discord.buttons import PlaceMenu, RoleMenu
 from adapters.discord.forms import form_of
 from adapters.discord.layouts import layout, row
 from adapters.discord.presses import role_of
+from adapters.discord.sanitizer import SanitizedForm, SanitizedView, Text
 from adapters.discord.text import clipped, plain
 from core.inquiry import Behaviour, Profile
 from core.places import PlaceSettings, ReplyStyle
@@ -21,10 +22,10 @@ DEFAULT = "default"
 OTHER = "other"
 
 
-def menu(place_id: int, applies: PlaceSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> ui.LayoutView:
+def menu(place_id: int, applies: PlaceSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> SanitizedView:
     """The settings of one channel or category, as they are."""
     lines = [f"**How I answer in <#{place_id}>**", *_explained(applies, chosen)]
-    head = ui.TextDisplay[ui.LayoutView](clipped("\n".join(lines), 2_500))
+    head = Text(clipped("\n".join(lines), 2_500), mentions=True)
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
         _manner(place_id, chosen),
@@ -126,7 +127,7 @@ def changed(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> Set
     )
 
 
-def languages_form(place_id: str) -> ui.Modal:
+def languages_form(place_id: str) -> SanitizedForm:
     """The one setting that is typed."""
     field = ui.TextInput[ui.Modal](required=False, max_length=200, custom_id="languages", placeholder="English, German")
     label: ui.Label[ui.Modal] = ui.Label(text="Languages to answer in; empty: the asker's", component=field)

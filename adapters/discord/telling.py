@@ -18,9 +18,9 @@ WENT_WRONG = "Something went wrong on my side. Please try again."
 log = structlog.get_logger(__name__)
 
 
-async def tell(press: Press, text: str) -> None:
+async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
     """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
-    shown = layouts.said(text)
+    shown = layouts.said(text, mentions=mentions)
     try:
         if press.response.is_done():
             await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)

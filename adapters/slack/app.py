@@ -34,9 +34,9 @@ from adapters.slack.knowledge import SlackKnowledge
 from adapters.slack.platform import Parse, SlackThreads
 from adapters.slack.press import Press, who_sent
 from adapters.slack.presses import Presses
+from adapters.slack.sanitizer import acknowledge
 from adapters.slack.sessions import Sessions
 from adapters.slack.socket import RETRY_SECONDS, Ear, quiet_logger
-from adapters.slack.text import escaped
 from adapters.slack.web import Refusal, Web, fatal
 from adapters.slack.workplace import Workplace
 from core.conversation import ThreadKey
@@ -289,7 +289,7 @@ class SlackPlatform(SlackThreads):
         shown = list(press.shown)
         if press.ephemeral:
             layout = await self._presses.settled(press.thread, checkpoint, press.user, shown)
-            await respond(text="Chosen.", blocks=layout, replace_original=True)
+            await self.workplace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
             await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
 
@@ -297,7 +297,7 @@ class SlackPlatform(SlackThreads):
         try:
             kept = await self._presses.narrow(body)
         except Unavailable:
-            await ack(response_action="errors", errors={"narrow": TRY_AGAIN})
+            await acknowledge(ack, errors={"narrow": TRY_AGAIN})
             return
         await ack()
         if kept is not None and kept[1]:
@@ -311,10 +311,10 @@ class SlackPlatform(SlackThreads):
                 reply = await self._presses.reason(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
-            await ack(response_action="errors", errors={"reason": TRY_AGAIN})
+            await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
         if reply is not None and not reply.ok:
-            await ack(response_action="errors", errors={"answer": reply.text})
+            await acknowledge(ack, errors={"answer": reply.text})
             return
         await ack()
         if reply is not None and self._knowledge is not None:
@@ -327,7 +327,7 @@ class SlackPlatform(SlackThreads):
         try:
             await self._commands.save_settings(body)
         except FootnoteError as error:
-            await ack(response_action="errors", errors={"profile": str(error)})
+            await acknowledge(ack, errors={"profile": str(error)})
             return
         await ack()
 
@@ -335,7 +335,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         press = Press.of(body)
         if await self._honestly(self._presses.share(press), press.thread, press.user):
-            await respond(delete_original=True)
+            await self.workplace.web.answer(respond, delete_original=True)
 
     def _commanded(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
@@ -348,7 +348,7 @@ class SlackPlatform(SlackThreads):
                 log.exception("command_failed")
                 told = WENT_WRONG
             if told:
-                await respond(text=escaped(told), response_type="ephemeral")
+                await self.workplace.web.answer(respond, text=told, response_type="ephemeral")
 
         return listener
 
@@ -361,7 +361,9 @@ class SlackPlatform(SlackThreads):
                 told = str(error)
             if told:
                 text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
-                await respond(text=text, blocks=layout, response_type="ephemeral", replace_original=False)
+                await self.workplace.web.answer(
+                    respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
+                )
 
         return listener
 

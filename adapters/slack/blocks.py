@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adapters.relay import Step, StepState
+from adapters.slack.sanitizer import Permitted, permit, permit_as_shown
+from adapters.slack.sanitizer import markdown as sanitized
 from adapters.slack.text import escaped, link, safe_markdown, shortened
 from adapters.splitting import split_markdown
 from core.answer import Answer, Citation, Outcome, Support
@@ -98,6 +100,16 @@ def _line(step: Step) -> str:
 # --- when it is done
 
 
+def answer_part(text: str, answer: Answer) -> Block:
+    """A part of an answer's text, in which the answer's sources may be links."""
+    return permit(markdown(text), links=tuple(links_of(answer)))
+
+
+def has_links(text: str, answer: Answer) -> bool:
+    """Whether this part of an answer has a link in it; a stream shows none."""
+    return sanitized(text, Permitted(links_of(answer))) != sanitized(text, Permitted())
+
+
 def answer_parts(answer: Answer) -> tuple[str, ...]:
     """The answer's text, safe and split, a piece for each message."""
     return split_markdown(safe_markdown(answer.text, links_of(answer)), PART)
@@ -123,7 +135,7 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
             rows[-1]["text"]["text"] = f"{last}\n{line}"
         else:
             rows.append(section(line))
-    return rows
+    return [permit(row, links=[one.url for one in citations]) for row in rows]
 
 
 def source_line(source: Citation) -> str:
@@ -180,7 +192,7 @@ def cost(answer: Answer, trace_id: str) -> str:
 
 def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
     """A checkpoint: what was found, what is missing, and the choices."""
-    rows = [markdown(shortened(safe_markdown(checkpoint.message, links_of(answer)), 4_000))]
+    rows = [answer_part(shortened(safe_markdown(checkpoint.message, links_of(answer)), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
     elif checkpoint.found:
@@ -197,7 +209,7 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
 
 def settled_card(blocks: Sequence[Block], what: str) -> list[Block]:
     """The card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
-    kept = [block for block in blocks if block.get("type") != "actions"]
+    kept = permit_as_shown([block for block in blocks if block.get("type") != "actions"])
     return [*kept, context(what)]
 
 

@@ -19,6 +19,8 @@ from adapters.slack.home import Home
 from adapters.slack.kb_words import KB
 from adapters.slack.knowledge import Filed, Shown, SlackKnowledge, said
 from adapters.slack.press import Press, who_sent
+from adapters.slack.sanitizer import acknowledge
+from adapters.slack.web import Web
 from core.errors import FootnoteError, Unavailable
 
 TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
@@ -50,20 +52,20 @@ class KbListeners:
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(respond, await _honestly(self._knowledge.command(Given.of(body))))
+        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.command(Given.of(body))))
 
     async def _pressed(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
         shown = await _honestly(self._knowledge.pressed(press))
         if not press.home:
-            await _show(respond, shown, in_place=True)
+            await _show(self._home.workplace.web, respond, shown, in_place=True)
         elif shown is not None:
             await _honestly(self._home.publish(press.thread.space, press.user, shown.lead))
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(respond, await _honestly(self._knowledge.cancel(Press.of(body))))
+        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.cancel(Press.of(body))))
 
     async def _names(self, ack: Ack, body: Body) -> None:
         try:
@@ -72,7 +74,7 @@ class KbListeners:
         except (FootnoteError, TimeoutError) as error:
             log.info("names_not_found", reason=str(error) or "timeout")
             found = []
-        await ack(options=found)
+        await acknowledge(ack, options=found)
 
     async def _form(self, ack: Ack, body: Body) -> None:
         try:
@@ -80,11 +82,11 @@ class KbListeners:
                 filed = await self._knowledge.submitted(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
-            await ack(response_action="errors", errors={"link": TRY_AGAIN})
+            await acknowledge(ack, errors={"link": TRY_AGAIN})
             await _honestly(self._knowledge.reopen(body))
             return
         if filed.errors:
-            await ack(response_action="errors", errors=dict(filed.errors))
+            await acknowledge(ack, errors=filed.errors)
             return
         await ack()
         await self._follow(filed, body)
@@ -107,12 +109,12 @@ async def _honestly(work: Awaitable[Shown | None]) -> Shown | None:
         return said(WENT_WRONG)
 
 
-async def _show(respond: Ack, shown: Shown | None, *, in_place: bool = False) -> None:
+async def _show(web: Web, respond: Ack, shown: Shown | None, *, in_place: bool = False) -> None:
     """For the one who asked; ``in_place`` of what stood there."""
     if shown is None:
         return
     words = {"text": blocks.fallback(shown.text), "blocks": shown.blocks, "response_type": "ephemeral"}
     try:
-        await respond(**words, replace_original=in_place, unfurl_links=False, unfurl_media=False)
+        await web.answer(respond, **words, replace_original=in_place, unfurl_links=False, unfurl_media=False)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         log.info("not_shown", reason=type(error).__name__)

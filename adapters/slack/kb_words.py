@@ -8,7 +8,7 @@ KB = "/kb"
 USAGE = "ingest LINK | list | show | remove | restore | refresh | schedule | create | describe | grant | revoke | jobs"
 HELP = (
     f"`{KB}` alone opens a form: files, a link, or this channel.\n"
-    f"`{KB} {USAGE} | status | cancel | proposals | approve | reject`\n"
+    f"`{KB} {USAGE} | status | repair | cancel | proposals | approve | reject`\n"
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
     "so many pages, `--every daily|weekly|never`, `--page N`, and `--yes` to confirm."
 )

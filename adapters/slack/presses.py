@@ -16,6 +16,7 @@ from adapters.slack.intake import PLATFORM, Intake, person_id
 from adapters.slack.knowledge import FORM_EXPIRED, SlackKnowledge
 from adapters.slack.offers import Taken
 from adapters.slack.press import Body, Press, who_sent
+from adapters.slack.sanitizer import permit
 from adapters.slack.text import escaped, group_call
 from adapters.slack.web import Refusal
 from adapters.slack.workplace import Workplace
@@ -171,7 +172,8 @@ class Presses:
 
     async def hand_over(self, press: Press) -> None:
         """Call the channel's configured group, once for each answer."""
-        group = group_call((await self.workplace.settings(press.thread)).handoff)
+        handoff = (await self.workplace.settings(press.thread)).handoff
+        group = group_call(handoff)
         if not group:
             await self.workplace.whisper(press.thread, press.user, "No group is set up to be called here.")
             return
@@ -184,7 +186,7 @@ class Presses:
         await self.workplace.postings.keep(str(press.thread), subject, {"by": press.person})
         name = escaped(await self.workplace.directory.name(press.user))
         words = f"{group} {name} asks for a person: “{escaped(turn.question[:1_500])}”"
-        await self.workplace.say(press.thread, "A person is asked for.", [blocks.section(words)])
+        await self.workplace.say(press.thread, "A person is asked for.", [permit(blocks.section(words), group=handoff)])
 
     async def share(self, press: Press) -> bool:
         """Show a private answer to the channel, if the channel may read it. Whether it is shown."""
@@ -204,12 +206,12 @@ class Presses:
         name = escaped(await self.workplace.directory.name(press.user))
         asked = blocks.context(f"{name} asked: “{escaped(turn.question[:300])}”")
         for part in parts[:-1]:
-            await self.workplace.say(press.thread, turn.answer, [blocks.markdown(part)])
+            await self.workplace.say(press.thread, turn.answer, [blocks.answer_part(part, answer)])
         foot = blocks.sources(turn.citations)
         if turn.citations:
             shown = [blocks.button("Show quotes", blocks.QUOTES, press.value)]
             foot.append({"type": "actions", "block_id": "footnote_answer", "elements": shown})
-        last = [asked, blocks.markdown(parts[-1]), *foot, blocks.feedback(press.value)]
+        last = [asked, blocks.answer_part(parts[-1], answer), *foot, blocks.feedback(press.value)]
         await self.workplace.say(press.thread, turn.answer, last)
         return True
 

@@ -350,9 +350,9 @@ class SlackSurface:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
         foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
-        layouts = [[blocks.markdown(part)] if part.strip() else [] for part in parts]
+        layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
-        streamed = len(parts) == 1 and self._text.strip() == parts[0].strip()
+        streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
         await self._finish(layouts, answer.text, "done", below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self._remember_latest()

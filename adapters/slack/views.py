@@ -9,6 +9,7 @@ from typing import Any
 
 from adapters.controls import CHECKPOINT_LABELS, HELP, REPLY_LABELS, Condition, Quotes, SettingsForm, Shelf
 from adapters.slack import blocks
+from adapters.slack.sanitizer import permit
 from adapters.slack.text import escaped, shortened
 from core.inquiry import Behaviour, Profile
 
@@ -49,7 +50,8 @@ def quotes(found: Quotes) -> View:
     """The exact passages behind an answer."""
     rows: list[blocks.Block] = [blocks.context(f"“{escaped(shortened(found.question, 300))}”")]
     for source in found.citations[:MOST_QUOTES]:
-        rows += [blocks.section(blocks.source_line(source)), blocks.plain(f"“{source.quote}”")]
+        named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
+        rows += [named, blocks.plain(f"“{source.quote}”")]
         rows.append({"type": "divider"})
     if found.withheld:
         rows.append(blocks.context(f"{found.withheld} more from knowledge that you may not read now."))

@@ -7,7 +7,7 @@ what is only nice to have sooner, such as one more piece of a stream. Neither re
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.sanitizer import CallSanitizer
 from core.errors import ConfigurationError, DocumentRejected, FetchRefused, PlatformUnavailable
 
 PATIENCE = 120.0  # seconds that a call which has to arrive may take, rate limits waited out
@@ -98,6 +99,7 @@ class Web:
         self._eager: AsyncWebClient | None = None
         self._patient: AsyncWebClient | None = None
         self._closed = False
+        self._sanitizer = CallSanitizer()
         self.pace = Pace()
 
     @property
@@ -125,7 +127,7 @@ class Web:
         async with _deadline(method, PATIENCE):
             for left in reversed(range(tries)):
                 try:
-                    return await _call(self._patient, method, arguments)
+                    return await self._call(self._patient, method, arguments)
                 except Uncertain:
                     if not left:
                         raise
@@ -138,11 +140,24 @@ class Web:
         assert self._eager is not None
         try:
             async with _deadline(method, EAGERNESS):
-                return await _call(self._eager, method, arguments)
+                return await self._call(self._eager, method, arguments)
         except Refusal as refusal:
             if refusal.retry_after:
                 self.pace.close(method, refusal.retry_after)
             raise
+
+    async def _call(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""
+        answer = await _call(client, method, self._sanitizer.sanitize(method, arguments))
+        if method == "auth.test":
+            self._sanitizer.workspace = str(answer.get("url") or "")
+        elif method == "chat.startStream":
+            self._sanitizer.started(str(arguments.get("channel")), str(answer.get("ts")))
+        return answer
+
+    async def answer(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:
+        """Answer a command or a press through the address that Slack gave for it; ``respond`` is Bolt's."""
+        await respond(**self._sanitizer.message(message))
 
     async def granted_scopes(self) -> frozenset[str]:
         """The scopes that the token holds, from the header of ``auth.test``. Raises Refusal."""

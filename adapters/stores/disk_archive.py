@@ -9,11 +9,12 @@ import hashlib
 import os
 import secrets
 import time
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
 
 from core.errors import DocumentRejected
-from core.ingestion.shelves import Archive
+from core.ingestion.archive import Archive
 
 
 class DiskArchive(Archive):
@@ -41,9 +42,9 @@ class DiskArchive(Archive):
         """Remove them, if they are there."""
         await asyncio.to_thread(self._path(name).unlink, missing_ok=True)
 
-    async def sweep(self, older_than: timedelta) -> int:
-        """Remove everything that was kept longer ago; how many."""
-        return await asyncio.to_thread(self._sweep, time.time() - older_than.total_seconds())
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
+        """Remove everything that was kept longer ago, but for what these names name; how many."""
+        return await asyncio.to_thread(self._sweep, time.time() - older_than.total_seconds(), sparing)
 
     def _path(self, name: str) -> Path:
         """Where it lies: under a digest, because names come from outside."""
@@ -61,10 +62,12 @@ class DiskArchive(Archive):
         finally:
             draft.unlink(missing_ok=True)
 
-    def _sweep(self, before: float) -> int:
+    def _sweep(self, before: float, sparing: Collection[str]) -> int:
         if not self._folder.is_dir():
             return 0
-        old = [path for path in self._folder.iterdir() if path.is_file() and path.stat().st_mtime < before]
+        spared = {self._path(name) for name in sparing}
+        files = (path for path in self._folder.iterdir() if path not in spared and path.is_file())
+        old = [path for path in files if path.stat().st_mtime < before]
         for path in old:
             path.unlink(missing_ok=True)
         return len(old)

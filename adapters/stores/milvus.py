@@ -6,14 +6,14 @@ document is visible is the catalogue's business: here several versions may stand
 """
 
 import asyncio
-import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
+from adapters.stores.collection_record import CollectionRecord
 from adapters.stores.milvus_connection import MilvusConnection
 from adapters.stores.milvus_rows import (
     FIELDS,
@@ -35,7 +35,7 @@ from adapters.stores.milvus_rows import (
     within,
 )
 from adapters.stores.milvus_search import INDEXED_FROM, SAMPLED, Reach, Search
-from core.errors import IndexMismatch, StoreUnavailable
+from core.errors import StoreUnavailable
 from core.knowledge import Passage, Section
 from core.ports import Legs, Scope
 from core.retrieval.sections import assemble
@@ -88,6 +88,7 @@ class MilvusIndex:
         self._collection = collection
         self._opened = asyncio.Event()
         self._shelved = True
+        self._record = CollectionRecord(model, dimension)
         self._rows, self._counted = 0, 0.0
         self._reach: Reach | None = None
         self.state = IndexState.CLOSED
@@ -103,6 +104,11 @@ class MilvusIndex:
     def ready(self) -> bool:
         """Whether it answers at once. Opening takes about 5 s for 100,000 passages and two minutes for 1,000,000."""
         return self.state is IndexState.READY
+
+    @property
+    def identity(self) -> str:
+        """Which index this is: given to a collection as it is created. What the first version created has none."""
+        return self._record.identity
 
     @property
     def holding(self) -> bool:
@@ -203,7 +209,14 @@ class MilvusIndex:
         found: dict[str, Vectors] = {}
         by_key = {key(passage_id): passage_id for passage_id in passage_ids}
         for batch in _batches(list(by_key), _LOOKUP):
-            for row in await self._query(one_of("id", (by_key[name] for name in batch)), ["id", "vector"], len(batch)):
+            condition = one_of("id", (by_key[name] for name in batch))
+            try:
+                rows = await self._query(condition, ["id", "vector"], len(batch))
+            except StoreUnavailable:
+                if await self._count(""):
+                    raise
+                return {}  # of an empty collection Milvus Lite refuses the vectors, rather than say that it has none
+            for row in rows:
                 found[by_key[row["id"]]] = np.asarray(row["vector"], dtype=np.float32)
         return found
 
@@ -227,6 +240,18 @@ class MilvusIndex:
         if scope is not None and sees_nothing(scope):
             return 0
         return await self._count("" if scope is None else within(scope))
+
+    async def passage_counts(self, versions: Mapping[str, str]) -> Mapping[str, int]:
+        """How many passages of exactly these versions of documents there are."""
+        found: Counter[str] = Counter()
+        for some in _batches(sorted(versions), _LOOKUP):
+            present = await self._every(
+                one_of("document", some),
+                ["document", "version"],
+                lambda rows: Counter((unquote(row["document"]), unquote(row["version"])) for row in rows),
+            )
+            found.update({document: present[document, versions[document]] for document in some})
+        return found
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
         """Every document id present, with its versions."""
@@ -339,13 +364,8 @@ class MilvusIndex:
                 if not client.has_collection(self._collection, timeout=_READ_SECONDS):
                     raise  # else another process created it just now
         described = client.describe_collection(self._collection, timeout=_READ_SECONDS)
-        found = _remembered(described)
-        if found != (self._model, self._dimension):
-            raise IndexMismatch(
-                f"The index was written with {found[0]} ({found[1]} dimensions), "
-                f"and EMBEDDING_MODEL is {self._model} ({self._dimension}).",
-                remedy=f"Set EMBEDDING_MODEL back to {found[0]}, or MILVUS_URI to a new place and ingest again.",
-            )
+        self._record = CollectionRecord.of(described.get("description") or "")
+        self._record.check(self._model, self._dimension)
         self._shelved = any(field["name"] == SHELF for field in described["fields"])
         if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(_INDEXED):
             self._create_indexes(client)  # now, or where an earlier start was cut short
@@ -353,9 +373,9 @@ class MilvusIndex:
     def _create(self, client: Any) -> None:
         from pymilvus import DataType, Function, FunctionType
 
-        remembered = json.dumps({"model": self._model, "dimension": self._dimension})
         # In the description, not in a property: Milvus Lite forgets properties.
-        schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=remembered)
+        remembered = CollectionRecord.new(self._model, self._dimension)
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=remembered.to_json())
         schema.add_field("id", DataType.VARCHAR, max_length=KEY_BYTES, is_primary=True)
         for name in ("knowledge_base", "document", "version", "section"):
             schema.add_field(name, DataType.VARCHAR, max_length=KEY_BYTES)
@@ -428,12 +448,3 @@ def _scored(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], .
 def _batches(items: list[T], size: int) -> Iterator[list[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-def _remembered(described: Mapping[str, Any]) -> tuple[str, int]:
-    """The model and dimension that a collection was written with."""
-    try:
-        record = json.loads(described.get("description") or "")
-        return str(record["model"]), int(record["dimension"])
-    except (ValueError, KeyError, TypeError):
-        return "something else", 0

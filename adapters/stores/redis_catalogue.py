@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from redis.asyncio import Redis
 
 from adapters.stores.redis_connection import reaching
-from adapters.stores.redis_keys import BASES, DOCUMENTS, HOMES, VERSIONS
+from adapters.stores.redis_keys import BASES, DOCUMENTS, HOMES, INDEX, VERSIONS
 from core.knowledge import Document, KnowledgeBase
 from core.ports import Catalogue
 from core.serial import from_json, to_json
@@ -125,6 +125,16 @@ class RedisCatalogue(Catalogue):
                 asked = json.dumps(wanted, ensure_ascii=False)
                 found = json.loads(await self._visible(keys=[VERSIONS], args=[asked]))
         return {name: version for name, version in zip(wanted, found, strict=True) if isinstance(version, str)}
+
+    async def index_identity(self) -> str:
+        """Which index the passages of these documents are in."""
+        async with reaching():
+            return str(await self._client.get(INDEX) or "")
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
+        async with reaching():
+            await self._client.set(INDEX, identity)
 
 
 def _document(stored: str) -> Document:

@@ -15,6 +15,8 @@ BASES = f"{PREFIX}:{{catalogue}}:bases"
 VERSIONS = f"{PREFIX}:{{catalogue}}:versions"
 HOMES = f"{PREFIX}:{{catalogue}}:homes"
 DOCUMENTS = f"{PREFIX}:{{catalogue}}:documents:"
+INDEX = f"{PREFIX}:{{catalogue}}:index"
+SCHEMA = f"{PREFIX}:schema"
 COUNTERS = f"{PREFIX}:counters"
 DUE = f"{PREFIX}:checkpoints:due"
 FEEDBACK = f"{PREFIX}:{{feedback}}:words"
@@ -95,6 +97,9 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
 def posting_key(thread: str, subject: str) -> str:
     """What is noted of one question's messages."""
     return tagged(thread, "posting", subject)
+
+
+EVERY_POSTING = f"{PREFIX}:*:posting:*"
 
 
 def called_off_key(thread: str, subject: str) -> str:

@@ -1,6 +1,7 @@
 """An index in this process's memory: exact vectors, exact BM25, nothing to start. For tests and small shows."""
 
 import math
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ class InProcessIndex:
 
     def __init__(self, *, dimension: int | None = None) -> None:
         self.ready = True
+        self.identity = uuid.uuid4().hex
         self._dimension = dimension
         self._passages: dict[str, Passage] = {}
         self._vectors: dict[str, Vectors] = {}
@@ -62,6 +64,10 @@ class InProcessIndex:
         """All passages of one version of a document, in reading order."""
         found = [p for p in self._within(scope) if p.document == document and p.version == version]
         return sorted(found, key=lambda passage: passage.ordinal)
+
+    async def passage_counts(self, versions: Mapping[str, str]) -> Mapping[str, int]:
+        """How many passages of exactly these versions of documents there are."""
+        return Counter(p.document for p in self._passages.values() if versions.get(p.document) == p.version)
 
     async def count(self, scope: Scope | None = None) -> int:
         """How many passages there are; of everything when scope is None."""

@@ -1,13 +1,14 @@
 """Jobs, removals, schedules, proposals and what is set aside, in plain dictionaries, for tests."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from adapters.testing.stores import InProcessState
 from core.errors import Busy
+from core.ingestion.archive import Archive
 from core.ingestion.jobs import Job, JobItem, Jobs
-from core.ingestion.shelves import Archive, Decision, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.shelves import Decision, Every, Proposal, Removed, Schedule, ShelfRecords
 from core.ingestion.sites import Site
 
 
@@ -150,6 +151,6 @@ class InProcessArchive(Archive):
         """Remove them, if they are there."""
         self.kept.pop(name, None)
 
-    async def sweep(self, older_than: timedelta) -> int:
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
         """Nothing is old."""
         return 0

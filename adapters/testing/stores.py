@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from core.conversation import ThreadKey, Turn
+from core.erasure import fields_about, mentions
 from core.errors import LeaseLost
 from core.events import AnswerDelta, TracedEvent
 from core.evidence import Evidence, EvidenceLibrary
@@ -114,19 +115,24 @@ class InProcessMemory(Memory):
 
     async def forget_person(self, person_id: str) -> int:
         """Remove every turn this person asked and all else that holds their words; how many turns."""
-        removed = 0
+        removed, traces = 0, [trace for trace, owner in self._state.traced_people.items() if owner == person_id]
         for key in self._state.spoke.pop(person_id, set()) & self._state.threads.keys():
             record = self._state.threads[key]
             theirs = [turn.trace_id for turn in record.turns if turn.asker.id == person_id]
+            traces += theirs
             self._state.threads[key] = _without(record, person_id)
             removed += len(theirs)
             self._drop_traces(theirs)
         for checkpoint_id, parked in list(self._state.parked.items()):
             if parked.checkpoint.asker.id == person_id:
                 self._drop_checkpoint(checkpoint_id)
-        self._drop_traces([trace for trace, owner in self._state.traced_people.items() if owner == person_id])
+        self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
         self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
+        self._drop_postings([posted for posted in self._state.postings if mentions(" ".join(posted), person_id)])
+        for values in self._state.postings.values():
+            for name in fields_about(values, person_id, traces):
+                del values[name]
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
@@ -257,6 +263,7 @@ class InProcessCatalogue(Catalogue):
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
+        self._index = ""
         self._documents: dict[str, Document] = {}
 
     async def bases(self) -> Sequence[KnowledgeBase]:
@@ -294,6 +301,14 @@ class InProcessCatalogue(Catalogue):
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """The visible version of each of these documents; invisible ones are absent."""
         return {name: self._documents[name].version for name in document_ids if name in self._documents}
+
+    async def index_identity(self) -> str:
+        """Which index the passages are in."""
+        return self._index
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
+        self._index = identity
 
 
 class InProcessFeedbackBox(FeedbackBox):

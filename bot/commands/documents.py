@@ -7,6 +7,9 @@ import typer
 
 from bot.commands.running import finish, print_json, there
 
+INDEX_INCOMPLETE = (
+    "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
+)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
 sources = typer.Typer(help="What is indexed: documents, versions, passages, when.", no_args_is_help=True)
@@ -43,8 +46,9 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
     if not files:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = Console(stderr=as_json)
-    async with open_footnote(load_settings()) as footnote:
+    async with open_footnote(load_settings(), any_index=True) as footnote:
         results = await ingest_files(console, footnote.governance.terminal(), files, kb, quiet=as_json)
+        complete = await footnote.governance.consistency.settle()
     if as_json:
         print_json(
             {
@@ -57,6 +61,8 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
         )
     else:
         report(console, results)
+    if not complete:
+        console.print(INDEX_INCOMPLETE, soft_wrap=True)
     return 1 if any(r.change == "failed" for r in results) else 0
 
 
@@ -163,6 +169,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
     from adapters.console.operator import operator
+    from adapters.knowledge_desk import KbCommand, KbVerb
     from bot.config import load_settings
     from bot.wiring import open_footnote
     from core.ports import Scope
@@ -175,12 +182,11 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
             return 1
         if not yes:
             typer.confirm(question, abort=True)
-        # On record, so that a job which is just bringing it in elsewhere does not bring it back.
-        await footnote.governance.shelves.remove(document, operator().person.id)
+        command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
+        reply = await footnote.governance.desk.handle(command, operator())
         left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        then = f"{document.passages} passage{'' if document.passages == 1 else 's'}"
-        typer.echo(f"Removed “{document.title}”: {then} then, {left} now.")
-    return 0 if not left else 1
+        typer.echo(reply.text, err=not reply.ok)
+    return 0 if reply.ok and not left else 1

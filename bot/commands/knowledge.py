@@ -124,6 +124,16 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
 
 
 @kb.command()
+def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
+           as_json: Json = False) -> None:  # fmt: skip
+    """Fill an index that was lost, exchanged or restored, from what documents were made of.
+
+    It says which documents have to be added again because what they were made of was not kept.
+    """
+    _do("repair", as_json, base=base)
+
+
+@kb.command()
 def schedule(link: Annotated[str, typer.Argument(help="A link, or a document that came from one.")],
              every: Annotated[str, typer.Argument(help="daily, weekly or never.")], base: Kb = "",
              limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,

@@ -1,12 +1,16 @@
 """Measuring: ``eval``, ``bench``, and ``feedback export``, which makes a dataset of what people thought of answers."""
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.commands.running import finish, print_json
+
+if TYPE_CHECKING:
+    from bot.evaluation.reading import Dataset
 
 feedback = typer.Typer(help="What people thought of answers.", no_args_is_help=True)
 
@@ -26,6 +30,7 @@ def evaluate(
     legs: Annotated[str, typer.Option(help="Of bm25, dense, hybrid, rerank, agent.")] = "bm25,dense,hybrid,rerank",
     agent: Annotated[bool, typer.Option("--agent", help="Ask the agent as well.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many questions of each set.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print each question of a question set as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page with plots.", dir_okay=False)] = None,
     vectors: Annotated[Path | None, typer.Option(help="Keep passages' vectors here for the next run.")] = None,
@@ -48,13 +53,14 @@ def evaluate(
         raise typer.BadParameter("Two of these folders have the same name; their figures could not be told apart.")
     if agent and "agent" not in chosen:
         chosen.append("agent")
-    finish(_evaluate(datasets, chosen, limit, as_json, report, vectors, baseline, save_baseline))
+    finish(_evaluate(datasets, chosen, limit, show, as_json, report, vectors, baseline, save_baseline))
 
 
 async def _evaluate(
     folders: list[Path],
     legs: list[str],
     limit: int | None,
+    show: bool,
     as_json: bool,
     report: Path | None,
     vectors: Path | None,
@@ -63,11 +69,13 @@ async def _evaluate(
 ) -> int:
     from bot.config import load_settings
     from bot.evaluation.figures import keep_baseline, kept_baseline, lines_of, worse_than
+    from bot.evaluation.question_runs import question_lines
     from bot.evaluation.reading import read
     from bot.evaluation.running import measure_all, pooled
     from bot.report import write_page
 
     sets = [read(folder, limit) for folder in folders]
+    _must_be_asked(sets, legs)
     if baseline is not None:
         kept_baseline(baseline, [one.name for one in sets])
     _must_be_writable(report, save_baseline, vectors and vectors / "vectors.sqlite")
@@ -76,7 +84,8 @@ async def _evaluate(
         async for one in measuring:
             results.append(one)
             if not as_json:
-                typer.echo("\n".join(lines_of(one)))
+                each = one.verdicts["each"] if show and one.verdicts else ()
+                typer.echo("\n".join((*question_lines(each), *lines_of(one))))
     together = pooled(results)
     if together is not None and not as_json:
         typer.echo("\n".join(lines_of(together)))
@@ -91,6 +100,12 @@ async def _evaluate(
     for line in worse:
         typer.echo(line, err=True)
     return 1 if worse else 0
+
+
+def _must_be_asked(sets: Sequence["Dataset"], legs: list[str]) -> None:
+    """Raises BadParameter when there are questions with expected facts, and the agent is not to be asked."""
+    if "agent" not in legs and (unasked := [one.name for one in sets if one.questions]):
+        raise typer.BadParameter(f"The questions of {', '.join(unasked)} are for the agent: add --agent.")
 
 
 def _must_be_writable(*paths: Path | None) -> None:

@@ -70,7 +70,7 @@ async def _asked(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Ju
     """One question, after the ones its thread had before it, and what the agent gathered, best first."""
     thread = await _thread(footnote, dataset, query)
     started = time.perf_counter()
-    answer, inquiry = await _pursued(footnote, dataset, query.text, thread)
+    answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
     took = time.perf_counter() - started
     gathered = documents_of([item.passage for item in rank_evidence(inquiry)], query)
     return _judged(query, answer, inquiry, gathered, took), gathered, answer
@@ -80,21 +80,24 @@ async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
     key = ThreadKey("eval", dataset.name, "", query.id)
     turns: list[Turn] = []
     for earlier in query.thread:
-        answer, inquiry = await _pursued(footnote, dataset, earlier, Thread(key, tuple(turns)))
-        turns.append(
-            Turn(
-                earlier,
-                answer.text if answer else "",
-                answer.outcome if answer else Outcome.FAILED,
-                _ASKER,
-                footnote.clock.now(),
-                inquiry.id,
-                rewritten=inquiry.standalone if inquiry.searches else "",
-                citations=answer.citations if answer else (),
-                knowledge_bases=frozenset({dataset.name}),
-            )
-        )
+        answer, inquiry = await pursue_question(footnote, dataset.name, earlier, Thread(key, tuple(turns)))
+        turns.append(turn_of(footnote, inquiry, answer))
     return Thread(key, tuple(turns))
+
+
+def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn:
+    """A question and what came of it, as its thread remembers it."""
+    return Turn(
+        inquiry.question,
+        answer.text if answer else "",
+        answer.outcome if answer else Outcome.FAILED,
+        _ASKER,
+        footnote.clock.now(),
+        inquiry.id,
+        rewritten=inquiry.standalone if inquiry.searches else "",
+        citations=answer.citations if answer else (),
+        knowledge_bases=frozenset(base.name for base in inquiry.bases),
+    )
 
 
 def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> Inquiry:
@@ -111,9 +114,9 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
     )
 
 
-async def _pursued(footnote: Footnote, dataset: Dataset, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
+async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
     """The answer, None where the run failed, and the inquiry as it ended."""
-    run = footnote.agent.run(new_inquiry(footnote, dataset.name, text, thread.key), thread)
+    run = footnote.agent.run(new_inquiry(footnote, base, text, thread.key), thread)
     answer: Answer | None = None
     async with aclosing(footnote.agent.pursue(run)) as events:
         async for event in events:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bot.evaluation.question_runs import verdict_lines
 from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS
 from bot.evaluation.rewriting import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
 from bot.evaluation.running import Measured
@@ -28,6 +29,8 @@ def lines_of(measured: Measured) -> Iterator[str]:
         yield from _conversations(measured.conversations)
     if measured.claims:
         yield from _claims(measured.claims)
+    if measured.verdicts:
+        yield from verdict_lines(measured.verdicts["counts"])
     yield from measured.notes
 
 

@@ -12,8 +12,12 @@ from core.errors import ConfigurationError, NotFound
 from core.evaluation.claims import LabelledClaim, grounded_from, replies_from
 from core.evaluation.conversations import FollowUp, follow_ups_from
 from core.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
+from core.evaluation.question_sets import QuestionSet, question_set_from
 
-LAYOUTS = "queries.jsonl with qrels.tsv (BEIR), with rewrites or with knowledge; conversations.jsonl; grounding.jsonl"
+LAYOUTS = (
+    "queries.jsonl with qrels.tsv (BEIR), with rewrites or with knowledge; conversations.jsonl; grounding.jsonl; "
+    "questions.jsonl with documents.json and the folder documents"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Dataset:
     files: tuple[tuple[Path, str], ...] = ()
     follow_ups: tuple[FollowUp, ...] = ()
     claims: tuple[LabelledClaim, ...] = ()
+    questions: QuestionSet | None = None
 
     @property
     def has_corpus(self) -> bool:
@@ -44,16 +49,17 @@ def read(folder: Path, limit: int | None) -> Dataset:
         raise ConfigurationError(
             f"{folder} is not in a layout I know: {error!r}.", remedy=f"Known: {LAYOUTS}."
         ) from None
-    if not (found.queries or found.follow_ups or found.claims):
+    if not (found.queries or found.follow_ups or found.claims or found.questions):
         raise NotFound(f"There is nothing to measure in {folder}.", remedy=f"A dataset has {LAYOUTS}.")
-    if found.queries and not found.has_corpus:
+    if (found.queries or found.questions) and not found.has_corpus:
         raise NotFound(f"There is no corpus.jsonl in {folder}, and no documents folder beside it.")
     return found
 
 
 def _read(folder: Path, limit: int | None) -> Dataset:
     documents = documents_from(_lines(folder / "corpus.jsonl"))
-    beside = folder.absolute().parent / "documents"
+    questions = _question_set(folder, limit)
+    beside = (folder.absolute() if questions else folder.absolute().parent) / "documents"
     files = () if documents else tuple((p, str(Path(s).relative_to(beside.name))) for p, s in files_in([beside]))
     lines = _lines(folder / "queries.jsonl")
     queries: tuple[Query, ...] = ()
@@ -71,10 +77,21 @@ def _read(folder: Path, limit: int | None) -> Dataset:
         folder.resolve().name,
         spread(queries, limit),
         documents,
-        files if queries or follow_ups else (),
+        files if queries or follow_ups or questions else (),
         spread(follow_ups, limit),
         spread(claims, limit),
+        questions,
     )
+
+
+def _question_set(folder: Path, limit: int | None) -> QuestionSet | None:
+    """The questions with expected facts, if the folder has any. Raises ValueError when its manifest is missing."""
+    lines, manifest = _lines(folder / "questions.jsonl"), folder / "documents.json"
+    if not lines:
+        return None
+    if not manifest.is_file():
+        raise ValueError("questions.jsonl without documents.json")
+    return question_set_from(lines, manifest.read_text(encoding="utf-8")).limited(limit)
 
 
 def _lines(path: Path) -> list[str]:

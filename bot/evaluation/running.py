@@ -11,6 +11,7 @@ from typing import Any
 from bot.config import Settings
 from bot.evaluation.asking import ask_all
 from bot.evaluation.cases import SNIPPET, Excerpts, case, excerpts
+from bot.evaluation.question_runs import ask_question_set, count_verdicts
 from bot.evaluation.reading import Dataset, read
 from bot.evaluation.retrieval import METRICS, RETRIEVAL_LEGS, PerQuestion, compared, per_question, scope_of, search_all
 from bot.evaluation.rewriting import REWRITTEN, measure_rewrites
@@ -42,6 +43,7 @@ class Measured:
     agent: dict[str, Any] | None = None
     conversations: dict[str, Any] | None = None
     claims: dict[str, Any] | None = None
+    verdicts: dict[str, Any] | None = None  # of questions with expected facts: how many of which kind, and each
     curve: list[dict[str, Any]] = field(default_factory=list)
     foreign: int = 0  # questions of the curve that nothing here answers
     stages: dict[str, float] = field(default_factory=dict)  # of a search, median milliseconds
@@ -71,6 +73,11 @@ class Measured:
                 found["follow-ups nDCG@10"] = Figure(kept[REWRITTEN]["nDCG@10"]["mean"], kept["questions"])
         if self.claims and self.claims["precision"] is not None:
             found["claims precision"] = Figure(self.claims["precision"], self.claims["questions"])
+        if self.verdicts:
+            counts = self.verdicts["counts"]["all"]
+            asked = sum(counts.values())
+            found["verdicts right"] = Figure(counts["right"] / asked, asked)
+            found["verdicts not wrong"] = Figure(1 - counts["wrong"] / asked, asked)
         return found
 
 
@@ -111,6 +118,10 @@ async def measure(footnote: Footnote, dataset: Dataset, legs: Sequence[str], for
         measured.conversations = await measure_rewrites(footnote, dataset)
     if dataset.claims:
         measured.claims = await measure_claims(footnote, dataset)
+    if dataset.questions and "agent" in legs:
+        scored = await ask_question_set(footnote, dataset)
+        measured.questions += len(scored)
+        measured.verdicts = {"counts": count_verdicts(scored), "each": [one.as_json() for one in scored]}
     return measured
 
 

@@ -19,7 +19,8 @@ from bot.evaluation.reading import Dataset
 from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote, open_footnote
 from core.errors import ConfigurationError
-from core.ingestion.ingestor import Change, Ingestor, Material
+from core.ingestion.ingestor import Change, Ingestor
+from core.ingestion.material import Material
 from core.ingestion.parsed import Block, Parsed
 from core.ports import Encoder, Parser
 

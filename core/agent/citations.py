@@ -6,11 +6,12 @@ marker or half a link: what may still become one is held back.
 """
 
 import re
+from collections.abc import Sequence
 
 from core.agent.links import HELD_BACK, without_foreign_links
 from core.answer import Citation
 from core.evidence import Evidence, EvidenceLibrary
-from core.retrieval.quotes import choose_quote
+from core.retrieval.quotes import quote_for
 
 MARKER = re.compile(r" ?\[ *((?:E|id)?\d{1,4}(?: *[,;] *(?:E|id)?\d{1,4}){0,19}) *\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,4}")
@@ -84,17 +85,17 @@ def allowed_links(library: EvidenceLibrary) -> frozenset[str]:
 
 
 def finished_text(draft: str, library: EvidenceLibrary, question: str) -> tuple[str, tuple[Citation, ...]]:
-    """The draft as it is shown, and its citations, each with the exact quote that bears the sentence citing it."""
+    """The draft as it is shown, and its citations, each with the exact quotes that bear the sentences citing it."""
     numbering = Numbering(library)
     text = numbering.render(without_foreign_links(draft, allowed_links(library))).strip()
     claims = _sentences_citing(draft)
     return text, tuple(
-        citation(n, item, question, claims.get(item.id, "")) for n, item in enumerate(numbering.order, 1)
+        citation(n, item, question, claims.get(item.id, ())) for n, item in enumerate(numbering.order, 1)
     )
 
 
-def citation(n: int, item: Evidence, question: str, claim: str = "") -> Citation:
-    """One source, numbered, with its exact quote."""
+def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) -> Citation:
+    """One source, numbered, with the exact sentences that bear out what it is cited for."""
     passage = item.passage
     return Citation(
         n=n,
@@ -104,20 +105,21 @@ def citation(n: int, item: Evidence, question: str, claim: str = "") -> Citation
         document=passage.source,
         title=passage.title,
         locator=passage.place,
-        quote=choose_quote(passage.text, question, claim).text,
+        quote=quote_for(passage.text, question, claims),
         score=round((item.grade.score / 10) if item.grade else item.hit.score, 3),
         url=passage.url,
         dated=passage.dated,
     )
 
 
-def _sentences_citing(draft: str) -> dict[int, str]:
-    """For each evidence id, the text that stands before its first marker: what it is cited for."""
-    claims: dict[int, str] = {}
-    start = 0
+def _sentences_citing(draft: str) -> dict[int, tuple[str, ...]]:
+    """For each evidence id, the sentences that stand before its markers: what it is cited for."""
+    claims: dict[int, tuple[str, ...]] = {}
+    start, said = 0, ""
     for marker in MARKER.finditer(draft):
-        said = re.split(r"(?<=[.!?])\s+|\n", draft[start : marker.start()].strip())[-1]
+        between = draft[start : marker.start()].strip()
+        said = re.split(r"(?<=[.!?])\s+|\n", between)[-1] or said  # two markers stand behind the same sentence
         for number in _NUMBER.findall(marker.group(1)):
-            claims.setdefault(int(number), said)
-        start = marker.end() if said else start
+            claims[int(number)] = (*claims.get(int(number), ()), said)
+        start = marker.end()
     return claims

@@ -51,11 +51,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
     verdict = Verdict(tuple(verdicts)) if verdicts else None
     because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
-    if _mostly_struck(verdicts):
-        falls_to_floor(run, because)
-    elif _quotes_beside(run, verdicts):
-        falls_to_floor(run, NO_ANSWER)
-    if citations and because != NO_ANSWER and run.inquiry.phase is Phase.VERIFY:
+    if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
         yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
     async for event in _go_back(run, written, because, verdict):
@@ -75,6 +71,14 @@ async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None
         yield abstained(run, because=said, verdict=verdict)
 
 
+def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
+    """Whether what is left is hardly the answer, and there is another way to one."""
+    if run.bench.floor is None or run.floor_reason:
+        return False
+    struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
+    return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
+
+
 def _mostly_struck(verdicts: Sequence[ClaimVerdict]) -> bool:
     """Whether more was struck than is left: then the rest is hardly the answer."""
     struck = sum(verdict.support in {Support.CONTRADICTED, Support.UNSUPPORTED} for verdict in verdicts)
@@ -83,11 +87,8 @@ def _mostly_struck(verdicts: Sequence[ClaimVerdict]) -> bool:
 
 def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
     """Whether the draft only repeats sentences that do not have the kind of thing that was asked for."""
-    for verdict in verdicts:
-        cited = [item.passage.text for n in verdict.claim.evidence if (item := run.inquiry.library.get(n))]
-        if verbatim_in(verdict.claim.text, cited) is None:
-            return False
-    return bool(verdicts) and not has_expected_kind(run.inquiry.standalone, run.draft)
+    quoted = bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts)
+    return quoted and not has_expected_kind(run.inquiry.standalone, run.draft)
 
 
 async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
@@ -106,6 +107,7 @@ async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[Agen
         confidence=round(verdict.grounding, 3),
         hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
         duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+        word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )
 
 
@@ -182,6 +184,12 @@ def _without_unfounded(run: Run, draft: str) -> str:
 
 def _leads_over(run: Run, unit: DraftUnit, passages: Sequence[Passage]) -> bool:
     return bool(run.floor_reason) or is_known(unit.text, passages, f"{run.inquiry.question} {run.inquiry.standalone}")
+
+
+def _is_quoted(run: Run, claim: Claim) -> bool:
+    """Whether a claim stands word for word in what it cites."""
+    texts = [item.passage.text for n in claim.evidence if (item := run.inquiry.library.get(n))]
+    return verbatim_in(claim.text, texts) is not None
 
 
 async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:

@@ -11,26 +11,17 @@ from enum import StrEnum
 
 from core.errors import DocumentRejected, FootnoteError
 from core.ingestion.chunking import passages_of, same_passage_in
+from core.ingestion.consistency import IndexConsistency
 from core.ingestion.dating import stated_date
+from core.ingestion.material import Material
+from core.ingestion.originals import Originals
 from core.ingestion.parsed import Parsed
 from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
 
+REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "8"  # changes when the same bytes would be cut differently, so that they are read again
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link."""
-
-    source: str
-    name: str
-    data: bytes
-    url: str | None = None
-    added_by: str = ""
-    title: str = ""
-    etag: str = ""
+RECIPE = "9"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 class Change(StrEnum):
@@ -63,8 +54,19 @@ def _silent(_stage: str, _done: int, _total: int) -> None:
 class Ingestor:
     """Brings documents in and takes them out."""
 
-    def __init__(self, *, index: Index, encoder: Encoder, catalogue: Catalogue, parser: Parser, clock: Clock) -> None:
-        """Work with these."""
+    def __init__(
+        self,
+        *,
+        index: Index,
+        encoder: Encoder,
+        catalogue: Catalogue,
+        parser: Parser,
+        clock: Clock,
+        originals: Originals | None = None,
+    ) -> None:
+        """Work with these; without ``originals`` what documents are made of is not kept."""
+        self._consistency = IndexConsistency(catalogue, index)
+        self._originals = originals
         self._index = index
         self._encoder = encoder
         self._catalogue = catalogue
@@ -81,7 +83,10 @@ class Ingestor:
         return base
 
     async def known(self, material: Material, base: str) -> Document | None:
-        """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave."""
+        """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
+
+        That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
+        """
         before = await self._catalogue.document(document_id_of(base, material.source))
         return before if before is not None and before.version == self._version(material) else None
 
@@ -100,13 +105,16 @@ class Ingestor:
         document_id = document_id_of(base, material.source)
         version = self._version(material)
         before = await self._catalogue.document(document_id)
-        if before is not None and before.version == version:
+        lost = before is not None and before.version == version and await self._consistency.incomplete([before])
+        if before is not None and before.version == version and not lost:
             return Ingested(material.source, Change.UNCHANGED, before.passages)
         try:
             progress("parsing", 0, 1)
             parsed = await self._parser.parse(material.name, material.data)
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
+            if self._originals is not None:
+                await self._originals.keep(document, material)
             await self._write(passages, before.version if before else "", progress)
         except DocumentRejected as reason:
             return Ingested(material.source, Change.FAILED, reason=str(reason))
@@ -117,14 +125,22 @@ class Ingestor:
             await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
         await self._catalogue.publish(replace(document, passages=len(passages)))
         await self._index.remove(document_id, keep_version=version)
+        if before is not None and before.version != version:
+            await self._forget_original(before)
         change = Change.UPDATED if before else Change.ADDED
-        return Ingested(material.source, change, len(passages), notes=parsed.notes)
+        return Ingested(material.source, change, len(passages), notes=(*parsed.notes, *([REFILLED] if lost else [])))
 
     async def remove(self, document_id: str) -> Document | None:
         """Take a document out: invisible at once, its passages gone on return."""
         document = await self._catalogue.withdraw(document_id)
         await self._index.remove(document_id)
+        if document is not None:
+            await self._forget_original(document)
         return document
+
+    async def _forget_original(self, document: Document) -> None:
+        if self._originals is not None:
+            await self._originals.forget(document)
 
     async def tidy(self, base: str, source: str) -> int:
         """Remove what is there of a document beside its visible version; how many passages.
@@ -150,7 +166,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10] or now.date().isoformat(),
+            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url or parsed.url,

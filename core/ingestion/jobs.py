@@ -4,8 +4,9 @@ Everything here is frozen and serialises to JSON with ``core.serial``: a job out
 its items are fetched, and where its card is shown, is left to the adapters.
 """
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -27,6 +28,7 @@ class JobKind(StrEnum):
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
     REMOVE = "remove"  # the documents of a base that is gone from the shelf
     RESTORE = "restore"  # documents that were removed a short time ago
+    REPAIR = "repair"  # documents of which the index has lost passages
 
 
 class JobState(StrEnum):
@@ -51,6 +53,7 @@ class ItemKind(StrEnum):
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
     DOCUMENT = "document"  # a document's id
+    ORIGINAL = "original"  # a document's id: what it was made of is kept
 
 
 class ItemState(StrEnum):
@@ -81,6 +84,7 @@ class JobItem:
     passages: int = 0
     notes: tuple[str, ...] = ()
     gone: bool = False  # a page of which its site says that there is none any more
+    digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
 
     @property
     def over(self) -> bool:
@@ -165,6 +169,35 @@ class Job:
 
 class CalledOff(FootnoteError):
     """The job was cancelled while it was worked on."""
+
+
+def content_digest(data: bytes) -> str:
+    """What tells two contents apart: the beginning of their SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
+    """The job among the others that has all of this one's work still before it; None when there is none.
+
+    Jobs of a base are done in the order they came, so one that another job of the same sources stands behind would not
+    leave the base as this one does.
+    """
+    wanted = {_content(item) for item in job.items}
+    if not all(item.digest for item in job.items):
+        return None
+    sources = {item.source for item in job.items}
+    ahead = [one for one in others if one.base == job.base and not one.over and not one.cancelled_by]
+    for other in sorted(ahead, key=lambda one: one.created_at, reverse=True):
+        same_asker = (other.kind, other.platform, other.by.id) == (job.kind, job.platform, job.by.id)
+        if same_asker and wanted <= {_content(item) for item in other.items if not item.over}:
+            return other
+        if not other.listed or sources & {item.source for item in other.items}:
+            return None
+    return None
+
+
+def _content(item: JobItem) -> tuple[str, str, str]:
+    return item.source, item.name, item.digest
 
 
 def state_of(change: Change) -> ItemState:

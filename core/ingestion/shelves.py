@@ -16,7 +16,9 @@ from typing import Protocol
 
 from core.conversation import Person
 from core.errors import DocumentRejected, NotFound
+from core.ingestion.archive import Archive
 from core.ingestion.jobs import Job
+from core.ingestion.originals import Originals
 from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase, Passage
 from core.ports import Catalogue, Clock, Encoder, Index, Scope, Vectors
@@ -145,22 +147,6 @@ class ShelfRecords(Protocol):
         """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
 
 
-class Archive(Protocol):
-    """Bytes that are set aside for a while, by name."""
-
-    async def keep(self, name: str, data: bytes) -> None:
-        """Keep them durably. Raises DocumentRejected when there is no room."""
-
-    async def read(self, name: str) -> bytes | None:
-        """The bytes; None when they are not there (any more)."""
-
-    async def forget(self, name: str) -> None:
-        """Remove them, if they are there."""
-
-    async def sweep(self, older_than: timedelta) -> int:
-        """Remove everything that was kept longer ago; how many."""
-
-
 def base_name(text: str) -> str:
     """The name as it will be used. Raises NotFound when nothing can be called that."""
     name = " ".join(text.split())
@@ -199,9 +185,11 @@ class Shelves:
         records: ShelfRecords,
         archive: Archive,
         clock: Clock,
+        originals: Originals | None = None,
     ) -> None:
         """Work with these."""
-        self._catalogue = catalogue
+        self._originals = originals
+        self.catalogue = catalogue
         self._index = index
         self._encoder = encoder
         self._records = records
@@ -211,22 +199,22 @@ class Shelves:
     async def base(self, name: str) -> KnowledgeBase | None:
         """The base of this name, whatever the case of its letters."""
         wanted = name.strip().casefold()
-        return next((base for base in await self._catalogue.bases() if base.name.casefold() == wanted), None)
+        return next((base for base in await self.catalogue.bases() if base.name.casefold() == wanted), None)
 
     async def remove(self, document: Document, by: str) -> int:
         """Take one document out: copied, then invisible, deleted on return; how many passages went."""
         base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
         await self._set_aside(document)  # first: whoever dies after it has lost nothing
         await self._records.keep_removed(self._removal(document, base, by))
-        await self._catalogue.withdraw(document.id)
+        await self.catalogue.withdraw(document.id)
         return await self._index.remove(document.id)
 
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
-        documents = tuple(await self._catalogue.documents(frozenset({base.name})))
+        documents = tuple(await self.catalogue.documents(frozenset({base.name})))
         for document in documents:
             await self._records.keep_removed(replace(self._removal(document, base, by), whole_base=True))
-        await self._catalogue.remove_base(base.name)
+        await self.catalogue.remove_base(base.name)
         return documents
 
     async def put_away(self, document: Document) -> int:
@@ -250,7 +238,7 @@ class Shelves:
 
         Until it is visible again its removal is known and its copy kept: who dies over it can begin anew.
         """
-        there = await self._catalogue.document(removed.document.id)
+        there = await self.catalogue.document(removed.document.id)
         if there is not None and there.version == removed.document.version:
             return await self._restored(removed)
         if there is not None:
@@ -266,8 +254,8 @@ class Shelves:
                 kept = await self._encoder.encode_passages([passage.searchable for passage in batch])
             await self._index.add(batch, kept)
         if await self.base(removed.base.name) is None:
-            await self._catalogue.save_base(removed.base)
-        await self._catalogue.publish(removed.document)
+            await self.catalogue.save_base(removed.base)
+        await self.catalogue.publish(removed.document)
         return await self._restored(removed)
 
     async def _restored(self, removed: Removed) -> Document:
@@ -288,6 +276,10 @@ class Shelves:
         for removed in await self._records.removed():
             if self._clock.now() - removed.at > RESTORABLE:
                 await self._records.forget_removed(removed.document.id)
+        if self._originals is not None:
+            bases = frozenset(base.name for base in await self.catalogue.bases())
+            restorable = [removed.document for removed in await self._records.removed()]
+            await self._originals.sweep([*await self.catalogue.documents(bases), *restorable])
         return await self._archive.sweep(RESTORABLE)
 
     def _removal(self, document: Document, base: KnowledgeBase, by: str) -> Removed:

@@ -1,15 +1,17 @@
-"""Which stretch of a passage is shown as its quote: always verbatim, at most two neighbouring sentences."""
+"""Which stretches of a passage are shown as its quote: always verbatim, one for each sentence that it is cited for."""
 
 import re
 from collections.abc import Sequence
 
 from core.evidence import Quote
-from core.language import content_words, sentences
+from core.language import content_words, sentences, words
 from core.retrieval.local_bm25 import coverage, scores
 
 _TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
+LONGEST_VERBATIM = 600  # of a sentence that an answer repeats
+MOST = 1_500  # of all that one passage is cited for
 _QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quote is there to bear the claim out
 
 
@@ -24,19 +26,64 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
     spans, heads = _candidates(passage_text)
     if not spans:
         return Quote(_cut(passage_text.strip(), frozenset()), 0.0)
-    words = [content_words(passage_text[start:end]) for start, end in spans]
+    bags = [content_words(passage_text[start:end]) for start, end in spans]
     decisive = content_words(claim) or content_words(query)
-    ranked = scores(words, decisive)
+    ranked = scores(bags, decisive)
     if claim:
         ranked = [
             mine + _QUESTION_WEIGHT * asked
-            for mine, asked in zip(ranked, scores(words, content_words(query)), strict=True)
+            for mine, asked in zip(ranked, scores(bags, content_words(query)), strict=True)
         ]
     best = max(range(len(spans)), key=lambda n: (n not in heads, ranked[n], -n))
-    first, last = _with_neighbour(best, spans, words, ranked, frozenset(decisive))
+    first, last = _with_neighbour(best, spans, bags, ranked, frozenset(decisive))
     text = passage_text[spans[first][0] : spans[last][1]]
-    held = {word for n in range(first, last + 1) for word in words[n]}
-    return Quote(_cut(text, frozenset(decisive)), round(coverage(words, decisive, held), 4))
+    held = {word for n in range(first, last + 1) for word in bags[n]}
+    return Quote(_cut(text, frozenset(decisive)), round(coverage(bags, decisive, held), 4))
+
+
+def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
+    """What a passage is cited for, in its own words and order: the very sentence behind each claim.
+
+    A claim that stands in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
+    Stretches that do not touch are parted by an ellipsis. At most ``MOST`` characters, the first claims first.
+    """
+    stretches: list[tuple[int, int]] = []
+    for claim in dict.fromkeys(claims) or ("",):
+        found = _verbatim(claim, passage_text) or _located(choose_quote(passage_text, query, claim).text, passage_text)
+        if sum(end - start for start, end in stretches) + found[1] - found[0] <= MOST:
+            stretches.append(found)
+    return _joined(passage_text, stretches)
+
+
+def _verbatim(claim: str, text: str) -> tuple[int, int] | None:
+    """Where the sentence stands that has this claim word for word, if one has and it is not overlong."""
+    said = _running(claim)
+    spans = (span for span in _spans(text) if said.strip() and said in _running(text[slice(*span)]))
+    return next((span for span in spans if span[1] - span[0] <= LONGEST_VERBATIM), None)
+
+
+def _running(text: str) -> str:
+    return f" {' '.join(words(text)).casefold()} "
+
+
+def _located(quote: str, text: str) -> tuple[int, int]:
+    start = text.index(quote)
+    return start, start + len(quote)
+
+
+def _joined(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    """The stretches in the order of the text; those that touch or overlap become one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if merged and not text[merged[-1][1] : start].strip():
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    said = ""
+    for at, (start, end) in enumerate(merged):
+        gap = ("\n…\n" if "\n" in text[merged[at - 1][1] : start] else " … ") if at else ""
+        said += gap + text[start:end]
+    return said
 
 
 def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
@@ -65,16 +112,16 @@ def _spans(text: str) -> list[tuple[int, int]]:
 def _with_neighbour(
     best: int,
     spans: Sequence[tuple[int, int]],
-    words: Sequence[tuple[str, ...]],
+    bags: Sequence[tuple[str, ...]],
     ranked: Sequence[float],
     decisive: frozenset[str],
 ) -> tuple[int, int]:
     """The best sentence and the one beside it that holds wanted words it lacks, if both together are short enough."""
-    missing = decisive - set(words[best])
+    missing = decisive - set(bags[best])
     choices: list[tuple[float, int, int]] = []
     for first, last, other in ((best - 1, best, best - 1), (best, best + 1, best + 1)):
         fits = first >= 0 and last < len(spans) and spans[last][1] - spans[first][0] <= LONGEST
-        if fits and missing & set(words[other]):
+        if fits and missing & set(bags[other]):
             choices.append((ranked[other], first, last))
     return max(choices)[1:] if choices else (best, best)
 

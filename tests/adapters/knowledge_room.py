@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from adapters.accepting import Acceptance
 from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
 from adapters.incoming import FileReference, Permissions
+from adapters.index_repair import IndexRepair
 from adapters.jobs import JobRunner, JobWorker
 from adapters.knowledge_desk import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb, PlatformSeams
 from adapters.librarian import KnowledgeDesk
@@ -20,9 +21,11 @@ from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProces
 from adapters.testing.stores import InProcessAudit, InProcessCatalogue
 from core.conversation import Audience, Person, ThreadKey
 from core.errors import DocumentRejected, FetchRefused, NotFound
+from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.jobs import Job
 from core.ingestion.leftovers import Leftovers
+from core.ingestion.originals import Originals
 from core.ingestion.parsed import Block, Parsed
 from core.ingestion.shelves import Shelves
 from core.ingestion.transcripts import Conversation, Said
@@ -116,14 +119,21 @@ class Room:
         self.index, self.encoder, self.catalogue = InProcessIndex(), HashingEncoder(), InProcessCatalogue()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), PaperPlatform()
         self.jobs, self.records, self.archive = InProcessJobs(), InProcessShelfRecords(), InProcessArchive()
+        self.kept_originals = InProcessArchive()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
         self.assemble()
 
     def assemble(self) -> None:
         """Put together what works on these stores."""
         self.retriever = Retriever(self.index, self.encoder, None, self.catalogue)
+        self.consistency, self.originals = IndexConsistency(self.catalogue, self.index), Originals(self.kept_originals)
         self.ingestor = Ingestor(
-            index=self.index, encoder=self.encoder, catalogue=self.catalogue, parser=self.parser, clock=self.clock
+            index=self.index,
+            encoder=self.encoder,
+            catalogue=self.catalogue,
+            parser=self.parser,
+            clock=self.clock,
+            originals=self.originals,
         )
         self.shelves = Shelves(
             catalogue=self.catalogue,
@@ -132,6 +142,7 @@ class Room:
             records=self.records,
             archive=self.archive,
             clock=self.clock,
+            originals=self.originals,
         )
         self.leftovers = Leftovers(index=self.index, catalogue=self.catalogue, clock=self.clock)
         self.acceptance = Acceptance(
@@ -144,6 +155,7 @@ class Room:
             self.acceptance,
             self.audit,
             (*PRINCIPALS, "paper:channel:T/CHANNEL"),
+            IndexRepair(self.consistency, self.originals, self.acceptance),
         )
 
     def runner(self, platforms: Mapping[str, PlatformSeams] | None = None) -> JobRunner:
@@ -154,7 +166,7 @@ class Room:
             catalogue=self.catalogue,
             shelves=self.shelves,
             records=self.records,
-            materials=Materials(self.catalogue, self.archive, self.site, seams, pause=0),
+            materials=Materials(self.catalogue, self.archive, self.site, seams, 0, self.originals, self.consistency),
             clock=self.clock,
         )
 

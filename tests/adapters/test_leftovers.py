@@ -4,8 +4,8 @@ import pytest
 
 from adapters.incoming import FileReference
 from adapters.knowledge_desk import KbVerb
-from core.ingestion.ingestor import Material
 from core.ingestion.leftovers import APART, EACH, FIRST_LOOK
+from core.ingestion.material import Material
 from tests.adapters.knowledge_room import Room
 from tests.adapters.test_kills import Fuse, Killed, process
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,8 @@ from adapters.jobs import JobWorker, job_thread
 from adapters.knowledge_desk import KbVerb
 from core.errors import NotFound, StoreUnavailable
 from core.ingestion.ingestor import Change, Ingested
-from core.ingestion.jobs import Job, JobKind, JobProgress, JobStage, JobState
+from core.ingestion.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
+from core.ingestion.material import Material
 from core.ingestion.parsed import Parsed
 from core.knowledge import Passage
 from core.ports import Vectors
@@ -45,6 +46,7 @@ class Screen:
             jobs=room.jobs,
             shelves=room.shelves,
             ingestor=room.ingestor,
+            consistency=room.consistency,
             worker=room.worker if connected else alone,
             caller=operator(),
         )
@@ -222,3 +224,66 @@ async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(r
         await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
     assert str(raised.value) == refused.text
     assert await room.catalogue.bases() == []
+
+
+async def test_a_killed_ingest_given_again_is_the_same_job(room: Room, tmp_path: Path) -> None:
+    """The first command dies with its job in line: nobody tells the job, so it waits when the second one comes."""
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.")
+    await room.ingestor.ensure_base("base")
+    killed = await _accepted(room, paths)
+    results = await _given_again(room, paths)
+    assert [(one.source, one.change) for one in results] == [("a.md", Change.ADDED), ("b.md", Change.ADDED)]
+    assert [(job.id, job.state) for job in await room.jobs.recent()] == [(killed.id, JobState.DONE)]
+    assert room.archive.kept == {}
+
+
+async def test_what_is_left_of_a_killed_ingest_is_gone_on_with_and_told_once(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.")
+    await room.ingestor.ensure_base("base")
+    job = await _accepted(room, paths)
+    await room.ingestor.ingest(Material("a.md", "a.md", paths[0].read_bytes()), "base")
+    await room.jobs.record(job, [replace(job.items[0], state=ItemState.ADDED, passages=1)])
+    results = await _given_again(room, paths)
+    assert [(one.source, one.change) for one in results] == [("a.md", Change.UNCHANGED), ("b.md", Change.ADDED)]
+    assert len(await room.jobs.recent()) == 1
+
+
+async def test_an_older_job_is_not_gone_on_with_where_a_newer_one_changes_the_same_file(
+    room: Room, tmp_path: Path
+) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.")
+    await room.ingestor.ensure_base("base")
+    await _accepted(room, paths)
+    written(tmp_path, a_md="# A\n\nTwo.")
+    await _accepted(room, paths)
+    written(tmp_path, a_md="# A\n\nOne.")
+    await Screen(room).ingests(*paths)
+    assert len(await room.jobs.recent()) == 3
+    (document,) = await room.catalogue.documents(frozenset({"base"}))
+    (passage,) = await room.index.passages(document.id, document.version, room.scope("base"))
+    assert passage.text.endswith("One.")
+
+
+async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
+    """The job of a command that has died since."""
+
+    async def files() -> AsyncIterator[tuple[str, str, bytes]]:
+        for path in paths:
+            yield path.name, path.name, path.read_bytes()
+
+    room.clock.advance(1)
+    reply = await room.desk.ingest_bytes(files(), "base", operator())
+    assert reply.job is not None
+    return reply.job
+
+
+async def _given_again(room: Room, paths: Sequence[Path]) -> list[Ingested]:
+    """The same command once more; the job in line is taken up at once, and nothing comes out before it is accepted."""
+    room.parser.opened.clear()
+    accepted = len(await room.audit.recent())
+    ingesting = asyncio.create_task(Screen(room).ingests(*paths))
+    async with asyncio.timeout(30):
+        while len(await room.audit.recent()) == accepted:
+            await asyncio.sleep(0.02)
+    room.parser.opened.set()
+    return await ingesting

@@ -22,6 +22,12 @@ class CatalogueContract:
     def catalogue(self) -> Catalogue:
         raise NotImplementedError
 
+    async def test_it_remembers_which_index_its_passages_are_in(self, catalogue: Catalogue) -> None:
+        assert await catalogue.index_identity() == ""
+        for identity in ("one", "another"):
+            await catalogue.remember_index(identity)
+            assert await catalogue.index_identity() == identity
+
     async def test_bases_come_by_name_and_are_replaced_whole(self, catalogue: Catalogue) -> None:
         await catalogue.save_base(KnowledgeBase("sales"))
         await catalogue.save_base(KnowledgeBase("handbook", "old", frozenset({"a", "b"})))

@@ -187,6 +187,31 @@ async def test_removing_all_but_one_version_leaves_that_one(index: Index) -> Non
     assert await index.versions() == {"other": frozenset({"v1"})}
 
 
+async def test_passages_are_counted_by_the_version_that_is_asked_for(index: Index) -> None:
+    await add(
+        index,
+        passage("a", "leave", version="v1"),
+        passage("b", "leave", version="v2"),
+        passage("c", "leave", version="v2"),
+        passage("d", "leave", document="it's", version="v1"),
+    )
+    counts = await index.passage_counts({"doc": "v2", "it's": "v9", "gone": "v1"})
+    assert [counts.get(name, 0) for name in ("doc", "it's", "gone")] == [2, 0, 0]
+    assert not await index.passage_counts({})
+
+
+async def test_an_empty_index_knows_no_vectors(index: Index) -> None:
+    assert not await index.known_vectors(["a", "b"])
+    await add(index, passage("a", "leave"))
+    await index.remove("doc")
+    assert not await index.known_vectors(["a", "b"])
+
+
+async def test_no_two_indexes_have_the_same_identity(index: Index) -> None:
+    assert index.identity
+    assert index.identity != InProcessIndex().identity
+
+
 async def test_sweeping_deletes_exactly_the_versions_that_are_named(index: Index) -> None:
     await add(
         index,

@@ -15,8 +15,9 @@ from adapters.stores.redis_shelf import RedisShelfRecords
 from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProcessShelfRecords
 from core.conversation import Person
 from core.errors import Busy, DocumentRejected
+from core.ingestion.archive import Archive
 from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, Jobs, JobState
-from core.ingestion.shelves import Archive, Decision, Every, Proposal, Removed, Schedule, ShelfRecords
+from core.ingestion.shelves import Decision, Every, Proposal, Removed, Schedule, ShelfRecords
 from core.ingestion.sites import Site
 from core.knowledge import Document, KnowledgeBase
 from core.ports import Delivery

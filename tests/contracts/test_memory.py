@@ -274,6 +274,25 @@ class MemoryContract:
         await stores.memory.forget_person(ANA.id)
         assert not await stores.postings.read(thread, "m1")
 
+    async def test_a_person_is_forgotten_where_nobody_said_whose_a_note_is(self, stores: Stores) -> None:
+        """Where somebody was last answered, who shared what, whose record a place is: kept without an owner."""
+        channel, longer = "slack/T1/C1/", f"{ANA.id}9"
+        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
+        await stores.postings.keep(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
+        for person in (ANA.id, longer):
+            await stores.postings.keep(channel, f"latest:{person}", {"thread": str(THREAD)})
+            await stores.postings.keep(f"slack/kb/{person}", "offer", {"open": "yes"})
+        await stores.postings.keep(str(THREAD), "shared:t1", {"by": ANA.id})
+        await stores.postings.keep("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
+        await stores.memory.forget_person(ANA.id)
+        assert not await stores.postings.read(channel, f"latest:{ANA.id}")
+        assert not await stores.postings.read(f"slack/kb/{ANA.id}", "offer")
+        assert not await stores.postings.read(str(THREAD), "shared:t1")
+        assert dict(await stores.postings.read(channel, "latest")) == {"thread": str(THREAD)}
+        assert dict(await stores.postings.read("discord/last/C1", "where")) == {longer: str(THREAD)}
+        assert await stores.postings.read(channel, f"latest:{longer}")
+        assert await stores.postings.read(f"slack/kb/{longer}", "offer")
+
     async def test_what_is_being_worked_on_is_left_to_come_to_its_end(self, stores: Stores) -> None:
         lease = await leased(stores, THREAD)
         await stores.ask("d2", THREAD, ANA.id)

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from adapters.discord.client import FootnoteClient
 from adapters.discord.endpoints import point_at
 from adapters.discord.preflight import preflight
-from core.errors import ConfigurationError, LeaseLost, StoreUnavailable
+from core.errors import LeaseLost, StoreUnavailable
 from core.inquiry import AskBack
 from core.ports import Delivery
 from tests.e2e.discord_office import Office
@@ -269,28 +269,39 @@ async def test_only_the_asker_or_an_admin_can_stop_the_work(discord: FakeDiscord
     assert REFUNDS in (await discord.reply_to(asked)).text
 
 
-async def test_a_refused_token_says_so_and_does_not_show_it(discord: FakeDiscord, closed: Office) -> None:
-    discord.token = "MTIzNDU2Nzg5.fake.another-token"
-    with pytest.raises(ConfigurationError, match="DISCORD_BOT_TOKEN") as refused:
-        await closed.platform.run(asyncio.Event())
-    assert "MTIz" not in str(refused.value)
-    assert discord.identifies == 0
+async def test_a_refused_token_is_not_ready_and_does_not_show_and_another_one_is_taken_up(
+    discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, discord.token = discord.token, "MTIzNDU2Nzg5.fake.another-token"
+    discord.gateway.token = discord.token
+    platform, stop = closed.platform, asyncio.Event()
+    monkeypatch.setattr(platform._connection, "_refused_seconds", 0.02)
+    with capture_logs() as logged:
+        async with platform:
+            running = asyncio.create_task(platform.run(stop))
+            await discord.until(lambda: "DISCORD_BOT_TOKEN" in platform.waiting_for(), 20, what="the reason")
+            assert discord.identifies == 0
+            discord.token = discord.gateway.token = good
+            await discord.until(lambda: not platform.waiting_for(), 20, what="a connection")
+            stop.set()
+            await running
+    assert "MTIz" not in str(logged)
 
 
 async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
     discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.platform.RETRY_SECONDS", (0.02,))
+    monkeypatch.setattr(closed.platform._connection, "_retry_seconds", (0.02,))
     unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
     platform, stop = closed.platform, asyncio.Event()
     point_at(unheard, None)
     tries, making = list[FootnoteClient](), platform._new_client
 
-    def made(*, content: bool) -> FootnoteClient:
-        tries.append(making(content=content))
+    def made(content: bool) -> FootnoteClient:
+        tries.append(making(content))
         return tries[-1]
 
-    monkeypatch.setattr(platform, "_new_client", made)
+    monkeypatch.setattr(platform._connection, "_make_client", made)
     with capture_logs() as logged:
         async with platform:
             running = asyncio.create_task(platform.run(stop))

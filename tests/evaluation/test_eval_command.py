@@ -60,3 +60,8 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_measured(tmp_p
 @pytest.mark.parametrize("again", [SET, f"{SET}/"])
 def test_two_folders_of_one_name_are_refused(again: str) -> None:
     assert "same name" in refused(SET, again)
+
+
+def test_questions_with_expected_facts_are_not_measured_without_the_agent() -> None:
+    questions = Path(__file__).parents[1] / "questions" / "tune"
+    assert "The questions of tune are for the agent: add --agent" in refused(str(questions))

@@ -16,7 +16,8 @@ from adapters.stores.redis_inbox import RedisInbox
 from bot.knowledge import JOBS
 from bot.wiring import Footnote, open_footnote
 from core.conversation import Audience, ThreadKey
-from core.ingestion.ingestor import Ingested, Ingestor, Material, Progress
+from core.ingestion.ingestor import Ingested, Ingestor, Progress
+from core.ingestion.material import Material
 from core.ports import Index
 from tests.live.conftest import settings_for
 

@@ -31,7 +31,8 @@ from core.assistant import Assistant, Question
 from core.conversation import Audience, Person, ThreadKey
 from core.errors import FootnoteError
 from core.events import CheckpointReached
-from core.ingestion.ingestor import Ingestor, Material
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.material import Material
 from core.ingestion.sites import Site
 from core.ingestion.transcripts import Conversation, Said
 from core.inquiry import (

@@ -1,5 +1,6 @@
 """The sample set, measured through the real index and the real agent, must not get worse; feedback is a set like it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,3 +50,29 @@ async def test_answers_that_people_found_helpful_are_measured_as_any_set(footnot
     assert measured.questions == 2
     assert measured.several
     assert measured.legs["hybrid"]["metrics"]["Recall@5"]["mean"] > 0.4
+
+
+async def test_questions_with_expected_facts_are_asked_in_their_threads_and_judged(tmp_path: Path) -> None:
+    folder = tmp_path / "few"
+    (folder / "documents").mkdir(parents=True)
+    (folder / "documents" / "leave.md").write_text("# Leave\n\nOffice staff have 26 days of annual leave.\n")
+    (folder / "documents.json").write_text('{"leave.md": "handbook"}')
+    rows: list[dict[str, object]] = [
+        {"id": "a", "text": "How many days of annual leave?", "kind": "quantity", "facts": [["26 days"]]},
+        {"id": "b", "text": "What colour is the moon base?", "kind": "unanswerable", "unanswerable": True},
+        {"id": "c", "text": "and for office staff?", "kind": "follow_up", "facts": [["27 days"]], "follows": "a"},
+    ]
+    lines = (json.dumps({"documents": ["leave.md"], **row}) + "\n" for row in rows)
+    (folder / "questions.jsonl").write_text("".join(lines))
+    few = read(folder, None)
+    async with opened(settings_for(tmp_path)) as footnote:
+        await fill(footnote, few)
+        measured = await measure(footnote, few, ("agent",))
+    assert measured.verdicts is not None
+    found = {one["id"]: one for one in measured.verdicts["each"]}
+    assert found["a"]["verdict"] == "right"
+    assert found["a"]["cites_gold"]
+    assert found["b"]["verdict"] == "right"
+    assert found["c"]["verdict"] in ("wrong", "refused")
+    assert found["c"]["after"] == ["How many days of annual leave?"]
+    assert measured.figures()["verdicts right"].questions == 3

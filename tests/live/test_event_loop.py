@@ -16,7 +16,8 @@ from adapters.console.chat import OPERATOR
 from bot.wiring import Footnote
 from core.assistant import Question
 from core.conversation import Audience, ThreadKey
-from core.ingestion.ingestor import Change, Material
+from core.ingestion.ingestor import Change
+from core.ingestion.material import Material
 
 LONGEST = 0.05  # seconds
 GLANCE = 0.002

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.knowledge_desk import KbCommand, KbVerb
 from bot.wiring import Footnote, open_footnote
-from core.ingestion.ingestor import Material
 from core.ingestion.jobs import ItemState, Job, JobState
+from core.ingestion.material import Material
 from core.ports import Scope
 from tests.live.conftest import settings_for
 from tests.live.job_process import DOCUMENTS, documents, operator, worker

@@ -1,5 +1,6 @@
 """``footnote kb …`` on the embedded stores: one walk through a base's life. How each reads is told elsewhere."""
 
+import json
 import zipfile
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -7,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from adapters.console.operator import operator
 from adapters.knowledge_desk import KbCommand, KbVerb
 from bot.commands import documents, knowledge
 from bot.wiring import Footnote
+from core.ingestion.material import Material
+from core.ingestion.shelves import Every
 from core.ports import Scope
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -87,3 +91,15 @@ async def test_the_short_commands_bring_in_find_and_take_out(
     code, out = await run(documents._remove("kiosk", "harbour", yes=False, as_json=False))
     assert (code, "Say so with --yes." in out) == (1, True)
     assert "1 passage then, 0 now" in (await run(documents._remove("kiosk", "harbour", yes=True, as_json=False)))[1]
+
+
+async def test_a_source_taken_out_at_the_terminal_is_audited_and_fetched_no_more(run: Run, footnote: Footnote) -> None:
+    link = "https://pier.example/hours"
+    await footnote.ingestor.ensure_base("pier")
+    await footnote.ingestor.ingest(Material(link, "hours.md", b"# Pier\n\nThe pier opens at five."), "pier")
+    await footnote.governance.acceptance.schedule(link, Every.DAILY, 0, "pier", operator())
+    code, out = await run(documents._remove(link, "pier", yes=True, as_json=True))
+    assert (code, json.loads(out)) == (0, {"removed": link, "title": "Pier", "passages_left": 0})
+    assert not [one for one in await footnote.governance.records.schedules() if one.base == "pier"]
+    newest, *_ = await footnote.audit.recent(1)
+    assert (newest.action, newest.target.partition("/")[0], newest.allowed) == ("kb remove", "pier", True)

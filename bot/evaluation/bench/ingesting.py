@@ -25,7 +25,8 @@ from bot.evaluation.temporary import fill, opened
 from bot.evaluation.wrapping import WrappedEncoder
 from bot.wiring import Footnote
 from core.evaluation.datasets import Query
-from core.ingestion.ingestor import Ingestor, Material
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.material import Material
 from core.language import content_words, sentences
 from core.ports import Encoder, Scope
 

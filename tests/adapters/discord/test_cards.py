@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import discord
 import pytest
-from discord import ui
 
 from adapters.discord.cards import JobCards
 from adapters.discord.layouts import text_of
 from adapters.discord.messages import Messages, Spot
+from adapters.discord.sanitizer import SanitizedView
 from adapters.testing.clock import ManualClock
 from adapters.testing.postings import InProcessPostings
 from core.conversation import Person
@@ -29,14 +29,14 @@ class Written(Messages):
         self.gone = False
         self.away = False
 
-    async def edit(self, spot: Spot, message_id: int, shown: ui.LayoutView) -> None:
+    async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
         if self.away:
             raise PlatformUnavailable("Discord does not answer.")
         if self.gone:
             raise NotFound("The time for a private answer is over.")
         self.edits.append((message_id, text_of(shown)))
 
-    async def post(self, spot: Spot, shown: ui.LayoutView, key: str) -> int:
+    async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         assert len(key) <= 25
         self.posts.append((spot.channel, text_of(shown)))
         return 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.retrieval.quotes import LONGEST, choose_quote
+from core.retrieval.quotes import LONGEST, MOST, choose_quote, quote_for
 
 REFUNDS = (
     "Refunds are part of our terms since 2019. Annual plans are refunded within 30 days of purchase. "
@@ -79,3 +79,24 @@ def test_a_quote_is_always_an_exact_stretch(text: str, query: str, claim: str) -
     assert quote.text in text
     assert len(quote.text) <= LONGEST
     assert 0 <= quote.score <= 1
+
+
+def test_every_sentence_that_a_source_is_cited_for_is_shown() -> None:
+    quote = quote_for(
+        REFUNDS, "refunds", ["Refunds reach the card within five working days.", "Monthly plans are not refunded."]
+    )
+    assert quote == "Monthly plans are not refunded. Refunds reach the card within five working days."
+    apart = quote_for(REFUNDS, "refunds", ["Ask the billing team.", "Monthly plans are not refunded."])
+    assert apart == "Monthly plans are not refunded. … Ask the billing team."
+
+
+def test_a_long_sentence_that_is_repeated_is_shown_whole() -> None:
+    long = "The vault " + "and its door " * 30 + "open at noon."
+    assert quote_for(f"It rains. {long} It snows.", "vault", [long]) == long
+
+
+@given(st.text(max_size=600), st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
+def test_whatever_is_claimed_only_the_passages_own_words_are_shown(text: str, query: str, claims: list[str]) -> None:
+    quote = quote_for(text, query, claims)
+    assert len(quote) <= MOST + 3 * len(claims)
+    assert all(part in text for part in quote.replace("\n…\n", " … ").split(" … ")) or "…" in text

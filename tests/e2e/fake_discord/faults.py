@@ -39,7 +39,11 @@ class Hold:
 
 @dataclass
 class Fault:
-    """Trouble for the next ``times`` requests to one operation; ``done`` does the work before it fails."""
+    """Trouble for the next ``times`` requests to one operation; ``done`` does the work before it fails.
+
+    ``channel`` narrows it to requests about one channel. ``text`` is answered as it is, as ``text_type``, where a
+    proxy or a captive portal stands in between; ``drops`` cuts the connection instead of answering.
+    """
 
     method: str
     template: str
@@ -52,9 +56,14 @@ class Fault:
     done: bool = False
     seconds: float = 0.0
     hold: Hold | None = None
+    channel: int | None = None
+    text: str | None = None
+    text_type: str = "text/html"
+    drops: bool = False
 
-    def concerns(self, method: str, template: str) -> bool:
-        return self.times > 0 and self.method in (method, "*") and self.template in (template, "*")
+    def concerns(self, method: str, template: str, params: dict[str, str]) -> bool:
+        here = self.channel is None or params.get("channel_id") == str(self.channel)
+        return here and self.times > 0 and self.method in (method, "*") and self.template in (template, "*")
 
 
 @dataclass
@@ -105,9 +114,9 @@ class Faults:
         self.ordered.append(fault)
         return fault
 
-    def next(self, method: str, template: str) -> Fault | None:
+    def next(self, method: str, template: str, params: dict[str, str]) -> Fault | None:
         for fault in self.ordered:
-            if fault.concerns(method, template):
+            if fault.concerns(method, template, params):
                 fault.times -= 1
                 return fault
         return None

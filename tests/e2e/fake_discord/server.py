@@ -361,6 +361,10 @@ class FakeDiscord:
         messages = {50001: "Missing Access", 50013: "Missing Permissions"}
         return self.faults.order(Fault(method, template, times, status, code, messages.get(code, "Refused")))
 
+    def fail(self, method: str, template: str, **trouble: Any) -> Fault:
+        """Orders any trouble by name: the fields of a `Fault`. ``times`` is how often; 10,000 is for good."""
+        return self.faults.order(Fault(method, template, **trouble))
+
     def slow_down(self, method: str, template: str, *, seconds: float, times: int = 1) -> Fault:
         return self.faults.order(Fault(method, template, times, seconds=seconds))
 
@@ -408,19 +412,23 @@ class FakeDiscord:
 
     async def _troubled(self, request: web.Request, call: Call) -> web.Response:
         """The answer, or the trouble that was ordered in its place."""
-        fault = self.faults.next(call.operation.method, call.operation.template)
+        fault = self.faults.next(call.operation.method, call.operation.template, call.params)
         if fault is not None and fault.hold is not None:
             await fault.hold.pass_through()
         if fault is not None and fault.seconds:
             await asyncio.sleep(fault.seconds)
-        if fault is None or fault.status is None:
+        if fault is None or not (fault.status or fault.drops):
             return await self._checked(request, call)
         await read_body(request, call)
         if fault.done:
             await self._checked(request, call)
+        if fault.drops and request.transport is not None:
+            request.transport.abort()
+        if fault.text is not None:
+            return web.Response(status=fault.status or 200, text=fault.text, content_type=fault.text_type)
         if fault.retry_after is not None:
             return _limited(fault.retry_after, fault.scope, {})
-        return _respond(fault.status, {"message": fault.message, "code": fault.code})
+        return _respond(fault.status or 500, {"message": fault.message, "code": fault.code})
 
     async def _checked(self, request: web.Request, call: Call) -> web.Response:
         try:

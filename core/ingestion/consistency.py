@@ -1,0 +1,112 @@
+"""Whether catalogue and index agree: the one says which passages there are, the other has them, or has lost them.
+
+They are two stores, and each can be exchanged, emptied or restored without the other. An index that is not the one
+the catalogue was written with answers "the documents don't say" to everything, so it is refused, not searched.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import IndexMismatch
+from core.knowledge import Document
+from core.ports import Catalogue, Index
+
+REPAIR = "footnote kb repair"
+_TOGETHER = 1_000  # documents counted at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """A document of which the index has only so many passages."""
+
+    document: Document
+    there: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """Catalogue and index side by side: ``passages`` are the catalogue's, ``rows`` the index's."""
+
+    same: bool  # whether it is the index that the catalogue was written with
+    documents: int
+    passages: int
+    rows: int
+    incomplete: tuple[Incomplete, ...]
+
+    @property
+    def surplus(self) -> int:
+        """Passages in the index that belong to no visible document; an ingest under way has some."""
+        return max(0, self.rows - (self.passages - sum(one.document.passages - one.there for one in self.incomplete)))
+
+
+class IndexConsistency:
+    """Compares, and remembers which index the catalogue belongs to."""
+
+    def __init__(self, catalogue: Catalogue, index: Index) -> None:
+        self._catalogue = catalogue
+        self._index = index
+
+    async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
+        """Those of these documents that have lost passages, at their visible versions, in the same order."""
+        found: list[Incomplete] = []
+        for start in range(0, len(documents), _TOGETHER):
+            some = documents[start : start + _TOGETHER]
+            there = await self._index.passage_counts({one.id: one.version for one in some})
+            found += [Incomplete(one, there.get(one.id, 0)) for one in some if there.get(one.id, 0) < one.passages]
+        return tuple(found)
+
+    async def check(self) -> None:
+        """Raise IndexMismatch where this is not the index that the catalogue's documents are in.
+
+        What the first version wrote has no identity: it is taken for what it says it is, unless it is empty.
+        """
+        if await self._catalogue.index_identity() == self._index.identity:
+            return
+        documents = await self._documents()
+        if await self._is_theirs(documents):
+            await self.adopt()
+            return
+        what = (
+            "the document that the catalogue knows is"
+            if len(documents) == 1
+            else (f"the {len(documents)} documents that the catalogue knows are")
+        )
+        raise IndexMismatch(
+            f"This is not the index that {what} in.",
+            remedy=f"Set MILVUS_URI back to where it was, or let {REPAIR} fill this one.",
+        )
+
+    async def _is_theirs(self, documents: Sequence[Document]) -> bool:
+        """Whether this is the index that these documents are in, as far as can be known."""
+        remembered = await self._catalogue.index_identity()
+        if remembered or not documents:
+            return not documents or remembered == self._index.identity
+        return bool(await self._index.count())
+
+    async def adopt(self) -> None:
+        """This is the catalogue's index from now on, whatever may be missing in it."""
+        await self._catalogue.remember_index(self._index.identity)
+
+    async def settle(self) -> bool:
+        """Adopt this index if nothing is missing in it; whether it is the catalogue's now."""
+        if await self._catalogue.index_identity() == self._index.identity:
+            return True
+        if await self.incomplete(await self._documents()):
+            return False
+        await self.adopt()
+        return True
+
+    async def report(self) -> IndexReport:
+        """Count everything: a look at every passage's document, seconds where there are many."""
+        documents = await self._documents()
+        return IndexReport(
+            same=await self._is_theirs(documents),
+            documents=len(documents),
+            passages=sum(document.passages for document in documents),
+            rows=await self._index.count(),
+            incomplete=await self.incomplete(documents),
+        )
+
+    async def _documents(self) -> Sequence[Document]:
+        bases = frozenset(base.name for base in await self._catalogue.bases())
+        return await self._catalogue.documents(bases)

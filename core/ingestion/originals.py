@@ -1,0 +1,60 @@
+"""What documents were made of, kept so that a lost index can be filled again without asking anybody for the files.
+
+Compressed, one for each document at its visible version, and as long as that can be seen or restored.
+"""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+
+from core.ingestion.archive import Archive
+from core.ingestion.material import Material
+from core.knowledge import Document
+
+_LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
+_LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are so already
+
+
+class Originals:
+    """Keeps and finds them in an archive of their own."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    async def keep(self, document: Document, material: Material) -> None:
+        """Keep what this version of a document is made of. Raises DocumentRejected when there is no room."""
+        await self._archive.keep(original_name(document), await asyncio.to_thread(_packed, material))
+
+    async def read(self, document: Document) -> Material | None:
+        """What this version was made of; None where it was not kept, or what is kept cannot be read."""
+        data = await self._archive.read(original_name(document))
+        try:
+            return None if data is None else await asyncio.to_thread(_unpacked, data)
+        except (OSError, EOFError, ValueError, TypeError):  # cut short on a disk that was full or broken
+            return None
+
+    async def forget(self, document: Document) -> None:
+        """Remove what this version was made of, if it is there."""
+        await self._archive.forget(original_name(document))
+
+    async def sweep(self, documents: Iterable[Document]) -> int:
+        """Remove what belongs to none of these documents, and has for a day; how many."""
+        return await self._archive.sweep(_LEFT_BEHIND, sparing=[original_name(document) for document in documents])
+
+
+def original_name(document: Document) -> str:
+    """The name under which a document's bytes are kept."""
+    return f"original-{document.id}-{document.version}"
+
+
+def _packed(material: Material) -> bytes:
+    head = {name: value for name, value in asdict(material).items() if name != "data"}
+    return gzip.compress(json.dumps(head).encode() + b"\n" + material.data, _LEVEL)
+
+
+def _unpacked(data: bytes) -> Material:
+    head, _, content = gzip.decompress(data).partition(b"\n")
+    return Material(**json.loads(head), data=content)

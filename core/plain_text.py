@@ -1,0 +1,66 @@
+"""Text that is only text: what makes a reader's program act on it is taken out or made to stand still.
+
+Programs make links of characters that no one marked as a link. Defanging puts an invisible, unbreakable joiner where
+such a link would begin, so that a person reads the same and nothing can be clicked. What the programs look for:
+
+- a scheme with slashes, anywhere: Slack https://docs.slack.dev/messaging/formatting-message-text#automatic-parsing,
+  Discord (its client's rule ``https?://`` or ``steam://``, and ``<scheme:/…>``), terminals, CommonMark autolinks;
+- schemes without slashes (``mailto:``, ``tel:``): both platforms' clients;
+- names with a dot and a top-level domain, with or without ``www.``, and e-mail addresses: Slack's server, and
+  linkify-it's fuzzy links, which Markdown renderers use;
+- ``[label](address)``, ``[label]: address``: Markdown, told by the two characters after the label.
+"""
+
+import re
+import unicodedata
+
+JOINER = "\u2060"
+
+# Letters that hide or reorder others (Unicode's Bidi_Control), and the ends of lines that only some programs know.
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_UNSEEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb{_BIDI}]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_SCHEME = re.compile(r"[:：](?=[/\\／])|(?<=[/／])(?=[/／])")
+_OPAQUE = re.compile(
+    r"((?:mailto|tel|sms|callto|sip|sips|xmpp|facetime|skype|magnet|geo|data|javascript|vbscript|file|about|blob"
+    r"|slack|discord|steam|https?|ftp|ssh|git|irc|ircs|intent|market|vscode|ms-[a-z]{1,20})\\?:)(?=[^\s\u2060])",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"\](?=[(:])")
+_IMAGE = re.compile(r"!(?=\[)")
+# A dot after which a top-level domain could stand. Endings of common files that are no such domain stay as they are.
+_DOT = re.compile(
+    r"(?<![\s.])[.．。｡](?!(?:ya?ml|json|txt|csv|pdf|docx?|xlsx?|pptx?|html?|css|jsx?|tsx?|java|toml|ini|cfg|conf|xml"
+    r"|log|sql|png|jpe?g|gif|svg|exe|bat|rb|go|lock|bak|tmp|env)(?![\w.-]))(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+_INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.(?=com\b)", re.IGNORECASE)
+
+
+def remove_controls(text: str) -> str:
+    """The text without control characters (but line ends and tabs), characters that reorder others, and halves."""
+    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
+
+
+def one_line(text: str) -> str:
+    """A title or a name: no control characters, on one line, composed as people type it."""
+    return unicodedata.normalize("NFC", " ".join(remove_controls(text).split()))
+
+
+def defang_schemes(text: str) -> str:
+    """The same to the eye, where nothing that begins with a scheme is a link, nor anything labelled."""
+    text = _SCHEME.sub(lambda match: match.group() + JOINER, text)
+    text = _OPAQUE.sub(lambda match: match.group(1) + JOINER, text)
+    return _IMAGE.sub("!" + JOINER, _LABELLED.sub("]" + JOINER, text))
+
+
+def defang_domains(text: str) -> str:
+    """The same to the eye, where no name with a dot in it is a link."""
+    return _DOT.sub(lambda match: match.group() + JOINER, text)
+
+
+def defang_invites(text: str) -> str:
+    """The same to the eye, without the invitations that Discord knows by their host alone."""
+    return _INVITE.sub("." + JOINER, text)

@@ -1,0 +1,75 @@
+"""An index that is gone, another one, or a damaged one, at the terminal: it is said, and filled again."""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+import pytest
+
+from adapters.knowledge_desk import KbCommand, KbVerb
+from bot import doctor
+from bot.commands import asking, documents, knowledge
+from core.errors import IndexMismatch
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+Run = Callable[[Coroutine[object, object, int]], Coroutine[object, object, tuple[int, str]]]
+QUESTION = "When does the ferry leave?"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on stores of its own, opened and closed as in a process; its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("REDIS_URL", "MILVUS_URI", "LLM_MODEL", "SLACK_BOT_TOKEN", "DISCORD_BOT_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "400")
+
+    async def ran(work: Coroutine[object, object, int]) -> tuple[int, str]:
+        code = await work
+        out, err = capfd.readouterr()
+        return code, out + err
+
+    return ran
+
+
+def _ask() -> Coroutine[object, object, int]:
+    return asking._ask(QUESTION, None, None, None, as_json=False)
+
+
+def _repair() -> Coroutine[object, object, int]:
+    return knowledge._handle(KbCommand(KbVerb.REPAIR), yes=True, as_json=False)
+
+
+async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_path: Path) -> None:
+    Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
+    assert (await run(documents._ingest([Path("ferry.md")], "default", as_json=False)))[0] == 0
+    assert "at nine" in (await run(_ask()))[1]
+    for left in (tmp_path / "home").glob("*milvus*"):
+        left.unlink()
+    with pytest.raises(IndexMismatch, match=r"not the index .* footnote kb repair"):
+        await run(_ask())
+    code, out = await run(doctor.examine(as_json=False))
+    assert code == 1
+    assert "1 of 1 documents lack passages, and it is not the index that they are in: " in out
+    assert "footnote kb repair fills it" in out
+    Path("ferry.md").unlink()
+    code, out = await run(_repair())
+    assert (code, "1 updated" in out) == (0, True)
+    assert "at nine" in (await run(_ask()))[1]
+    assert "all there" in (await run(doctor.examine(as_json=False)))[1]
+
+
+async def test_ingest_fills_another_index_and_says_while_something_is_missing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ferry", "bus"):
+        Path(f"{name}.md").write_text(f"# The {name}\n\nThe {name} leaves at nine.")
+    assert (await run(documents._ingest([Path("ferry.md"), Path("bus.md")], "default", as_json=False)))[0] == 0
+    monkeypatch.setenv("MILVUS_URI", str(tmp_path / "another.db"))
+    code, out = await run(documents._ingest([Path("ferry.md")], "default", as_json=False))
+    assert (code, "1 updated" in out, "footnote kb repair fills it" in out) == (0, True, True)
+    with pytest.raises(IndexMismatch):
+        await run(_ask())
+    code, out = await run(documents._ingest([Path("bus.md")], "default", as_json=False))
+    assert (code, "1 updated" in out, "footnote kb repair" in out) == (0, True, False)
+    assert "at nine" in (await run(_ask()))[1]
