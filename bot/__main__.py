@@ -6,8 +6,13 @@ from typing import Any
 
 import typer
 
-from bot.commands import asking, documents, inspecting, knowledge, measuring, serving
-from core.errors import FootnoteError
+from bot.cli import ask as asking
+from bot.cli import documents
+from bot.cli import inspect as inspecting
+from bot.cli import kb as knowledge
+from bot.cli import measure as measuring
+from bot.cli import serve as serving
+from core.model.errors import FootnoteError
 
 app = typer.Typer(
     name="footnote",
@@ -45,7 +50,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
-        from bot.commands.failing import explained
+        from bot.cli.failures import explained
 
         sys.stderr.write(explained(error))
         sys.exit(1)

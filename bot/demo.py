@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from adapters.console.chat import Chat
-from adapters.console.ingesting import ingest_files, report
-from adapters.console.prompting import converse
 from adapters.documents.folders import files_in
-from bot.config import load_settings
-from bot.wiring import Footnote, open_footnote
+from adapters.terminal.chat import Chat
+from adapters.terminal.ingest_view import ingest_files, report
+from adapters.terminal.prompt import converse
+from bot.container import Footnote, open_footnote
+from bot.settings import load_settings
 
 SAMPLES = Path(__file__).parent / "samples"
 BASE = "samples"

@@ -13,9 +13,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bot.commands.running import print_json
-from bot.config import Settings, load_settings
-from core.errors import FootnoteError, NotFound
+from bot.cli.runner import print_json
+from bot.settings import Settings, load_settings
+from core.model.errors import FootnoteError, NotFound
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
@@ -63,15 +63,15 @@ async def explain(place: str, *, as_json: bool) -> int:
 
     Raises NotFound when ``place`` names no channel.
     """
-    from adapters.controls import explained
-    from bot.wiring import open_footnote
-    from core.places import PlaceSettings, place_settings
+    from bot.container import open_footnote
+    from core.model.channel_settings import ChannelSettings, channel_settings
+    from core.service.answer_actions import explained
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.preferences.read(place)
-        applying = place_settings(PlaceSettings(footnote.conduct), chosen)
+        applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explained(applying, chosen)
     if as_json:
         print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
@@ -116,8 +116,8 @@ def _home(settings: Settings) -> Check:
 
 
 async def _stores(settings: Settings) -> AsyncIterator[Check]:
-    from adapters.stores.redis_connection import durability
-    from bot.wiring import open_footnote
+    from adapters.redis.client import durability
+    from bot.container import open_footnote
 
     async with open_footnote(settings, any_index=True) as footnote:
         lasting = await durability(footnote.redis)
@@ -177,7 +177,7 @@ async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
         return
-    from bot.wiring import model_endpoint
+    from bot.container import model_endpoint
 
     endpoint = model_endpoint(settings)
     try:

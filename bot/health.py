@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from core.errors import ConfigurationError
+from core.model.errors import ConfigurationError
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes of one request; platforms send far less
 Ready = Callable[[], Awaitable[dict[str, str]]]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from adapters.platform import Platform
-from bot.config import Settings
-from bot.wiring import Footnote
+from bot.container import Footnote
+from bot.settings import Settings
+from core.ports.platform import Platform
 
 if TYPE_CHECKING:
     import asyncio

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from adapters.console.ingesting import ingest_files
 from adapters.documents.folders import files_in
-from bot.config import Settings
+from adapters.terminal.ingest_view import ingest_files
+from bot.container import open_footnote
 from bot.demo import SAMPLES
-from bot.wiring import open_footnote
+from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from adapters.console.chat import Chat
+    from adapters.terminal.chat import Chat
 
 SAID = ("How many days of holiday do I get?", "And how many can I carry over?", "How do I configure the timeout?", "2")
 PICTURE = Path(__file__).parents[1] / "docs" / "conversation.svg"

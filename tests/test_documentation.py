@@ -8,7 +8,7 @@ import yaml
 from typer.main import get_command
 
 from bot.__main__ import app
-from bot.config import Settings
+from bot.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,39 +13,41 @@ from typing import Self
 import discord
 import structlog
 
-from adapters.controls import MUTED, UNMUTED, Controls
-from adapters.discord import layouts
-from adapters.discord.answer_messages import AnswerMessages, Pauses
-from adapters.discord.attachments import texts_of
-from adapters.discord.cards import JobCards
-from adapters.discord.client import FootnoteClient
-from adapters.discord.commands import Commands
-from adapters.discord.context import earlier
-from adapters.discord.endpoints import point_at
-from adapters.discord.gateway_connection import GatewayConnection
-from adapters.discord.identifying import Identifying
-from adapters.discord.intake import Intake
-from adapters.discord.kb_commands import KbGroup
-from adapters.discord.knowledge import DiscordKnowledge
-from adapters.discord.layouts import Extras
-from adapters.discord.listening import Listening
-from adapters.discord.messages import Messages, Spot, nonce, spot_of
-from adapters.discord.places import PLATFORM, Address, Manner
-from adapters.discord.presses import DiscordPresses, role_of
-from adapters.discord.readers import Readers
-from adapters.discord.shown import ShownAnswers
-from adapters.discord.surface import PACE_SECONDS, PAUSES, DiscordSurface, Pace
-from adapters.discord.wordings import Wordings
-from adapters.endings import look_after
-from adapters.incoming import Expiry, Incoming, IncomingChoice, IncomingMessage, Permissions
-from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
-from adapters.platform import Posting
-from core.attention import Attention
-from core.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.errors import FootnoteError, PlatformUnavailable
-from core.ingestion.parsed import Parsed
-from core.places import PlaceSettings
-from core.ports import Checkpoints, Inbox, Postings
+from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.endpoints import point_at
+from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
+from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
+from adapters.discord.inbound.attachments import texts_of
+from adapters.discord.inbound.button_handlers import DiscordPresses, role_of
+from adapters.discord.inbound.commands import Commands
+from adapters.discord.inbound.edit_versions import EditVersions
+from adapters.discord.inbound.event_listener import Listening
+from adapters.discord.inbound.gateway import FootnoteClient
+from adapters.discord.inbound.gateway_connection import GatewayConnection
+from adapters.discord.inbound.identify_limiter import IdentifyLimiter
+from adapters.discord.inbound.ordered_queue import OrderedQueue
+from adapters.discord.inbound.thread_context import earlier
+from adapters.discord.kb.capabilities import DiscordKnowledge
+from adapters.discord.kb.commands import KbGroup
+from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
+from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.layouts import Extras
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.parsed_document import Parsed
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.ports.platform import MessageState
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.kb.commands import KnowledgeCommands
+from core.service.pending_card_updates import look_after
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
@@ -70,9 +72,9 @@ class DiscordPlatform:
         *,
         token: str,
         inbox: Inbox,
-        postings: Postings,
+        postings: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: Controls,
+        controls: AnswerActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -89,10 +91,10 @@ class DiscordPlatform:
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = Identifying(controls.preferences)
-        self._intake = Intake(inbox)
-        self._shown = ShownAnswers(postings)
-        self._wordings = Wordings(postings)
+        self._identifying = IdentifyLimiter(controls.preferences)
+        self._intake = OrderedQueue(inbox)
+        self._shown = AnswerIndex(postings)
+        self._wordings = EditVersions(postings)
         self.messages = Messages(self.client)
         self.readers = Readers(self.client, controls)
         self._cards = cards = JobCards(self.messages, postings, self.connected)
@@ -151,9 +153,9 @@ class DiscordPlatform:
         """Why it is not ready; empty when it is."""
         return self._connection.waiting_for()
 
-    def seams(self) -> PlatformSeams:
+    def capabilities(self) -> PlatformCapabilities:
         """What it lends to the knowledge desk."""
-        return self.knowledge.seams()
+        return self.knowledge.capabilities()
 
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""
@@ -250,7 +252,7 @@ class DiscordPlatform:
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: Posting, trace_id: str) -> DiscordSurface:
+    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
 
@@ -260,7 +262,7 @@ class DiscordPlatform:
             handoff = in_server and not message.private and role_of(settings.handoff) is not None
             return Extras(handoff=handoff, share=in_server and message.private)
 
-        return DiscordSurface(
+        return DiscordAnswerView(
             message=message,
             posting=posting,
             trace_id=trace_id,
@@ -281,7 +283,7 @@ class DiscordPlatform:
             self._paces.popitem(last=False)
         return pace
 
-    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
         await self.connected()
         return await self.readers.settings(thread)
@@ -311,21 +313,21 @@ class DiscordPlatform:
         """The text of the files that hang on the message."""
         return await texts_of(self.client(), message, self._parse)
 
-    async def acknowledge(self, message: IncomingMessage, decided: Attention) -> None:
+    async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
-        await self.tell(message, MUTED if decided is Attention.MUTE else UNMUTED)
+        await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately after a press, else where they wrote."""
-        address = Address.of(_address(incoming))
+        address = ReplyTarget.of(_address(incoming))
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
         spot = spot_of(address)
-        if address.manner in (Manner.START, Manner.POST) and address.guild and address.message:
+        if address.manner in (ReplyMode.START, ReplyMode.POST) and address.guild and address.message:
             spot = Spot(spot.channel, spot.guild, int(address.message))
         try:
             await self.connected()
-            if address.manner is Manner.DIRECT or (spot.private and not spot.token_is_good):
+            if address.manner is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
                 spot = Spot(await self.messages.direct_channel(int(address.asker)))
             if address.response and spot.token_is_good:
                 await self.messages.edit(spot, int(address.response), layouts.said(text))
@@ -334,7 +336,7 @@ class DiscordPlatform:
         except FootnoteError as error:
             await self._tell_directly(address, text, key, error)
 
-    async def _tell_directly(self, address: Address, text: str, key: str, because: FootnoteError) -> None:
+    async def _tell_directly(self, address: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
         """Where we may not write, the person still hears of it, with what an admin can do about that."""
         log.warning("cannot_write", channel=address.channel, reason=str(because))
         if not address.asker:
@@ -346,13 +348,13 @@ class DiscordPlatform:
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
+    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.connected()
         self._pace(f"{posting.thread} {posting.subject}").stop()
         await AnswerMessages(
             posting=posting,
-            address=Address.of(message.address),
+            address=ReplyTarget.of(message.address),
             question=message.text,
             messages=self.messages,
             moved=lambda _: None,

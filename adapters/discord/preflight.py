@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.client import NO_CONTENT_REMEDY, intents, logged_in, reads_content
-from adapters.discord.endpoints import point_at
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.endpoints import point_at
+from adapters.discord.api.messages import NOBODY
+from adapters.discord.api.reply_target import PLATFORM
+from adapters.discord.inbound.button_handlers import role_of
+from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, logged_in, reads_content
 from adapters.discord.manifest import NEEDED, PERMISSIONS, invite
-from adapters.discord.messages import NOBODY
-from adapters.discord.places import PLATFORM
-from adapters.discord.presses import role_of
-from adapters.discord.reaching import reaching
-from core.errors import FootnoteError, PlatformUnavailable
-from core.places import PlaceSettings
+from core.model.channel_settings import ChannelSettings
+from core.model.errors import FootnoteError, PlatformUnavailable
 
 CHECK_SECONDS = 20.0
 
@@ -37,8 +37,8 @@ async def preflight(
     *,
     api_url: str | None = None,
     gateway_url: str | None = None,
-    defaults: PlaceSettings | None = None,
-    chosen: Mapping[str, PlaceSettings] | None = None,
+    defaults: ChannelSettings | None = None,
+    chosen: Mapping[str, ChannelSettings] | None = None,
 ) -> list[DiscordCheck]:
     """Token, intents, servers, permissions, and the roles that may be asked; stops at what makes the rest pointless.
 
@@ -69,7 +69,7 @@ def _content(client: discord.Client) -> DiscordCheck:
     return DiscordCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
 
 
-def _handoffs(defaults: PlaceSettings | None, chosen: Mapping[str, PlaceSettings]) -> frozenset[int]:
+def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> frozenset[int]:
     of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
     roles = [role_of(one.handoff) for one in (*([defaults] if defaults else []), *of_discord)]
     return frozenset(role for role in roles if role is not None)

@@ -6,7 +6,7 @@ What a file declares about itself (an HTML meta, a MIME charset) is its format's
 import codecs
 import re
 
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode, looks_binary
 from adapters.documents.zip_package import open_package, part
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 
 PDF = "application/pdf"
 RTF = "application/rtf"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.documents import media_types
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Parsed
 
 Reader = Callable[[str, bytes], Parsed]
 

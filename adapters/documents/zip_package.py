@@ -9,7 +9,7 @@ import zipfile
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

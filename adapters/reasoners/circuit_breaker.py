@@ -5,7 +5,7 @@ The pattern is M. Nygard's ("Release It!", ch. 5).
 
 from enum import StrEnum
 
-from core.ports import Clock
+from core.model.clock import Clock
 
 
 class BreakerState(StrEnum):

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from adapters.reasoners.circuit_breaker import BreakerState, CircuitBreaker
-from core.answer import Claim, ClaimVerdict
-from core.budget import Meter
-from core.conversation import Thread, Turn
-from core.errors import BudgetExhausted, ModelUnavailable
-from core.evidence import Evidence, Grade
-from core.inquiry import Decision, Inquiry, Investigate, Plan
-from core.ports import Clock, DraftPart, Reasoner, Restarted, Withheld
+from core.model.answer import Claim, ClaimVerdict
+from core.model.budget import Meter
+from core.model.clock import Clock
+from core.model.conversation import Thread, Turn
+from core.model.errors import BudgetExhausted, ModelUnavailable
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import Decision, Inquiry, Investigate, Plan
+from core.ports.reasoner import DraftDeclined, DraftPart, DraftRestarted, Reasoner
 
 T = TypeVar("T")
 
@@ -142,14 +143,14 @@ class FallbackReasoner:
             else:
                 return
         if inquiry.attempt:
-            yield Withheld()
+            yield DraftDeclined()
             return
         if STOOD_IN in meter.notices:
             meter.notices.remove(STOOD_IN)
         meter.notice(notice)
         meter.written_by = self._standby.name
         if begun:
-            yield Restarted(notice)
+            yield DraftRestarted(notice)
         async for part in self._standby.compose(inquiry, thread, evidence, meter):
             yield part
 
@@ -163,7 +164,7 @@ class FallbackReasoner:
         settled = False
         try:
             while (part := await _before(deadline, anext(parts, None))) is not None:
-                if isinstance(part, Withheld):  # that is a reply too, and nobody reads on after it
+                if isinstance(part, DraftDeclined):  # that is a reply too, and nobody reads on after it
                     settled = True
                     self._breaker.record_success()
                 yield part

@@ -20,28 +20,32 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from adapters.controls import Controls
-from adapters.endings import look_after
-from adapters.knowledge_desk import KnowledgeCommands, PlatformSeams
-from adapters.slack import blocks, kb_blocks, views
-from adapters.slack.commands import COMMAND, Commands, Given
-from adapters.slack.directory import Directory
-from adapters.slack.home import Home
-from adapters.slack.intake import PLATFORM, Intake
-from adapters.slack.kb_listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
-from adapters.slack.kb_words import KB
-from adapters.slack.knowledge import SlackKnowledge
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.web_client import Refusal, Web, fatal
+from adapters.slack.api.workspace import SlackWorkspace
+from adapters.slack.inbound.button_handlers import Presses
+from adapters.slack.inbound.button_press import Press, who_sent
+from adapters.slack.inbound.commands import COMMAND, Commands, Given
+from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.command_parser import KB
+from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
+from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.agent_sessions import Sessions
+from adapters.slack.outbound.home import Home
+from adapters.slack.outbound.sanitizer import acknowledge
 from adapters.slack.platform import Parse, SlackThreads
-from adapters.slack.press import Press, who_sent
-from adapters.slack.presses import Presses
-from adapters.slack.sanitizer import acknowledge
-from adapters.slack.sessions import Sessions
-from adapters.slack.socket import RETRY_SECONDS, Ear, quiet_logger
-from adapters.slack.web import Refusal, Web, fatal
-from adapters.slack.workplace import Workplace
-from core.conversation import ThreadKey
-from core.errors import ConfigurationError, FootnoteError, PlatformUnavailable, Unavailable
-from core.ports import Checkpoints, Inbox, Postings
+from core.model.conversation import ThreadKey
+from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable, Unavailable
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.answer_actions import AnswerActions
+from core.service.kb.commands import KnowledgeCommands
+from core.service.pending_card_updates import look_after
 
 PATH = "/slack/events"
 MOST_ASIDE = 200  # things done beside the acknowledgement: a Home tab, a word to one person
@@ -62,9 +66,9 @@ class SlackPlatform(SlackThreads):
         app_token: str | None,
         signing_secret: str | None,
         inbox: Inbox,
-        postings: Postings,
+        postings: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: Controls,
+        controls: AnswerActions,
         parse: Parse,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
@@ -79,7 +83,7 @@ class SlackPlatform(SlackThreads):
             )
         connection = Web(bot_token, api_url)
         directory = Directory(connection)
-        workplace = Workplace(
+        workplace = SlackWorkspace(
             web=connection,
             directory=directory,
             sessions=Sessions(connection),
@@ -98,7 +102,7 @@ class SlackPlatform(SlackThreads):
         self._presses = Presses(workplace, self._intake, self._knowledge)
         self._commands = Commands(workplace)
         self._home = Home(workplace, self._knowledge)
-        self._ear = Ear(connection, app_token, self._in_socket_mode) if app_token else None
+        self._ear = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -156,9 +160,9 @@ class SlackPlatform(SlackThreads):
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
         return [web.post(PATH, self._over_http)] if self._ear is None else []
 
-    def seams(self) -> PlatformSeams:
+    def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
-        return self._knowledge.seams() if self._knowledge is not None else PlatformSeams()
+        return self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
 
     # --- the two roads
 

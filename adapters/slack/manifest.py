@@ -7,9 +7,9 @@ import json
 from typing import Any, Literal
 
 from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
-from adapters.slack.commands import COMMAND
-from adapters.slack.home import PROMPTS
-from adapters.slack.kb_words import KB, USAGE
+from adapters.slack.inbound.commands import COMMAND
+from adapters.slack.kb.command_parser import KB, USAGE
+from adapters.slack.outbound.home import PROMPTS
 
 Mode = Literal["socket", "http"]
 

@@ -5,21 +5,28 @@ from typing import Any
 
 import structlog
 
-from adapters.controls import MUTED, UNMUTED
-from adapters.incoming import Expiry, FileReference, Incoming, IncomingChoice, IncomingMessage, Permissions
-from adapters.platform import Posting
-from adapters.relay import Surface
-from adapters.slack.files import Files
-from adapters.slack.intake import LOOK_AGAIN, PLATFORM
-from adapters.slack.surface import SlackSurface, Spot
-from adapters.slack.text import heard
-from adapters.slack.web import Refusal
-from adapters.slack.workplace import Workplace
-from core.attention import Attention
-from core.conversation import Audience, ContextMessage, Person, Role, ThreadKey
-from core.errors import FootnoteError, PlatformUnavailable
-from core.ingestion.parsed import Parsed
-from core.places import PlaceSettings
+from adapters.slack.api.files import Files
+from adapters.slack.api.web_client import Refusal
+from adapters.slack.api.workspace import SlackWorkspace
+from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
+from adapters.slack.outbound.answer_view import SlackAnswerView, Spot
+from adapters.slack.outbound.text import heard
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ContextMessage, Person, Role, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.incoming_events import (
+    Expiry,
+    FileReference,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    MessageRoute,
+    Permissions,
+)
+from core.model.parsed_document import Parsed
+from core.ports.answer_view import AnswerView
+from core.ports.platform import MessageState
+from core.service.answer_actions import MUTED, UNMUTED
 
 MOST_CONTEXT = 50  # messages of the thread before the question
 MOST_PAGES = 5  # of 200 messages each
@@ -34,9 +41,9 @@ log = structlog.get_logger(__name__)
 
 
 class SlackThreads:
-    """``adapters.platform.Platform`` for one workspace."""
+    """``core.ports.platform.Platform`` for one workspace."""
 
-    def __init__(self, workplace: Workplace, parse: Parse) -> None:
+    def __init__(self, workplace: SlackWorkspace, parse: Parse) -> None:
         """``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
         self.workplace = workplace
         self.parse = parse
@@ -47,20 +54,20 @@ class SlackThreads:
         """Its name in thread keys."""
         return PLATFORM
 
-    def surface(self, incoming: Incoming, posting: Posting, trace_id: str) -> Surface:
+    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> AnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
         spot = Spot(message.thread, message.asker, message.text, message.direct, message.private)
-        return SlackSurface(self.workplace, spot, posting, trace_id)
+        return SlackAnswerView(self.workplace, spot, posting, trace_id)
 
-    async def settings(self, thread: ThreadKey) -> PlaceSettings:
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
         return await self.workplace.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of the last minute; see ``Workplace.audience``."""
+        """Who will be able to read the answer there, as of the last minute; see ``SlackWorkspace.audience``."""
         thread, person = _where(incoming)
         return await self.workplace.audience(thread, user_of(person))
 
@@ -142,16 +149,16 @@ class SlackThreads:
 
     # --- saying something
 
-    async def acknowledge(self, message: IncomingMessage, decided: Attention) -> None:
+    async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
-        await self.tell(message, MUTED if decided is Attention.MUTE else UNMUTED)
+        await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed, privately where there are others."""
         thread, person = _where(incoming)
         await self.workplace.whisper(thread, user_of(person), text)
 
-    async def withdraw(self, message: IncomingMessage, posting: Posting) -> None:
+    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
         """Remove what was posted for a question that was deleted."""
         shown = [posting.get("ts"), *(value for name, value in posting.values.items() if name.startswith("part-"))]
         for ts in filter(None, shown):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
+from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.manifest import EVENTS, SCOPES
-from adapters.slack.web import Refusal, Web
-from core.errors import PlatformUnavailable
+from core.model.errors import PlatformUnavailable
 
 MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.slack.com/apps, and reinstall the app."
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from core.ports import Clock
+from core.model.clock import Clock
 
 
 class ManualClock(Clock):

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.language import content_words, words
+from core.model.text import content_words, words
 
 if TYPE_CHECKING:
-    from core.ports import Vectors
+    from core.ports.encoder import Vectors
 
 
 class HashingEncoder:

@@ -8,8 +8,9 @@ from datetime import timedelta
 from time import monotonic
 
 from adapters.testing.stores import InProcessState
-from core.errors import Busy, LeaseLost
-from core.ports import Clock, Delivery, Inbox, Lease
+from core.model.clock import Clock
+from core.model.errors import Busy, LeaseLost
+from core.ports.inbox import Delivery, Inbox, Lease
 
 _GLANCE = 0.02  # seconds between looks at leases that may have run out
 

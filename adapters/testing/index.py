@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.errors import IndexMismatch
-from core.knowledge import Passage, Section
-from core.language import content_words
-from core.ports import Legs, Scope
+from core.model.errors import IndexMismatch
+from core.model.knowledge import Passage, Section
+from core.model.text import content_words
+from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.sections import assemble
 
 if TYPE_CHECKING:
-    from core.ports import Vectors
+    from core.ports.encoder import Vectors
 
 K1, B = 1.2, 0.75
 
@@ -29,11 +29,11 @@ class InProcessIndex:
         self._vectors: dict[str, Vectors] = {}
         self._words: dict[str, Counter[str]] = {}
 
-    async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> Legs:
+    async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> DenseAndBm25Hits:
         """Both legs, at most ``limit`` of each."""
         seen = list(self._within(scope))
         dense = ((passage, float(self._vectors[passage.id] @ vector)) for passage in seen)
-        return Legs(_best(dense, limit), _best(self._bm25(text, seen), limit))
+        return DenseAndBm25Hits(_best(dense, limit), _best(self._bm25(text, seen), limit))
 
     async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
         """Insert or replace by passage id."""

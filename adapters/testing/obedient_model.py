@@ -16,7 +16,7 @@ from urllib.parse import quote
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING
 from adapters.testing.endpoint import Request, Says
-from core.language import content_words, sentences
+from core.model.text import content_words, sentences
 
 ENOUGH = 5  # the grade from which a passage counts
 QUOTED = 3  # sentences of an answer

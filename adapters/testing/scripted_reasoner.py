@@ -12,13 +12,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from core.answer import Claim, ClaimVerdict, Support
-from core.budget import Meter
-from core.conversation import Thread, Turn
-from core.evidence import Evidence, Grade
-from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
-from core.language import sentences
-from core.ports import DraftPart, Judgement
+from core.model.answer import Claim, ClaimVerdict, Support
+from core.model.budget import Meter
+from core.model.conversation import Thread, Turn
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
+from core.model.text import sentences
+from core.ports.reasoner import DraftPart, GradesWithDecision
 
 Step: TypeAlias = Literal["understand", "grade", "decide", "compose", "check", "critique", "summarise"]
 
@@ -78,7 +78,7 @@ class ScriptedReasoner:
             "grade", lambda: [Grade(8, _first_sentence(item)) for item in evidence], meter, inquiry, evidence
         )
         if isinstance(grades, Sufficient | Insufficient | AskBack):
-            return Judgement(tuple(Grade(8, _first_sentence(item)) for item in evidence), grades)
+            return GradesWithDecision(tuple(Grade(8, _first_sentence(item)) for item in evidence), grades)
         return [Grade(grades)] * len(evidence) if isinstance(grades, int) else grades
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:

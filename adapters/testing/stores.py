@@ -9,26 +9,20 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from core.conversation import ThreadKey, Turn
-from core.erasure import fields_about, mentions
-from core.errors import LeaseLost
-from core.events import AnswerDelta, TracedEvent
-from core.evidence import Evidence, EvidenceLibrary
-from core.ingestion.shelves import Proposal
-from core.knowledge import Document, KnowledgeBase
-from core.ports import (
-    Audit,
-    AuditEntry,
-    Catalogue,
-    Checkpoints,
-    Feedback,
-    FeedbackBox,
-    Journal,
-    Memory,
-    Parked,
-    Preferences,
-    ThreadRecord,
-)
+from core.model.conversation import ThreadKey, Turn
+from core.model.erasure import fields_about, mentions
+from core.model.errors import LeaseLost
+from core.model.events import AnswerDelta, TracedEvent
+from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.knowledge import Document, KnowledgeBase
+from core.ports.audit import Audit, AuditEntry
+from core.ports.catalog import Catalog
+from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.ports.feedback import Feedback, FeedbackStore
+from core.ports.knowledge_records import Proposal
+from core.ports.memory import Memory, ThreadRecord
+from core.ports.trace_store import TraceStore
 
 
 @dataclass(slots=True)
@@ -38,7 +32,7 @@ class InProcessState:
     threads: dict[str, ThreadRecord] = field(default_factory=dict)
     fences: dict[str, int] = field(default_factory=dict)
     spoke: dict[str, set[str]] = field(default_factory=dict)  # the threads that each person asked in
-    parked: dict[str, Parked] = field(default_factory=dict)
+    parked: dict[str, ParkedInquiry] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)  # who took which checkpoint
     traces: dict[str, list[TracedEvent]] = field(default_factory=dict)
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
@@ -46,7 +40,7 @@ class InProcessState:
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
     postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
-    called_off: dict[tuple[str, str], str] = field(default_factory=dict)
+    take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
     drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
@@ -158,7 +152,7 @@ class InProcessMemory(Memory):
 
     def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
         for subject in subjects:
-            for kept in (self._state.postings, self._state.posted_by, self._state.called_off):
+            for kept in (self._state.postings, self._state.posted_by, self._state.take_cancel):
                 kept.pop(subject, None)
 
 
@@ -178,7 +172,7 @@ def _without(record: ThreadRecord, person_id: str) -> ThreadRecord:
     )
 
 
-def _close(state: InProcessState, parked: Parked) -> None:
+def _close(state: InProcessState, parked: ParkedInquiry) -> None:
     thread = str(parked.checkpoint.thread)
     record = state.threads.get(thread, ThreadRecord())
     if record.open_checkpoint == parked.checkpoint.id:
@@ -191,7 +185,7 @@ class InProcessCheckpoints(Checkpoints):
     def __init__(self, state: InProcessState | None = None) -> None:
         self._state = state or InProcessState()
 
-    async def park(self, parked: Parked) -> None:
+    async def park(self, parked: ParkedInquiry) -> None:
         """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
         checkpoint = parked.checkpoint
         record = self._state.threads.get(str(checkpoint.thread), ThreadRecord())
@@ -201,13 +195,13 @@ class InProcessCheckpoints(Checkpoints):
         self._state.taken.pop(checkpoint.id, None)
         self._state.threads[str(checkpoint.thread)] = replace(record, open_checkpoint=checkpoint.id)
 
-    async def read(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+    async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Look without taking; None when it is unknown or taken by another than ``by``."""
         if self._state.taken.get(checkpoint_id, by) != by:
             return None
         return self._state.parked.get(checkpoint_id)
 
-    async def claim(self, checkpoint_id: str, *, by: str = "") -> Parked | None:
+    async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Take it, once; the same ``by`` gets it again."""
         parked = self._state.parked.get(checkpoint_id)
         claimant = by or f"claim {len(self._state.taken)}"
@@ -226,7 +220,7 @@ class InProcessCheckpoints(Checkpoints):
         return [checkpoint.id for checkpoint in sorted(late, key=lambda checkpoint: checkpoint.expires_at)]
 
 
-class InProcessJournal(Journal):
+class InProcessTraceStore(TraceStore):
     """Keeps the events of every trace."""
 
     def __init__(self, state: InProcessState | None = None) -> None:
@@ -258,7 +252,7 @@ class InProcessJournal(Journal):
         return dict(self._counters)
 
 
-class InProcessCatalogue(Catalogue):
+class InProcessCatalog(Catalog):
     """What is on the shelves."""
 
     def __init__(self) -> None:
@@ -311,7 +305,7 @@ class InProcessCatalogue(Catalogue):
         self._index = identity
 
 
-class InProcessFeedbackBox(FeedbackBox):
+class InProcessFeedbackStore(FeedbackStore):
     """Keeps what people thought of answers, the newest ``most``."""
 
     def __init__(self, state: InProcessState | None = None, *, most: int = 10_000) -> None:
@@ -334,7 +328,7 @@ class InProcessFeedbackBox(FeedbackBox):
         return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
 
 
-class InProcessPreferences(Preferences):
+class InProcessChannelSettingsStore(ChannelSettingsStore):
     """Settings of places."""
 
     def __init__(self) -> None:

@@ -9,9 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.conversation import ThreadKey
-from core.knowledge import Document
-from core.ports import Catalogue, Feedback, FeedbackBox, Index, Memory, Scope
+from core.model.conversation import ThreadKey
+from core.model.knowledge import Document
+from core.ports.catalog import Catalog
+from core.ports.feedback import Feedback, FeedbackStore
+from core.ports.index import Index, Scope
+from core.ports.memory import Memory
 
 SEPARATOR = ":"
 
@@ -36,11 +39,11 @@ def _write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-async def exported(box: FeedbackBox, catalogue: Catalogue, index: Index, memory: Memory) -> Exported:
+async def exported(box: FeedbackStore, catalog: Catalog, index: Index, memory: Memory) -> Exported:
     """The dataset: every visible document of the bases that helpful answers cited, and those answers' questions."""
     judged = await _helpful(box.all())
     bases = frozenset(citation.knowledge_base for one in judged for citation in one.citations)
-    documents = {_name(d.knowledge_base, d.source): d for d in await catalogue.documents(bases)} if bases else {}
+    documents = {_name(d.knowledge_base, d.source): d for d in await catalog.documents(bases)} if bases else {}
     cited = {
         one.trace_id: sorted(
             {name for c in one.citations if (name := _name(c.knowledge_base, c.document)) in documents}

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.evaluation.asking import pursue_question, turn_of
-from bot.evaluation.reading import Dataset
-from bot.wiring import Footnote
-from core.answer import Answer, Outcome
-from core.conversation import Thread, ThreadKey
+from bot.container import Footnote
+from bot.evaluation.answers import pursue_question, turn_of
+from bot.evaluation.dataset_loader import Dataset
 from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply, score_reply
 from core.evaluation.question_sets import DocumentKind, Question, QuestionSet
+from core.model.answer import Answer, Outcome
+from core.model.conversation import Thread, ThreadKey
 
 _COLUMNS = 16, 9  # characters of a row's name and of a count
 
@@ -54,7 +54,7 @@ async def ask_question_set(footnote: Footnote, dataset: Dataset) -> tuple[Scored
     """Every question in its thread, one after another. Raises ValueError when the dataset has none."""
     if dataset.questions is None:
         raise ValueError(f"{dataset.name} has no questions with facts.")
-    found = await footnote.catalogue.documents(frozenset({dataset.name}))
+    found = await footnote.catalog.documents(frozenset({dataset.name}))
     titles = {document.source: document.title for document in found}
     scored: list[ScoredQuestion] = []
     for conversation in dataset.questions.conversations:

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from bot.evaluation.reading import Dataset
-from bot.wiring import Footnote
-from core.errors import ConfigurationError
+from bot.container import Footnote
+from bot.evaluation.dataset_loader import Dataset
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import all_evidence, bootstrap, medians, paired
-from core.knowledge import Passage
-from core.ports import Scope
+from core.model.errors import ConfigurationError
+from core.model.knowledge import Passage
+from core.ports.index import Scope
 from core.retrieval.hybrid import POOL, Retriever
 
 RETRIEVAL_LEGS = ("bm25", "dense", "hybrid", "rerank")
@@ -53,7 +53,7 @@ def scope_of(dataset: Dataset) -> Scope:
 
 def plain_retriever(footnote: Footnote) -> Retriever:
     """The product's hybrid search without its reranker."""
-    return Retriever(footnote.index, footnote.encoder, None, footnote.catalogue)
+    return Retriever(footnote.index, footnote.encoder, None, footnote.catalog)
 
 
 async def search_all(

@@ -6,14 +6,14 @@ from contextlib import aclosing
 from core.agent.compose import compose
 from core.agent.decide import decide
 from core.agent.gather import gather
-from core.agent.run import Run, Workbench
+from core.agent.run import AgentDeps, Run
 from core.agent.understand import understand
 from core.agent.verify import verify
-from core.budget import Meter
-from core.conversation import Thread
-from core.errors import FootnoteError
-from core.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
-from core.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
+from core.model.budget import Meter
+from core.model.conversation import Thread
+from core.model.errors import FootnoteError
+from core.model.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
+from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
 
 Step = Callable[[Run], AsyncGenerator[AgentEvent, None]]
 STEPS: dict[Phase, Step] = {
@@ -30,7 +30,7 @@ HELD_BACK = 0.25  # of an answer's tokens and money is kept from the searching, 
 class Agent:
     """Pursues inquiries. Holds no state between them."""
 
-    def __init__(self, bench: Workbench, limits: dict[Profile, Limits] | None = None) -> None:
+    def __init__(self, bench: AgentDeps, limits: dict[Profile, Limits] | None = None) -> None:
         """Work with these tools, within these caps by profile."""
         self._bench = bench
         self._limits = limits or PROFILE_LIMITS

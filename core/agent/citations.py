@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from core.agent.links import HELD_BACK, without_foreign_links
-from core.answer import Citation
-from core.evidence import Evidence, EvidenceLibrary
+from core.model.answer import Citation
+from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for
 
 MARKER = re.compile(r" ?\[ *((?:E|id)?\d{1,4}(?: *[,;] *(?:E|id)?\d{1,4}){0,19}) *\]", re.IGNORECASE)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.agent.citations import cited_ids, without_markers
-from core.answer import Claim
-from core.language import content_words, sentences
+from core.model.answer import Claim
+from core.model.text import content_words, sentences
 
 FEWEST_WORDS = 3
 _DECORATION = re.compile(r"[*_`>#|~]+|^\s*(?:[-•]|\d+[.)])\s+", re.MULTILINE)

@@ -2,16 +2,16 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.attempt import set_aside
 from core.agent.citations import AnswerStream, cited_ids
-from core.agent.conclude import abstained
+from core.agent.fast_path import set_aside
 from core.agent.floor import NO_ANSWER, falls_to_floor
+from core.agent.outcomes import abstained
 from core.agent.run import WEAK, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
-from core.evidence import Evidence
-from core.inquiry import Phase
-from core.ports import Restarted, Withheld
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
+from core.model.evidence import Evidence
+from core.model.inquiry import Phase
+from core.ports.reasoner import DraftDeclined, DraftRestarted
 
 MOST = 10  # pieces of evidence an answer is written from
 WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
@@ -58,10 +58,10 @@ async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[Ag
     parts = run.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
     try:
         while (part := await run.within(anext(parts, None))) is not None:
-            if isinstance(part, Withheld):
+            if isinstance(part, DraftDeclined):
                 run.withheld = part
                 return
-            if isinstance(part, Restarted):
+            if isinstance(part, DraftRestarted):
                 run.draft, shown = "", AnswerStream(run.inquiry.library)
                 yield AnswerReset(part.reason)
                 continue

@@ -2,20 +2,20 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.conclude import clarified, parked
 from core.agent.floor import NO_ANSWER, falls_to_floor
-from core.agent.moves import describe, unmade
+from core.agent.outcomes import clarified, parked
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, QueryRefined
-from core.inquiry import (
+from core.agent.search_actions import describe, unmade
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, QueryRefined
+from core.model.inquiry import (
     AskBack,
     CheckpointKind,
     Choice,
     Decision,
     Insufficient,
-    Move,
     Phase,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
     Sufficient,
@@ -94,7 +94,7 @@ def _sources_first(run: Run) -> AgentEvent:
     return parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
-def _long_search(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
+def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
     have = f"I have evidence from {_listed(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
@@ -108,7 +108,7 @@ def _long_search(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
     return parked(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
-def _nothing_relevant(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
+def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, moves)
     choices = tuple(Choice(f"try-{n}", f"Try “{term}”", term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
@@ -121,7 +121,7 @@ def _nothing_relevant(run: Run, moves: tuple[Move, ...]) -> AgentEvent:
     )
 
 
-def _proposed_terms(run: Run, moves: tuple[Move, ...]) -> tuple[str, ...]:
+def _proposed_terms(run: Run, moves: tuple[SearchAction, ...]) -> tuple[str, ...]:
     """Two queries nobody has tried: what the reasoner would do next, else the headings of what came nearest."""
     tried = {describe(search.move).casefold() for search in run.inquiry.searches}
     proposed = [move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource)]

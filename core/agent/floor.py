@@ -8,7 +8,7 @@ the floor's own rules, searches included, and ends as that reasoner alone would 
 from typing import Any
 
 from core.agent.run import Run
-from core.inquiry import Phase, SearchKnowledge
+from core.model.inquiry import Phase, SearchKnowledge
 
 NO_ANSWER = "The writing model found no answer here, so I quote the documents instead."
 DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents, so I quote them instead."

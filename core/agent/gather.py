@@ -6,24 +6,24 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from core.agent.grading import grade
-from core.agent.moves import describe, unmade, where
 from core.agent.run import RESERVE_SECONDS, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
-from core.evidence import Hit
-from core.inquiry import (
+from core.agent.search_actions import describe, unmade, where
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
+from core.model.evidence import Hit
+from core.model.inquiry import (
     Investigate,
     ListSources,
-    Move,
     Phase,
     Profile,
     ReadSection,
     Search,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
 )
-from core.knowledge import Document
-from core.ports import Scope
+from core.model.knowledge import Document
+from core.ports.index import Scope
 from core.retrieval.hybrid import Retrieval
 
 TOP_K = 8  # one batch of grading
@@ -35,7 +35,7 @@ LISTED = 40  # sources named to the model at most
 class Finding:
     """What one move brought back."""
 
-    move: Move
+    move: SearchAction
     retrieval: Retrieval | None = None
     note: str = ""
     seconds: float = 0.0
@@ -74,7 +74,7 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
     run.update(phase=Phase.DECIDE)
 
 
-def _affordable(run: Run) -> tuple[Move, ...]:
+def _affordable(run: Run) -> tuple[SearchAction, ...]:
     moves = []
     for move in unmade(run.inquiry, run.inquiry.proposals):
         if isinstance(move, SearchKnowledge | SearchSource):
@@ -85,7 +85,7 @@ def _affordable(run: Run) -> tuple[Move, ...]:
     return tuple(moves)
 
 
-async def make(run: Run, move: Move) -> Finding:
+async def make(run: Run, move: SearchAction) -> Finding:
     """Make one move. It is counted by whoever decides on it."""
     started = run.bench.clock.monotonic()
     match move:
@@ -94,7 +94,7 @@ async def make(run: Run, move: Move) -> Finding:
         case SearchSource():
             finding = await _search_source(run, move)
         case ListSources():
-            finding = Finding(move, note=_listing(await run.bench.catalogue.documents(run.inquiry.scope)))
+            finding = Finding(move, note=_listing(await run.bench.catalog.documents(run.inquiry.scope)))
         case ReadSection():
             finding = await _read(run, move)
         case _:
@@ -114,7 +114,7 @@ async def _search(run: Run, move: SearchKnowledge) -> Finding:
 
 
 async def _search_source(run: Run, move: SearchSource) -> Finding:
-    documents = await run.bench.catalogue.documents(run.inquiry.scope)
+    documents = await run.bench.catalog.documents(run.inquiry.scope)
     chosen = matching_sources(documents, move.source)
     if not chosen:
         return Finding(move, note=f"There is no source called {move.source!r}. {_listing(documents)}")
@@ -171,7 +171,7 @@ async def keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
     )
 
 
-def _simple(run: Run, made: Sequence[Move]) -> bool:
+def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
     """Whether the question is one need, and the search for it, just made, found something: see ``attempt``.
 
     In the thorough profile everything is looked at first, and so is what a person wants to see the sources of.

@@ -6,10 +6,10 @@ A reasoner that says along with them whether they suffice is not asked to decide
 from collections.abc import AsyncIterator, Sequence
 
 from core.agent.run import RESERVE_SECONDS, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, GradingCompleted
-from core.evidence import Evidence, Grade
-from core.ports import Judgement
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, GradingCompleted
+from core.model.evidence import Evidence, Grade
+from core.ports.reasoner import GradesWithDecision
 
 
 async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent]:
@@ -25,7 +25,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         run.update(closing=True)
         grades = [_from_score(item) for item in fresh]
     run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
-    run.decision = grades.decision if isinstance(grades, Judgement) else None
+    run.decision = grades.decision if isinstance(grades, GradesWithDecision) else None
     elapsed = run.bench.clock.monotonic() - started
     run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
     yield GradingCompleted(

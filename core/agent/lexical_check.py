@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from core.agent.citations import without_markers
-from core.knowledge import Passage
-from core.language import STOPWORDS, content_words, sentences, stem, words
+from core.model.knowledge import Passage
+from core.model.text import STOPWORDS, content_words, sentences, stem, words
 
 NEARLY_ALL = 0.85  # of a claim's words in one sentence: it says just that
 ALIGNED = 0.6  # of a claim's words in one sentence: it speaks of the same thing

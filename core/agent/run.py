@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from core.budget import Meter, Prices
-from core.conversation import Thread
-from core.errors import BudgetExhausted
-from core.evidence import Evidence
-from core.inquiry import CheckpointKind, Decision, Inquiry, Investigate
-from core.ports import Catalogue, Clock, Index, Reasoner, Withheld
+from core.model.budget import Meter, Prices
+from core.model.clock import Clock
+from core.model.conversation import Thread
+from core.model.errors import BudgetExhausted
+from core.model.evidence import Evidence
+from core.model.inquiry import CheckpointKind, Decision, Inquiry, Investigate
+from core.ports.catalog import Catalog
+from core.ports.index import Index
+from core.ports.reasoner import DraftDeclined, Reasoner
 from core.retrieval.hybrid import Retriever
 
 T = TypeVar("T")
@@ -25,13 +28,13 @@ RESERVE_SECONDS = 8.0  # kept back from the searching so that what was found can
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
+class AgentDeps:
     """What every run works with: made once, shared by all."""
 
     reasoner: Reasoner
     retriever: Retriever
     index: Index
-    catalogue: Catalogue
+    catalog: Catalog
     clock: Clock
     prices: Prices = field(default_factory=Prices)
     confident: float = 2.0  # a first search whose best passage scores this is answered from at once; above 1 never
@@ -45,12 +48,12 @@ class Workbench:
 class Run:
     """The mutable middle of one pursuit."""
 
-    bench: Workbench
+    bench: AgentDeps
     inquiry: Inquiry
     thread: Thread
     meter: Meter
     draft: str = ""  # Markdown with [evidence id] markers, as written
-    withheld: Withheld | None = None  # the reasoner would not write from this evidence
+    withheld: DraftDeclined | None = None  # the reasoner would not write from this evidence
     decision: Decision | None = None  # came with the newest grades, and nothing has changed since
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0

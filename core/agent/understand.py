@@ -5,13 +5,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import assert_never
 
-from core.agent.conclude import clarified, nothing_to_read, replied
-from core.agent.direct import unfounded
+from core.agent.outcomes import clarified, nothing_to_read, replied
 from core.agent.run import RESERVE_SECONDS, Run
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, RoutingDecided
-from core.inquiry import AskBack, Investigate, Phase, Plan, Reply, SearchKnowledge
-from core.language import content_words
+from core.agent.ungrounded_reply import unfounded
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, RoutingDecided
+from core.model.inquiry import AskBack, Investigate, Phase, Plan, Reply, SearchKnowledge
+from core.model.text import content_words
 
 MAX_QUERIES = 3
 KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve

@@ -10,20 +10,20 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 
-from core.agent.attempt import look_closer
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
 from core.agent.claims import DraftUnit, UnitKind, claims_in, code_stands, says_nothing, units_in, verbatim_in
-from core.agent.conclude import abstained, ended
 from core.agent.expected_kind import has_expected_kind
+from core.agent.fast_path import look_closer
 from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.lexical_check import check_lexically, is_known
+from core.agent.outcomes import abstained, ended
 from core.agent.run import Run
-from core.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
-from core.errors import BudgetExhausted
-from core.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
-from core.inquiry import Phase, Profile, SearchKnowledge
-from core.knowledge import Passage
+from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
+from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.knowledge import Passage
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
 SECOND_LOOK = 3  # passages that one more search for a claim may add

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.answer import Outcome
 from core.evaluation.question_sets import Polarity, Question
-from core.language import sentences
+from core.model.answer import Outcome
+from core.model.text import sentences
 
 _MARKERS = re.compile(r"\s*(?:\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|【\d{1,3}】)")
 _LINKS = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.conversation import Exchange
 from core.evaluation.datasets import rows
-from core.language import content_words
+from core.model.conversation import Exchange
+from core.model.text import content_words
 
 # Some people keep these in their rewrites, others drop them; they are counted nowhere.
 INTERJECTIONS = frozenset(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from core.language import words
+from core.model.text import words
 
 SHORT = 8  # words; a longer reference answer is prose, which no right answer contains word for word
 # What a figure may fall below its baseline before it counts as worse. Vectors differ in their last digits between

@@ -11,10 +11,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
-from core.knowledge import Document, Locator, Passage
-from core.language import sentences
+from core.model.errors import DocumentRejected
+from core.model.knowledge import Document, Locator, Passage
+from core.model.parsed_document import Block, Parsed
+from core.model.text import sentences
 
 PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room
 SECTION_TOKENS = 1_400

@@ -7,9 +7,10 @@ the catalogue was written with answers "the documents don't say" to everything, 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import IndexMismatch
-from core.knowledge import Document
-from core.ports import Catalogue, Index
+from core.model.errors import IndexMismatch
+from core.model.knowledge import Document
+from core.ports.catalog import Catalog
+from core.ports.index import Index
 
 REPAIR = "footnote kb repair"
 _TOGETHER = 1_000  # documents counted at a time
@@ -42,8 +43,8 @@ class IndexReport:
 class IndexConsistency:
     """Compares, and remembers which index the catalogue belongs to."""
 
-    def __init__(self, catalogue: Catalogue, index: Index) -> None:
-        self._catalogue = catalogue
+    def __init__(self, catalog: Catalog, index: Index) -> None:
+        self._catalogue = catalog
         self._index = index
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:

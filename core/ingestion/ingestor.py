@@ -9,15 +9,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from core.errors import DocumentRejected, FootnoteError
 from core.ingestion.chunking import passages_of, same_passage_in
 from core.ingestion.consistency import IndexConsistency
-from core.ingestion.dating import stated_date
+from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
-from core.ingestion.parsed import Parsed
-from core.knowledge import Document, KnowledgeBase, Passage
-from core.ports import Catalogue, Clock, Encoder, Index, Parser, Vectors
+from core.model.clock import Clock
+from core.model.errors import DocumentRejected, FootnoteError
+from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.parsed_document import Parsed
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder, Vectors
+from core.ports.index import Index
+from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
@@ -59,17 +63,17 @@ class Ingestor:
         *,
         index: Index,
         encoder: Encoder,
-        catalogue: Catalogue,
+        catalog: Catalog,
         parser: Parser,
         clock: Clock,
         originals: Originals | None = None,
     ) -> None:
         """Work with these; without ``originals`` what documents are made of is not kept."""
-        self._consistency = IndexConsistency(catalogue, index)
+        self._consistency = IndexConsistency(catalog, index)
         self._originals = originals
         self._index = index
         self._encoder = encoder
-        self._catalogue = catalogue
+        self._catalogue = catalog
         self._parser = parser
         self._clock = clock
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import timedelta
 
-from core.ingestion.archive import Archive
 from core.ingestion.material import Material
-from core.knowledge import Document
+from core.model.knowledge import Document
+from core.ports.blob_store import BlobStore
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
 _LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are so already
@@ -21,7 +21,7 @@ _LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are 
 class Originals:
     """Keeps and finds them in an archive of their own."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: BlobStore) -> None:
         self._archive = archive
 
     async def keep(self, document: Document, material: Material) -> None:

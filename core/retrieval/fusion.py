@@ -13,12 +13,12 @@ one's score. Taking zero instead cost up to 0.02; asking the index for the exact
 import math
 from collections.abc import Callable, Mapping
 
-from core.evidence import Hit
-from core.knowledge import Passage
-from core.language import content_words, words
-from core.ports import Legs
+from core.model.evidence import Hit
+from core.model.knowledge import Passage
+from core.model.text import content_words, words
+from core.ports.index import DenseAndBm25Hits
 
-Fusion = Callable[[str, Legs, int], tuple[Hit, ...]]
+Fusion = Callable[[str, DenseAndBm25Hits, int], tuple[Hit, ...]]
 
 DENSE_WEIGHT = 2 / 3
 
@@ -30,7 +30,7 @@ _PER_COVERAGE = 1.75  # share of the question's words in the best hit
 _PER_RELATIVE = 7.4  # this hit's fused score as a share of the best hit's
 
 
-def fuse(query: str, legs: Legs, asked: int) -> tuple[Hit, ...]:
+def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
     """All hits of both legs, best first. ``asked`` is how many each leg was asked for.
 
     ``score`` estimates the probability that the passage helps to answer: a good match in one corpus has about the same

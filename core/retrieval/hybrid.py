@@ -9,14 +9,16 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from core.errors import Unavailable
-from core.evidence import Hit
-from core.knowledge import Passage, Section
-from core.ports import Catalogue, Encoder, Index, Legs, Reranker, Scope
+from core.model.errors import Unavailable
+from core.model.evidence import Hit
+from core.model.knowledge import Passage, Section
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder, Reranker
+from core.ports.index import DenseAndBm25Hits, Index, Scope
 from core.retrieval.fusion import Fusion, fuse
 
 if TYPE_CHECKING:
-    from core.ports import Vectors
+    from core.ports.encoder import Vectors
 
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool
@@ -42,7 +44,7 @@ class Retriever:
         index: Index,
         encoder: Encoder,
         reranker: Reranker | None,
-        catalogue: Catalogue,
+        catalog: Catalog,
         *,
         fusion: Fusion = fuse,
         pool: int = POOL,
@@ -50,7 +52,7 @@ class Retriever:
         self._index = index
         self._encoder = encoder
         self._reranker = reranker
-        self._catalogue = catalogue
+        self._catalogue = catalog
         self._fusion = fusion
         self._pool = pool
 
@@ -81,7 +83,7 @@ class Retriever:
 
     async def _visible_legs(
         self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]
-    ) -> tuple[Legs, int]:
+    ) -> tuple[DenseAndBm25Hits, int]:
         """Both legs without what is not published, and how many were dropped of the leg that lost more."""
         with _timed(seconds, "search"):
             found = await self._index.search(query, vector, scope, asked)
@@ -94,7 +96,7 @@ class Retriever:
         def published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
 
-        legs = Legs(published(found.dense), published(found.bm25))
+        legs = DenseAndBm25Hits(published(found.dense), published(found.bm25))
         return legs, max(len(found.dense) - len(legs.dense), len(found.bm25) - len(legs.bm25))
 
     async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from core.evidence import Quote
-from core.language import content_words, sentences, words
-from core.retrieval.local_bm25 import coverage, scores
+from core.model.evidence import Quote
+from core.model.text import content_words, sentences, words
+from core.retrieval.bm25 import coverage, scores
 
 _TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")

@@ -8,9 +8,9 @@ reason comes after everything the question found. Measured in ``tests/measure/mu
 
 from collections.abc import Collection, Iterator, Sequence
 
-from core.evidence import Evidence
-from core.inquiry import Inquiry, Investigate, SearchKnowledge
-from core.language import content_words, words
+from core.model.evidence import Evidence
+from core.model.inquiry import Inquiry, Investigate, SearchKnowledge
+from core.model.text import content_words, words
 
 _BRIDGED = 0.5  # what a hit of a later search keeps of its score
 _NAMED = 0.2  # what it gains when strong evidence names it

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.knowledge import Passage, Section
+from core.model.knowledge import Passage, Section
 
 
 def assemble(passages: Sequence[Passage]) -> Section | None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.config import Settings
-from bot.wiring import _answer_budget, _purse
-from core.errors import ConfigurationError
+from bot.container import _answer_budget, _purse
+from bot.settings import Settings
+from core.model.errors import ConfigurationError
 
 
 def settings(**more: object) -> Settings:

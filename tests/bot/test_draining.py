@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.serve import _drain
+from bot.server import _drain
 
 
 async def forever() -> None:

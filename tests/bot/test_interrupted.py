@@ -11,19 +11,19 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
-from adapters.console.ingesting import Terminal, _Bar, ingest_files
-from adapters.console.operator import operator
-from adapters.incoming import FileReference
-from adapters.jobs import JobWorker, job_thread
-from adapters.knowledge_desk import KbVerb
-from core.errors import NotFound, StoreUnavailable
+from adapters.terminal.ingest_view import Terminal, _Bar, ingest_files
+from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, Ingested
-from core.ingestion.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.ingestion.material import Material
-from core.ingestion.parsed import Parsed
-from core.knowledge import Passage
-from core.ports import Vectors
-from tests.adapters.knowledge_room import PlainParser, Room
+from core.model.errors import NotFound, StoreUnavailable
+from core.model.incoming_events import FileReference
+from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
+from core.model.knowledge import Passage
+from core.model.parsed_document import Parsed
+from core.ports.encoder import Vectors
+from core.service.kb.commands import KbVerb
+from core.service.kb.job_runner import JobWorker, job_thread
+from tests.core.service.kb.knowledge_room import PlainParser, Room
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -116,13 +116,13 @@ async def test_files_that_are_as_they_were_need_no_turn(room: Room, tmp_path: Pa
     again = await Screen(room).ingests(paths[0], base="BASE")
     assert [(one.change, one.passages) for one in again] == [(Change.UNCHANGED, 1)]
     assert len(await room.jobs.recent()) == jobs
-    assert [base.name for base in await room.catalogue.bases()] == ["base"]
+    assert [base.name for base in await room.catalog.bases()] == ["base"]
 
 
 async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.console.ingesting.TURN_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.terminal.ingest_view.TURN_SECONDS", 0.2)
     room.parser = parser = ParserInParts("rules.md")
     room.assemble()
     await room.says(KbVerb.CREATE, base="base")
@@ -142,7 +142,7 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     (result,) = await ingesting
     await serving
     assert result.change is Change.UPDATED
-    (document,) = await room.catalogue.documents(frozenset({"base"}))
+    (document,) = await room.catalog.documents(frozenset({"base"}))
     assert await room.index.count() == document.passages == result.passages
     found = await room.retriever.search("words of the terminal", room.scope("base"))
     assert "terminal" in found.hits[0].passage.text
@@ -151,8 +151,8 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
 async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.console.ingesting.TURN_SECONDS", 0.2)
-    monkeypatch.setattr("adapters.jobs.HAND_BACK_SECONDS", 0.05)
+    monkeypatch.setattr("adapters.terminal.ingest_view.TURN_SECONDS", 0.2)
+    monkeypatch.setattr("core.service.kb.job_runner.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
     assert waits.job is not None
@@ -174,7 +174,7 @@ async def test_who_serves_the_data_may_do_the_work_while_the_terminal_looks_on(r
     stop.set()
     await serving
     assert [one.change for one in results] == [Change.ADDED] * 5
-    assert len(await room.catalogue.documents(frozenset({"base"}))) == 5
+    assert len(await room.catalog.documents(frozenset({"base"}))) == 5
     (entry,) = await room.audit.recent()
     assert (entry.actor, entry.action) == ("console:operator", "kb ingest")
 
@@ -223,7 +223,7 @@ async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(r
     with pytest.raises(NotFound) as raised:
         await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
     assert str(raised.value) == refused.text
-    assert await room.catalogue.bases() == []
+    assert await room.catalog.bases() == []
 
 
 async def test_a_killed_ingest_given_again_is_the_same_job(room: Room, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ async def test_an_older_job_is_not_gone_on_with_where_a_newer_one_changes_the_sa
     written(tmp_path, a_md="# A\n\nOne.")
     await Screen(room).ingests(*paths)
     assert len(await room.jobs.recent()) == 3
-    (document,) = await room.catalogue.documents(frozenset({"base"}))
+    (document,) = await room.catalog.documents(frozenset({"base"}))
     (passage,) = await room.index.passages(document.id, document.version, room.scope("base"))
     assert passage.text.endswith("One.")
 

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import pytest
 
-from adapters.jobs import JobWorker
-from adapters.knowledge_desk import PlatformSeams
 from adapters.testing.inbox import InProcessInbox
 from bot.__main__ import main
-from core.conversation import Audience
-from core.errors import StoreUnavailable
-from core.ingestion.jobs import JobKind, JobState
-from tests.adapters.knowledge_room import MEMBER, Room, conversation
+from core.model.conversation import Audience
+from core.model.errors import StoreUnavailable
+from core.model.jobs import JobKind, JobState
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.job_runner import JobWorker
+from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
 
 
 class Printed(NamedTuple):
@@ -64,7 +64,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def worker(name: str, platforms: Mapping[str, PlatformSeams]) -> JobWorker:
+    def worker(name: str, platforms: Mapping[str, PlatformCapabilities]) -> JobWorker:
         return JobWorker(name=name, inbox=room.inbox, runner=room.runner(platforms), tick=room.acceptance.tick)
 
     @asynccontextmanager
@@ -85,7 +85,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
         assert "Traceback" not in out + err
         return Printed(int(left.value.code or 0), out, err)
 
-    monkeypatch.setattr("bot.wiring.open_footnote", opened)
+    monkeypatch.setattr("bot.container.open_footnote", opened)
     return Terminal(room, typed)
 
 
@@ -328,7 +328,7 @@ def test_the_audit_has_it_all_the_newest_first(filled: Terminal) -> None:
 
 
 async def _denied(room: Room) -> None:
-    from adapters.knowledge_desk import KbCommand, KbVerb
+    from core.service.kb.commands import KbCommand, KbVerb
 
     caller = room.caller(MEMBER)
     assert caller.audience == Audience(frozenset({MEMBER.id}))
@@ -354,7 +354,7 @@ def test_a_base_that_cannot_be_called_that_is_refused_by_ingest_as_by_create(ter
     refused = terminal("kb", "ingest", "rules.md", "--kb", "with/slash")
     assert (refused.code, refused.out) == (1, "")
     assert refused.err == terminal("kb", "create", "with/slash").err
-    assert asyncio.run(terminal.room.catalogue.bases()) == []
+    assert asyncio.run(terminal.room.catalog.bases()) == []
 
 
 @pytest.mark.parametrize("command", [("ingest",), ("kb", "ingest")])

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.redis_connection import connect
-from adapters.stores.valkey import EmbeddedValkey
+from adapters.redis.client import connect
+from adapters.redis.embedded_server import EmbeddedValkey
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,21 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from core.answer import Citation, Outcome, Spent
-from core.conversation import Audience, Person, ThreadKey, Turn
-from core.evidence import Evidence, Grade, Hit
-from core.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Inquiry, Investigate, Search, SearchKnowledge
-from core.knowledge import KnowledgeBase, Locator, Passage
-from core.ports import Parked
+from core.model.answer import Citation, Outcome, Spent
+from core.model.conversation import Audience, Person, ThreadKey, Turn
+from core.model.evidence import Evidence, Grade, Hit
+from core.model.inquiry import (
+    AskBack,
+    Checkpoint,
+    CheckpointKind,
+    Choice,
+    Inquiry,
+    Investigate,
+    Search,
+    SearchKnowledge,
+)
+from core.model.knowledge import KnowledgeBase, Locator, Passage
+from core.ports.checkpoints import ParkedInquiry
 
 NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 ANA = Person("slack:T1/U1", "Ana")
@@ -49,7 +58,7 @@ def turn(trace: str, *, asker: Person = ANA, cites: tuple[int, ...] = (), answer
     )
 
 
-def parked(name: str, *, asker: Person = ANA, thread: ThreadKey = THREAD, minutes: float = 30) -> Parked:
+def parked(name: str, *, asker: Person = ANA, thread: ThreadKey = THREAD, minutes: float = 30) -> ParkedInquiry:
     checkpoint = Checkpoint(
         id=name,
         kind=CheckpointKind.LONG_SEARCH,
@@ -76,10 +85,10 @@ def parked(name: str, *, asker: Person = ANA, thread: ThreadKey = THREAD, minute
         searches=(Search(SearchKnowledge("leave days"), found=3, new=1),),
         proposals=(SearchKnowledge("parental leave"),),
     )
-    return Parked(checkpoint, replace(inquiry, library=inquiry.library.add([evidence(1).hit], "leave days")[0]))
+    return ParkedInquiry(checkpoint, replace(inquiry, library=inquiry.library.add([evidence(1).hit], "leave days")[0]))
 
 
-def asking_back(name: str) -> Parked:
+def asking_back(name: str) -> ParkedInquiry:
     """A parked inquiry whose plan is a question back."""
     earlier = parked(name)
     return replace(earlier, inquiry=replace(earlier.inquiry, plan=AskBack("Which timeout?", ("Login", "Request"))))

@@ -7,14 +7,15 @@ from typing import NamedTuple
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.redis_checkpoints import RedisCheckpoints
-from adapters.stores.redis_memory import RedisMemory
+from adapters.redis.checkpoints import RedisCheckpoints
+from adapters.redis.memory import RedisMemory
 from adapters.testing.stores import InProcessCheckpoints, InProcessMemory, InProcessState
-from core.ports import Checkpoints, Memory
+from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Memory
 from tests.contracts.conversations import NOW, OTHER_THREAD, THREAD, asking_back, parked
 
 
-class Desk(NamedTuple):
+class MessageHandler(NamedTuple):
     checkpoints: Checkpoints
     memory: Memory
 
@@ -23,26 +24,26 @@ class CheckpointsContract:
     """Override ``desk``."""
 
     @pytest.fixture
-    def desk(self) -> Desk:
+    def desk(self) -> MessageHandler:
         raise NotImplementedError
 
-    async def test_a_parked_inquiry_comes_back_as_it_was(self, desk: Desk) -> None:
+    async def test_a_parked_inquiry_comes_back_as_it_was(self, desk: MessageHandler) -> None:
         for one in (parked("c1"), asking_back("c2")):
             await desk.checkpoints.park(one)
             assert await desk.checkpoints.read(one.checkpoint.id) == one
             assert await desk.checkpoints.claim(one.checkpoint.id) == one
 
-    async def test_an_unknown_checkpoint_is_none(self, desk: Desk) -> None:
+    async def test_an_unknown_checkpoint_is_none(self, desk: MessageHandler) -> None:
         assert await desk.checkpoints.read("no such") is None
         assert await desk.checkpoints.claim("no such") is None
 
-    async def test_of_many_who_press_at_once_one_gets_it(self, desk: Desk) -> None:
+    async def test_of_many_who_press_at_once_one_gets_it(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("c1"))
         got = await asyncio.gather(*(desk.checkpoints.claim("c1") for _ in range(10)))
         assert [one for one in got if one is not None] == [parked("c1")]
         assert await desk.checkpoints.read("c1") is None
 
-    async def test_the_same_claimant_gets_it_again_and_another_does_not(self, desk: Desk) -> None:
+    async def test_the_same_claimant_gets_it_again_and_another_does_not(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("c1"))
         assert await desk.checkpoints.claim("c1", by="press-1") == parked("c1")
         assert await desk.checkpoints.claim("c1", by="press-2") is None
@@ -50,27 +51,27 @@ class CheckpointsContract:
         assert await desk.checkpoints.read("c1", by="press-1") == parked("c1")
         assert await desk.checkpoints.claim("c1", by="press-1") == parked("c1")
 
-    async def test_parking_opens_it_in_its_thread_and_claiming_closes_it(self, desk: Desk) -> None:
+    async def test_parking_opens_it_in_its_thread_and_claiming_closes_it(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("c1"))
         assert (await desk.memory.recall(THREAD)).open_checkpoint == "c1"
         assert (await desk.memory.recall(OTHER_THREAD)).open_checkpoint == ""
         await desk.checkpoints.claim("c1")
         assert (await desk.memory.recall(THREAD)).open_checkpoint == ""
 
-    async def test_a_second_checkpoint_of_a_thread_closes_the_first(self, desk: Desk) -> None:
+    async def test_a_second_checkpoint_of_a_thread_closes_the_first(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("c1"))
         await desk.checkpoints.park(parked("c2"))
         assert (await desk.memory.recall(THREAD)).open_checkpoint == "c2"
         assert await desk.checkpoints.claim("c1") is None
         assert await desk.checkpoints.claim("c2") is not None
 
-    async def test_the_same_one_parked_again_can_be_taken_again(self, desk: Desk) -> None:
+    async def test_the_same_one_parked_again_can_be_taken_again(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("c1"))
         await desk.checkpoints.claim("c1")
         await desk.checkpoints.park(parked("c1"))
         assert await desk.checkpoints.claim("c1") == parked("c1")
 
-    async def test_those_whose_time_is_over_are_due_until_somebody_takes_them(self, desk: Desk) -> None:
+    async def test_those_whose_time_is_over_are_due_until_somebody_takes_them(self, desk: MessageHandler) -> None:
         await desk.checkpoints.park(parked("later", minutes=60))
         await desk.checkpoints.park(parked("soon", thread=OTHER_THREAD, minutes=10))
         assert await desk.checkpoints.due(NOW) == []
@@ -82,13 +83,13 @@ class CheckpointsContract:
 
 class TestInProcessCheckpoints(CheckpointsContract):
     @pytest.fixture
-    def desk(self) -> Desk:
+    def desk(self) -> MessageHandler:
         state = InProcessState()
-        return Desk(InProcessCheckpoints(state), InProcessMemory(state))
+        return MessageHandler(InProcessCheckpoints(state), InProcessMemory(state))
 
 
 @pytest.mark.live
 class TestRedisCheckpoints(CheckpointsContract):
     @pytest.fixture
-    def desk(self, redis: Redis) -> Desk:
-        return Desk(RedisCheckpoints(redis), RedisMemory(redis))
+    def desk(self, redis: Redis) -> MessageHandler:
+        return MessageHandler(RedisCheckpoints(redis), RedisMemory(redis))

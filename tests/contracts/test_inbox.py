@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.redis_inbox import RedisInbox
+from adapters.redis.inbox import RedisInbox
 from adapters.testing.inbox import InProcessInbox
-from core.errors import Busy, LeaseLost
-from core.ports import Delivery, Inbox, Lease
+from core.model.errors import Busy, LeaseLost
+from core.ports.inbox import Delivery, Inbox, Lease
 
 WAIT = timedelta(seconds=5)
 AT_ONCE = timedelta()

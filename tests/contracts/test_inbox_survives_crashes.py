@@ -16,10 +16,10 @@ import pytest
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from adapters.stores.redis_inbox import RedisInbox
-from adapters.stores.valkey import EmbeddedValkey
-from core.errors import LeaseLost
-from core.ports import Delivery
+from adapters.redis.embedded_server import EmbeddedValkey
+from adapters.redis.inbox import RedisInbox
+from core.model.errors import LeaseLost
+from core.ports.inbox import Delivery
 
 pytestmark = pytest.mark.live
 

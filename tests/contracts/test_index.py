@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.stores.milvus import MilvusIndex
+from adapters.milvus.index import MilvusIndex
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
-from core.errors import DocumentRejected
-from core.knowledge import Locator, Passage
-from core.ports import Index, Scope
+from core.model.errors import DocumentRejected
+from core.model.knowledge import Locator, Passage
+from core.ports.index import Index, Scope
 
 ENCODER = HashingEncoder()
 ODD_NAMES = (

@@ -8,19 +8,20 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.disk_archive import DiskArchive
-from adapters.stores.redis_inbox import RedisInbox
-from adapters.stores.redis_jobs import RedisJobs
-from adapters.stores.redis_shelf import RedisShelfRecords
-from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProcessShelfRecords
-from core.conversation import Person
-from core.errors import Busy, DocumentRejected
-from core.ingestion.archive import Archive
-from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, Jobs, JobState
-from core.ingestion.shelves import Decision, Every, Proposal, Removed, Schedule, ShelfRecords
-from core.ingestion.sites import Site
-from core.knowledge import Document, KnowledgeBase
-from core.ports import Delivery
+from adapters.files.blob_store import FolderBlobStore
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.job_store import RedisJobStore
+from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from core.model.conversation import Person
+from core.model.errors import Busy, DocumentRejected
+from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from core.model.knowledge import Document, KnowledgeBase
+from core.model.sites import Site
+from core.ports.blob_store import BlobStore
+from core.ports.inbox import Delivery
+from core.ports.job_store import JobStore
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -40,17 +41,17 @@ class JobsContract:
     """Override ``jobs``."""
 
     @pytest.fixture
-    def jobs(self) -> Jobs:
+    def jobs(self) -> JobStore:
         raise NotImplementedError
 
-    async def test_a_job_is_read_as_it_was_kept_and_kept_once(self, jobs: Jobs) -> None:
+    async def test_a_job_is_read_as_it_was_kept_and_kept_once(self, jobs: JobStore) -> None:
         job = _job("a", "one", "two")
         assert await jobs.keep(job)
         assert not await jobs.keep(replace(_job("a"), base="other"))
         assert await jobs.read("a") == job
         assert await jobs.read("b") is None
 
-    async def test_one_items_outcome_leaves_the_others_as_they_are(self, jobs: Jobs) -> None:
+    async def test_one_items_outcome_leaves_the_others_as_they_are(self, jobs: JobStore) -> None:
         job = _job("a", "one", "two")
         await jobs.keep(job)
         done = replace(_item("two", ItemState.FAILED), reason="It holds no text.")
@@ -58,7 +59,7 @@ class JobsContract:
         await jobs.record(running, [done])
         assert await jobs.read("a") == running
 
-    async def test_items_that_are_found_on_the_way_stand_in_the_order_they_were_found(self, jobs: Jobs) -> None:
+    async def test_items_that_are_found_on_the_way_stand_in_the_order_they_were_found(self, jobs: JobStore) -> None:
         job = _job("a")
         await jobs.keep(job)
         for number in range(12):
@@ -69,7 +70,7 @@ class JobsContract:
         assert kept is not None
         assert [item.source for item in kept.items] == [f"page {number}" for number in range(12)]
 
-    async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: Jobs) -> None:
+    async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: JobStore) -> None:
         job = _job("a", "one")
         await jobs.keep(job)
         assert await jobs.cancelled("a") == ""
@@ -81,7 +82,7 @@ class JobsContract:
         assert kept is not None
         assert kept.cancelled_by == await jobs.cancelled("a") == ADA.id
 
-    async def test_the_newest_come_first(self, jobs: Jobs) -> None:
+    async def test_the_newest_come_first(self, jobs: JobStore) -> None:
         for number in (2, 1, 3):
             await jobs.keep(_job(str(number), minutes=number))
         assert [job.id for job in await jobs.recent()] == ["3", "2", "1"]
@@ -92,10 +93,10 @@ class ShelfContract:
     """Override ``records``."""
 
     @pytest.fixture
-    def records(self) -> ShelfRecords:
+    def records(self) -> KnowledgeRecords:
         raise NotImplementedError
 
-    async def test_a_removal_is_found_until_it_is_forgotten(self, records: ShelfRecords) -> None:
+    async def test_a_removal_is_found_until_it_is_forgotten(self, records: KnowledgeRecords) -> None:
         document = Document("d1", "handbook", "a.md", "A", "v1", "text/markdown", 3)
         removed = Removed(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
         later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
@@ -106,7 +107,9 @@ class ShelfContract:
         await records.forget_removed("d1")
         assert await records.removal("d1") is None
 
-    async def test_schedules_stand_by_when_they_are_due_and_never_takes_one_away(self, records: ShelfRecords) -> None:
+    async def test_schedules_stand_by_when_they_are_due_and_never_takes_one_away(
+        self, records: KnowledgeRecords
+    ) -> None:
         weekly = Schedule("handbook", "https://a", Every.WEEKLY, ADA, NOW + timedelta(days=7))
         daily = Schedule("handbook", "https://b", Every.DAILY, ADA, NOW + timedelta(days=1), limit=5)
         await records.schedule(weekly)
@@ -115,7 +118,7 @@ class ShelfContract:
         await records.schedule(replace(daily, every=Every.NEVER))
         assert list(await records.schedules()) == [weekly]
 
-    async def test_a_site_is_kept_with_its_pages_until_it_has_none(self, records: ShelfRecords) -> None:
+    async def test_a_site_is_kept_with_its_pages_until_it_has_none(self, records: KnowledgeRecords) -> None:
         guide = Site("handbook", "https://b/", 50, {"https://b/x": 0, "https://b/y": 1}, "job1")
         other = Site("handbook", "https://a/", 5, {"https://a/": 0})
         for site in (guide, other, Site("elsewhere", "https://b/", 5, {"https://b/": 0})):
@@ -124,7 +127,7 @@ class ShelfContract:
         await records.keep_site(replace(guide, pages={}))
         assert list(await records.sites("handbook")) == [other]
 
-    async def test_a_proposal_waits_until_it_is_decided(self, records: ShelfRecords) -> None:
+    async def test_a_proposal_waits_until_it_is_decided(self, records: KnowledgeRecords) -> None:
         proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")
         await records.propose(proposal)
         assert list(await records.proposals()) == [proposal]
@@ -137,7 +140,7 @@ class ShelfContract:
         assert await records.proposal("p1") is None
         assert await records.decision("p1") == rejected
 
-    async def test_of_many_decisions_the_first_holds(self, records: ShelfRecords) -> None:
+    async def test_of_many_decisions_the_first_holds(self, records: KnowledgeRecords) -> None:
         await records.propose(Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
         made = [Decision(f"d{n}", "p1", n % 2 == 0, ADA, NOW, job=_job(f"j{n}") if n % 2 == 0 else None)
                 for n in range(8)]  # fmt: skip
@@ -146,12 +149,12 @@ class ShelfContract:
         assert None not in held
         assert await records.decision("p1") == held[0]
 
-    async def test_what_never_waited_cannot_be_decided(self, records: ShelfRecords) -> None:
+    async def test_what_never_waited_cannot_be_decided(self, records: KnowledgeRecords) -> None:
         assert await records.decide(Decision("d1", "p1", approved=True, by=ADA, at=NOW, job=_job("j1"))) is None
         assert await records.decision("p1") is None
         assert list(await records.undone()) == []
 
-    async def test_an_approval_keeps_its_job_until_that_is_settled(self, records: ShelfRecords) -> None:
+    async def test_an_approval_keeps_its_job_until_that_is_settled(self, records: KnowledgeRecords) -> None:
         for number in (2, 1):
             await records.propose(Proposal(f"p{number}", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
             at = NOW + timedelta(minutes=number)
@@ -165,7 +168,7 @@ class ShelfContract:
         assert settled == Decision("d1", "p1", True, ADA, NOW + timedelta(minutes=1), "handbook")
         assert await records.decide(Decision("late", "p1", approved=False, by=ADA, at=NOW)) == settled
 
-    async def test_one_person_has_ten_proposals_waiting_at_most(self, records: ShelfRecords) -> None:
+    async def test_one_person_has_ten_proposals_waiting_at_most(self, records: KnowledgeRecords) -> None:
         for number in range(10):
             await records.propose(Proposal(str(number), "", str(number), "x", "x", ADA, NOW))
         with pytest.raises(Busy):
@@ -177,10 +180,10 @@ class ArchiveContract:
     """Override ``archive``."""
 
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> Archive:
+    def archive(self, tmp_path: Path) -> BlobStore:
         raise NotImplementedError
 
-    async def test_bytes_are_read_as_they_were_kept_until_they_are_forgotten(self, archive: Archive) -> None:
+    async def test_bytes_are_read_as_they_were_kept_until_they_are_forgotten(self, archive: BlobStore) -> None:
         name = "removed-../../etc/passwd"
         assert await archive.read(name) is None
         await archive.keep(name, b"one")
@@ -193,29 +196,29 @@ class ArchiveContract:
 
 class TestInProcessJobs(JobsContract):
     @pytest.fixture
-    def jobs(self) -> Jobs:
-        return InProcessJobs()
+    def jobs(self) -> JobStore:
+        return InProcessJobStore()
 
 
 class TestInProcessShelfRecords(ShelfContract):
     @pytest.fixture
-    def records(self) -> ShelfRecords:
-        return InProcessShelfRecords()
+    def records(self) -> KnowledgeRecords:
+        return InProcessKnowledgeRecords()
 
 
 class TestInProcessArchive(ArchiveContract):
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> Archive:
-        return InProcessArchive()
+    def archive(self, tmp_path: Path) -> BlobStore:
+        return InProcessBlobStore()
 
 
 class TestDiskArchive(ArchiveContract):
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> Archive:
-        return DiskArchive(tmp_path / "kept")
+    def archive(self, tmp_path: Path) -> BlobStore:
+        return FolderBlobStore(tmp_path / "kept")
 
     async def test_nothing_leaves_its_folder_and_old_bytes_are_swept(self, tmp_path: Path) -> None:
-        archive = DiskArchive(tmp_path / "kept")
+        archive = FolderBlobStore(tmp_path / "kept")
         await archive.keep("../../outside", b"x")
         assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
         assert await archive.sweep(timedelta(hours=1)) == 0
@@ -224,7 +227,7 @@ class TestDiskArchive(ArchiveContract):
 
     async def test_many_who_keep_the_same_at_once_do_not_meet(self, tmp_path: Path) -> None:
         """All of one process, as far as its number goes: so are those in containers that share the folder."""
-        archives = [DiskArchive(tmp_path / "kept") for _ in range(40)]
+        archives = [FolderBlobStore(tmp_path / "kept") for _ in range(40)]
         whole = {bytes([number]) * 200_000 for number in range(40)}
         await asyncio.gather(*(archive.keep("a", data) for archive, data in zip(archives, whole, strict=True)))
         assert await archives[0].read("a") in whole
@@ -233,21 +236,21 @@ class TestDiskArchive(ArchiveContract):
     async def test_a_disk_that_takes_nothing_is_one_reason_with_a_remedy(self, tmp_path: Path) -> None:
         (tmp_path / "kept").write_text("a file where the folder should be")
         with pytest.raises(DocumentRejected, match="Make room"):
-            await DiskArchive(tmp_path / "kept").keep("a", b"x")
+            await FolderBlobStore(tmp_path / "kept").keep("a", b"x")
 
 
 @pytest.mark.live
 class TestRedisJobs(JobsContract):
     @pytest.fixture
-    def jobs(self, redis: Redis) -> Jobs:
-        return RedisJobs(redis)
+    def jobs(self, redis: Redis) -> JobStore:
+        return RedisJobStore(redis)
 
 
 @pytest.mark.live
 class TestRedisShelfRecords(ShelfContract):
     @pytest.fixture
-    def records(self, redis: Redis) -> ShelfRecords:
-        return RedisShelfRecords(redis)
+    def records(self, redis: Redis) -> KnowledgeRecords:
+        return RedisKnowledgeRecords(redis)
 
 
 @pytest.mark.live

@@ -5,39 +5,33 @@ from dataclasses import dataclass, replace
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.redis_checkpoints import RedisCheckpoints
-from adapters.stores.redis_feedback import RedisFeedbackBox
-from adapters.stores.redis_inbox import RedisInbox
-from adapters.stores.redis_journal import RedisJournal
-from adapters.stores.redis_memory import RedisMemory
-from adapters.stores.redis_postings import RedisPostings
-from adapters.stores.redis_shelf import RedisShelfRecords
+from adapters.redis.checkpoints import RedisCheckpoints
+from adapters.redis.feedback import RedisFeedbackStore
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.redis.memory import RedisMemory
+from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.trace_store import RedisTraceStore
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.knowledge import InProcessShelfRecords
-from adapters.testing.postings import InProcessPostings
+from adapters.testing.job_store import InProcessKnowledgeRecords
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import (
     InProcessCheckpoints,
-    InProcessFeedbackBox,
-    InProcessJournal,
+    InProcessFeedbackStore,
     InProcessMemory,
     InProcessState,
+    InProcessTraceStore,
 )
-from core.conversation import ThreadKey
-from core.errors import LeaseLost
-from core.events import Noticed, TracedEvent
-from core.ingestion.shelves import Proposal, ShelfRecords
-from core.ports import (
-    Checkpoints,
-    Delivery,
-    Feedback,
-    FeedbackBox,
-    Inbox,
-    Journal,
-    Lease,
-    Memory,
-    Postings,
-    ThreadRecord,
-)
+from core.model.conversation import ThreadKey
+from core.model.errors import LeaseLost
+from core.model.events import Noticed, TracedEvent
+from core.ports.checkpoints import Checkpoints
+from core.ports.feedback import Feedback, FeedbackStore
+from core.ports.inbox import Delivery, Inbox, Lease
+from core.ports.knowledge_records import KnowledgeRecords, Proposal
+from core.ports.memory import Memory, ThreadRecord
+from core.ports.message_state import MessageStateStore
+from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
 from tests.contracts.test_inbox import AT_ONCE, WAIT
 
@@ -48,11 +42,11 @@ EVENT = TracedEvent(1.0, Noticed("hello"))
 class Stores:
     memory: Memory
     checkpoints: Checkpoints
-    journal: Journal
-    feedback: FeedbackBox
+    journal: TraceStore
+    feedback: FeedbackStore
     inbox: Inbox
-    postings: Postings
-    proposals: ShelfRecords
+    postings: MessageStateStore
+    proposals: KnowledgeRecords
 
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
         await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
@@ -224,14 +218,14 @@ class MemoryContract:
         here, there = str(THREAD), str(OTHER_THREAD)
         for thread, subject in ((here, "m1"), (here, "checkpoint:c1"), (there, "m9")):
             await stores.postings.keep(thread, subject, {"question": "How many days?"})
-        await stores.postings.call_off(here, "m1", "stopped")
+        await stores.postings.request_cancel(here, "m1", "stopped")
         await stores.ask("d1", THREAD, ANA.id)
         await stores.ask("d2", THREAD, BEN.id)
         await stores.ask("d3", OTHER_THREAD, ANA.id)
         assert await stores.memory.forget_thread(THREAD)
         assert not await stores.postings.read(here, "m1")
         assert not await stores.postings.read(here, "checkpoint:c1")
-        assert not await stores.postings.called_off(here, "m1")
+        assert not await stores.postings.take_cancel(here, "m1")
         assert await stores.postings.read(there, "m9")
         assert await stores.inbox.waiting() == 1
         assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
@@ -337,11 +331,11 @@ class TestInProcessMemory(MemoryContract):
         return Stores(
             InProcessMemory(state, turns=4, library=3),
             InProcessCheckpoints(state),
-            InProcessJournal(state),
-            InProcessFeedbackBox(state),
+            InProcessTraceStore(state),
+            InProcessFeedbackStore(state),
             InProcessInbox(state),
-            InProcessPostings(state),
-            InProcessShelfRecords(state),
+            InProcessMessageStateStore(state),
+            InProcessKnowledgeRecords(state),
         )
 
 
@@ -352,11 +346,11 @@ class TestRedisMemory(MemoryContract):
         return Stores(
             RedisMemory(redis, turns=4, library=3),
             RedisCheckpoints(redis),
-            RedisJournal(redis),
-            RedisFeedbackBox(redis),
+            RedisTraceStore(redis),
+            RedisFeedbackStore(redis),
             RedisInbox(redis),
-            RedisPostings(redis),
-            RedisShelfRecords(redis),
+            RedisMessageStateStore(redis),
+            RedisKnowledgeRecords(redis),
         )
 
     async def test_nothing_of_a_person_is_left_in_any_key_or_value(self, stores: Stores, redis: Redis) -> None:

@@ -3,11 +3,11 @@
 import pytest
 from redis.asyncio import Redis
 
-from adapters.stores.collection_record import SCHEMA as COLLECTION_SCHEMA
-from adapters.stores.collection_record import CollectionRecord
-from adapters.stores.redis_keys import SCHEMA as SCHEMA_KEY
-from adapters.stores.redis_schema import SCHEMA, check_schema
-from core.errors import ConfigurationError, IndexMismatch
+from adapters.milvus.collection_record import SCHEMA as COLLECTION_SCHEMA
+from adapters.milvus.collection_record import CollectionRecord
+from adapters.redis.keys import SCHEMA as SCHEMA_KEY
+from adapters.redis.schema import SCHEMA, check_schema
+from core.model.errors import ConfigurationError, IndexMismatch
 
 
 @pytest.mark.live

@@ -15,12 +15,12 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import Fails, Request, Says, Scripted, ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
-from core.answer import Claim, ClaimVerdict
-from core.budget import Meter
-from core.conversation import Thread, Turn
-from core.errors import ModelUnavailable
-from core.evidence import Evidence, Grade
-from core.inquiry import (
+from core.model.answer import Claim, ClaimVerdict
+from core.model.budget import Meter
+from core.model.conversation import Thread, Turn
+from core.model.errors import ModelUnavailable
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import (
     PROFILE_LIMITS,
     AskBack,
     Decision,
@@ -28,16 +28,16 @@ from core.inquiry import (
     Insufficient,
     Investigate,
     ListSources,
-    Move,
     Plan,
     Profile,
     ReadSection,
     Reply,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
     Sufficient,
 )
-from core.ports import DraftPart, Judgement, Reasoner, Withheld
+from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, Reasoner
 
 IN_PROCESS, OVER_HTTP = "in process", "over http"
 _DOCUMENT = re.compile(r'<document-[0-9a-f]{8} id="(\d+)"')
@@ -63,7 +63,7 @@ class ModelOverHttp(Reasoner):
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         def say(grades: Sequence[Grade], request: Request) -> Says:
-            decision = grades.decision if isinstance(grades, Judgement) else None
+            decision = grades.decision if isinstance(grades, GradesWithDecision) else None
             return _grades(dict(zip((item.id for item in evidence), grades, strict=True)), decision, request)
 
         self._about_to(lambda: self._script.grade(inquiry, evidence, self._free), say)
@@ -172,7 +172,7 @@ def _decision(decision: Decision, request: Request) -> Says:
             return Says(decision.missing, tuple(_call(move) for move in decision.moves), finish="tool_calls")
 
 
-def _call(move: Move) -> tuple[str, str]:
+def _call(move: SearchAction) -> tuple[str, str]:
     match move:
         case SearchKnowledge():
             given = {"query": move.query, "knowledge_base": move.knowledge_base, "top_k": move.top_k}
@@ -187,13 +187,13 @@ def _call(move: Move) -> tuple[str, str]:
 
 def _draft(parts: list[DraftPart], request: Request) -> Says:
     assert request.stream
-    parts = [_instead(part) if isinstance(part, Withheld) else part for part in parts]
+    parts = [_instead(part) if isinstance(part, DraftDeclined) else part for part in parts]
     texts = [part for part in parts if isinstance(part, str)]
     assert len(texts) == len(parts), "a model cannot say that another reasoner begins again"
     return Says("".join(texts), pieces=tuple(texts))
 
 
-def _instead(withheld: Withheld) -> str:
+def _instead(withheld: DraftDeclined) -> str:
     if withheld.unclear is None:
         return f"MISSING: {withheld.missing}\n"
     return f"UNCLEAR: {' | '.join((withheld.unclear.question, *withheld.unclear.options))}\n"

@@ -9,19 +9,18 @@ from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
-    InProcessCatalogue,
+    InProcessCatalog,
     InProcessCheckpoints,
-    InProcessJournal,
     InProcessMemory,
     InProcessState,
+    InProcessTraceStore,
 )
 from core.agent.agent import Agent
-from core.agent.run import Workbench
-from core.answer import Answer, Outcome
-from core.assistant import Assistant, Question
-from core.budget import Prices
-from core.conversation import Audience, Person, ThreadKey
-from core.events import (
+from core.agent.run import AgentDeps
+from core.model.answer import Answer, Outcome
+from core.model.budget import Prices
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.events import (
     AgentCompleted,
     AgentEvent,
     AgentFailed,
@@ -31,10 +30,11 @@ from core.events import (
     CheckpointReached,
     Noticed,
 )
-from core.inquiry import PROFILE_LIMITS, Checkpoint, Choice, Conduct, Limits, Profile
-from core.knowledge import Document, KnowledgeBase, Locator, Passage
-from core.ports import Reasoner
+from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice, Limits, Profile
+from core.model.knowledge import Document, KnowledgeBase, Locator, Passage
+from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
+from core.service.question_service import Question, QuestionService
 
 E = TypeVar("E")
 ALICE = Person("test:alice", "Alice")
@@ -113,27 +113,27 @@ class Scene:
         self.state = InProcessState()
         self.index = InProcessIndex()
         self.encoder = HashingEncoder()
-        self.catalogue = InProcessCatalogue()
+        self.catalog = InProcessCatalog()
         self.memory = InProcessMemory(self.state)
         self.checkpoints = InProcessCheckpoints(self.state)
-        self.journal = InProcessJournal(self.state)
-        bench = Workbench(
+        self.journal = InProcessTraceStore(self.state)
+        bench = AgentDeps(
             reasoner=self.reasoner,
-            retriever=Retriever(self.index, self.encoder, None, self.catalogue),
+            retriever=Retriever(self.index, self.encoder, None, self.catalog),
             index=self.index,
-            catalogue=self.catalogue,
+            catalog=self.catalog,
             clock=self.clock,
             confident=confident,
             prices=prices or Prices(),
             remedy=remedy,
         )
-        self.assistant = Assistant(
+        self.assistant = QuestionService(
             agent=Agent(bench, limits or PROFILE_LIMITS),
             reasoner=self.reasoner,
             memory=self.memory,
             checkpoints=self.checkpoints,
             journal=self.journal,
-            catalogue=self.catalogue,
+            catalog=self.catalog,
             clock=self.clock,
         )
         self._documents = 0
@@ -149,7 +149,7 @@ class Scene:
         """Index a document whose sections are these texts."""
         self._documents += 1
         name = title or f"Document {self._documents}"
-        await self.catalogue.save_base(KnowledgeBase(base, f"about {base}", grants))
+        await self.catalog.save_base(KnowledgeBase(base, f"about {base}", grants))
         document = Document(f"d{self._documents}", base, f"{name}.md", name, "v1", "text/markdown", len(texts))
         passages = [
             Passage(
@@ -169,7 +169,7 @@ class Scene:
             for n, text in enumerate(texts, 1)
         ]
         await self.index.add(passages, await self.encoder.encode_passages([p.searchable for p in passages]))
-        await self.catalogue.publish(document)
+        await self.catalog.publish(document)
 
     def key(self, thread: str = "t") -> ThreadKey:
         """A thread of this installation."""
@@ -181,11 +181,11 @@ class Scene:
         *,
         thread: str = "t",
         by: Person = ALICE,
-        conduct: Conduct | None = None,
+        conduct: AnswerPolicy | None = None,
         audience: Audience | None = None,
     ) -> Told:
         """Someone asks in a thread."""
-        question = Question(text, self.key(thread), by, audience or Audience(), conduct or Conduct())
+        question = Question(text, self.key(thread), by, audience or Audience(), conduct or AnswerPolicy())
         return await told(self.assistant.ask(question))
 
     async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:

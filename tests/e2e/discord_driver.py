@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from adapters.controls import Controls
 from adapters.discord.platform import DiscordPlatform
-from core.conversation import channel_principal
-from core.ports import Checkpoints, Inbox, Postings
+from core.model.conversation import channel_principal
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.service.answer_actions import AnswerActions
 from tests.e2e.driver import Running, Seen
-from tests.e2e.fake_discord import FakeDiscord, Interaction, Message, Modal, Person
+from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
 
 PACE_SECONDS = 0.05  # the fake server has no limit unless a scene sets one
 ADMINS = ("ada",)
@@ -29,7 +31,7 @@ class DiscordDriver:
 
     @asynccontextmanager
     async def connecting(
-        self, inbox: Inbox, postings: Postings, checkpoints: Checkpoints, controls: Controls, **more: Any
+        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
     ) -> AsyncIterator[Running]:
         platform = DiscordPlatform(
             token=self.discord.token,
@@ -184,7 +186,7 @@ class DiscordDriver:
     def rating(self, helpful: bool) -> str:
         return "Helpful" if helpful else "Not helpful"
 
-    async def configure(self, controls: Controls, **values: str) -> None:
+    async def configure(self, controls: AnswerActions, **values: str) -> None:
         channel = self.discord.channel("general")
         await controls.preferences.write(
             channel_principal("discord", str(self.discord.guild_id), str(channel.id)), values

@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 
-from adapters.accepting import Acceptance
-from adapters.jobs import JobRunner, JobWorker
-from adapters.knowledge_desk import PlatformSeams
-from adapters.librarian import KnowledgeDesk
-from adapters.materials import Materials
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.knowledge import InProcessArchive, InProcessJobs, InProcessShelfRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.shelves import Proposal, Shelves
-from core.ports import Audit, Scope
+from core.ingestion.trash import Trash
+from core.ports.audit import Audit
+from core.ports.index import Scope
+from core.ports.knowledge_records import Proposal
+from core.ports.platform_capabilities import PlatformCapabilities
 from core.retrieval.hybrid import Retriever
-from tests.adapters.knowledge_room import PaperSite, PlainParser
+from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.service import KnowledgeService
 from tests.core.scene import Scene
+from tests.core.service.kb.knowledge_room import PaperSite, PlainParser
 
 
 class Library:
@@ -22,37 +24,37 @@ class Library:
 
     def __init__(self, scene: Scene, audit: Audit) -> None:
         self.parser, self.site = PlainParser(), PaperSite()
-        self.jobs, self.inbox = InProcessJobs(), InProcessInbox()
-        self._records, self._archive = InProcessShelfRecords(), InProcessArchive()
-        self._catalogue, self._index, self._clock = scene.catalogue, scene.index, scene.clock
+        self.jobs, self.inbox = InProcessJobStore(), InProcessInbox()
+        self._records, self._archive = InProcessKnowledgeRecords(), InProcessBlobStore()
+        self._catalogue, self._index, self._clock = scene.catalog, scene.index, scene.clock
         self._ingestor = Ingestor(
             index=scene.index,
             encoder=scene.encoder,
-            catalogue=scene.catalogue,
+            catalog=scene.catalog,
             parser=self.parser,
             clock=scene.clock,
         )
-        self._shelves = Shelves(
-            catalogue=scene.catalogue,
+        self._shelves = Trash(
+            catalog=scene.catalog,
             index=scene.index,
             encoder=scene.encoder,
             records=self._records,
             archive=self._archive,
             clock=scene.clock,
         )
-        self._acceptance = Acceptance(self.jobs, self.inbox, self._archive, self._shelves, self._records, self._clock)
-        retriever = Retriever(scene.index, scene.encoder, None, scene.catalogue)
-        self.desk = KnowledgeDesk(scene.catalogue, scene.index, retriever, self._acceptance, audit)
+        self._acceptance = JobQueue(self.jobs, self.inbox, self._archive, self._shelves, self._records, self._clock)
+        retriever = Retriever(scene.index, scene.encoder, None, scene.catalog)
+        self.desk = KnowledgeService(scene.catalog, scene.index, retriever, self._acceptance, audit)
 
-    def worker(self, seams: PlatformSeams) -> JobWorker:
+    def worker(self, capabilities: PlatformCapabilities) -> JobWorker:
         """Who does the jobs, with what Discord lends."""
         runner = JobRunner(
             jobs=self.jobs,
             ingestor=self._ingestor,
-            catalogue=self._catalogue,
+            catalog=self._catalogue,
             shelves=self._shelves,
             records=self._records,
-            materials=Materials(self._catalogue, self._archive, self.site, {"discord": seams}),
+            materials=ItemSources(self._catalogue, self._archive, self.site, {"discord": capabilities}),
             clock=self._clock,
         )
         return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._acceptance.tick)

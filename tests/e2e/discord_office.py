@@ -8,19 +8,19 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from adapters.controls import Controls
-from adapters.desk import Desk
 from adapters.discord.platform import DiscordPlatform
-from adapters.knowledge_desk import KnowledgeCommands
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.postings import InProcessPostings
-from adapters.testing.stores import InProcessAudit, InProcessFeedbackBox, InProcessPreferences
-from adapters.worker import Worker
-from core.ingestion.parsed import Block, Parsed
-from core.places import PlaceSettings
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
+from core.model.channel_settings import ChannelSettings
+from core.model.parsed_document import Block, Parsed
+from core.service.answer_actions import AnswerActions
+from core.service.kb.commands import KnowledgeCommands
+from core.service.message_handler import MessageHandler
+from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
-from tests.e2e.fake_discord import FakeDiscord
+from tests.fakes.discord import FakeDiscord
 
 
 async def parse(name: str, data: bytes) -> Parsed:
@@ -44,10 +44,10 @@ class Office:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
-        self.postings = InProcessPostings(self.scene.state)
+        self.postings = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
-        self.preferences = InProcessPreferences()
-        self.feedback = InProcessFeedbackBox(self.scene.state)
+        self.preferences = InProcessChannelSettingsStore()
+        self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
         self.library = Library(self.scene, self.audit) if library else None
@@ -57,15 +57,15 @@ class Office:
         self.platform: DiscordPlatform = self._platform()
 
     def _platform(self) -> DiscordPlatform:
-        controls = Controls(
+        controls = AnswerActions(
             memory=self.scene.memory,
             journal=self.scene.journal,
-            catalogue=self.scene.catalogue,
+            catalog=self.scene.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
-            defaults=PlaceSettings(),
+            defaults=ChannelSettings(),
         )
         return DiscordPlatform(
             token=self.discord.token,
@@ -86,7 +86,7 @@ class Office:
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
         """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
         self.platform = platform = self._platform()
-        desk = Desk(
+        desk = MessageHandler(
             assistant=self.scene.assistant,
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
@@ -113,7 +113,7 @@ class Office:
     async def _jobs(self, platform: DiscordPlatform) -> None:
         """Do what is asked of the library, until cancelled."""
         if self.library is not None:
-            await self.library.worker(platform.seams()).run(asyncio.Event())
+            await self.library.worker(platform.capabilities()).run(asyncio.Event())
 
     async def settled(self) -> None:
         """Returns when everything that was heard has been worked off."""

@@ -5,9 +5,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adapters.controls import Controls
-from adapters.platform import Platform
-from core.ports import Checkpoints, Inbox, Postings
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.ports.platform import Platform
+from core.service.answer_actions import AnswerActions
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class PlatformDriver(Protocol):
     person_id: str  # how the platform's people are qualified, with {} for the own id
 
     def connecting(
-        self, inbox: Inbox, postings: Postings, checkpoints: Checkpoints, controls: Controls, **more: Any
+        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
     ) -> AbstractAsyncContextManager[Running]:
         """The adapter under test, connected to the fake platform."""
 
@@ -100,7 +102,7 @@ class PlatformDriver(Protocol):
     def rating(self, helpful: bool) -> str:
         """The label of the feedback button."""
 
-    def configure(self, controls: Controls, **values: str) -> Any:
+    def configure(self, controls: AnswerActions, **values: str) -> Any:
         """Settings of the channel ``general``, awaitable."""
 
     def pings(self) -> list[Any]:

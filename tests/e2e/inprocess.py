@@ -6,20 +6,20 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from adapters.controls import Controls
-from adapters.desk import Desk
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.postings import InProcessPostings
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.scripted_reasoner import ScriptedReasoner
-from adapters.testing.stores import InProcessAudit, InProcessFeedbackBox, InProcessPreferences
-from adapters.worker import Worker
-from core.budget import Meter
-from core.conversation import Thread
-from core.evidence import Evidence
-from core.ingestion.parsed import Block, Parsed
-from core.inquiry import Inquiry
-from core.places import PlaceSettings
-from core.ports import DraftPart
+from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
+from core.model.budget import Meter
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Thread
+from core.model.evidence import Evidence
+from core.model.inquiry import Inquiry
+from core.model.parsed_document import Block, Parsed
+from core.ports.reasoner import DraftPart
+from core.service.answer_actions import AnswerActions
+from core.service.message_handler import MessageHandler
+from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.e2e.driver import PlatformDriver
 
@@ -61,19 +61,19 @@ class Bot:
         self.driver = driver
         self.reasoner = PausingReasoner()
         self.scene = Scene(self.reasoner)
-        self.postings = InProcessPostings(self.scene.state)
+        self.postings = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
-        self.feedback = InProcessFeedbackBox(self.scene.state)
+        self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.controls = Controls(
+        self.controls = AnswerActions(
             memory=self.scene.memory,
             journal=self.scene.journal,
-            catalogue=self.scene.catalogue,
+            catalog=self.scene.catalog,
             feedback=self.feedback,
-            preferences=InProcessPreferences(),
+            preferences=InProcessChannelSettingsStore(),
             audit=self.audit,
             inbox=self.inbox,
-            defaults=PlaceSettings(),
+            defaults=ChannelSettings(),
         )
         self.more: dict[str, Any] = {}
 
@@ -104,7 +104,7 @@ class Bot:
             self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
         )
         async with opening as platform:
-            desk = Desk(
+            desk = MessageHandler(
                 assistant=self.scene.assistant,
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
@@ -145,8 +145,8 @@ class Bot:
 
     async def close_knowledge(self) -> None:
         """From now on nobody may read what it knows."""
-        for base in await self.scene.catalogue.bases():
-            await self.scene.catalogue.save_base(replace(base, grants=frozenset({"nobody"})))
+        for base in await self.scene.catalog.bases():
+            await self.scene.catalog.save_base(replace(base, grants=frozenset({"nobody"})))
 
     async def waits(self, count: int, within: float = 5.0) -> None:
         """So many messages wait or are under way."""

@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from adapters.controls import Controls
 from adapters.slack.app import PATH, SlackPlatform
-from core.conversation import channel_principal
-from core.ports import Checkpoints, Inbox, Postings
+from core.model.conversation import channel_principal
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.service.answer_actions import AnswerActions
 from tests.e2e.driver import Running, Seen
-from tests.e2e.fake_slack import FakeSlack, Message
+from tests.fakes.slack import FakeSlack, Message
 
 Road = Literal["socket", "http"]
 
@@ -29,7 +31,7 @@ class SlackDriver:
 
     @asynccontextmanager
     async def connecting(
-        self, inbox: Inbox, postings: Postings, checkpoints: Checkpoints, controls: Controls, **more: Any
+        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
     ) -> AsyncIterator[Running]:
         socket = self.road == "socket"
         platform = SlackPlatform(
@@ -132,7 +134,7 @@ class SlackDriver:
     def rating(self, helpful: bool) -> str:
         return "👍" if helpful else "👎"
 
-    async def configure(self, controls: Controls, **values: str) -> None:
+    async def configure(self, controls: AnswerActions, **values: str) -> None:
         channel = self.slack.channel("general")
         await controls.preferences.write(channel_principal("slack", self.slack.team_id, channel.id), values)
 

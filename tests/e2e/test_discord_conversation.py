@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.conversation import channel_principal
+from core.model.conversation import channel_principal
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, Choice, FakeDiscord
+from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.client import FootnoteClient
-from adapters.discord.endpoints import point_at
+from adapters.discord.api.endpoints import point_at
+from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.preflight import preflight
-from core.errors import LeaseLost, StoreUnavailable
-from core.inquiry import AskBack
-from core.ports import Delivery
+from core.model.errors import LeaseLost, StoreUnavailable
+from core.model.inquiry import AskBack
+from core.ports.inbox import Delivery
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,

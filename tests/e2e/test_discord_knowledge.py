@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.discord.preflight import preflight
-from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
 from core.ingestion.transcripts import Conversation
+from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, Choice, FakeDiscord
+from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.ingestion.jobs import JobState
+from core.model.jobs import JobState
 from tests.e2e.discord_library import Library
 from tests.e2e.discord_office import Office
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord, Interaction, Message, Person
+from tests.fakes.discord import SPECIFICATION, FakeDiscord, Interaction, Message, Person
 
 pytestmark = [
     pytest.mark.e2e,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,

@@ -6,8 +6,8 @@ import pytest
 
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
 from tests.e2e.test_scenes import *  # noqa: F403 - the scenes themselves
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [
     pytest.mark.e2e,

@@ -15,13 +15,13 @@ import pytest
 import yarl
 from discord import app_commands
 
-from tests.e2e.fake_discord import SPECIFICATION, FakeDiscord
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 if TYPE_CHECKING:
     import re
     from collections.abc import AsyncIterator
 
-    from tests.e2e.fake_discord import Channel
+    from tests.fakes.discord import Channel
 
 pytestmark = pytest.mark.skipif(
     not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the repository"

@@ -17,7 +17,7 @@ from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetry
 from slack_sdk.models.messages.chunk import MarkdownTextChunk, TaskUpdateChunk
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

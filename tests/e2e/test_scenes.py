@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.answer import Outcome
-from core.inquiry import AskBack
+from core.model.answer import Outcome
+from core.model.inquiry import AskBack
 from tests.e2e.driver import PlatformDriver
-from tests.e2e.fake_slack import FakeSlack, specs_are_here
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = [
     pytest.mark.e2e,

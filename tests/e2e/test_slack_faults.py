@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import StoreUnavailable
-from core.ports import Delivery, Lease
-from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
+from core.model.errors import StoreUnavailable
+from core.ports.inbox import Delivery, Lease
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 pytestmark = [
     pytest.mark.e2e,
@@ -310,7 +310,7 @@ async def test_a_direct_message_reads_what_the_persons_groups_may(slack: FakeSla
 
 
 async def test_a_forged_press_for_another_thread_is_stale(slack: FakeSlack, bot: Bot) -> None:
-    from core.inquiry import AskBack
+    from core.model.inquiry import AskBack
 
     bot.reasoner.enqueue("understand", AskBack("Which?", ("How long do refunds take?",)))
     first = await asked(slack, "refunds?")

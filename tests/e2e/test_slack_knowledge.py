@@ -7,20 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.jobs import JobRunner
-from adapters.knowledge_desk import KbCommand, KbVerb, PlatformSeams
 from adapters.slack.app import SlackPlatform
-from adapters.slack.cards import EDITS
-from adapters.slack.kb_words import parsed
-from adapters.slack.offers import kept_under
-from core.ingestion.jobs import Job, JobProgress, JobStage, JobState
-from core.ports import Scope
-from tests.adapters.knowledge_room import Room
-from tests.e2e.fake_slack import FakeSlack, Message, View, specs_are_here
-from tests.e2e.fake_slack.rendering import buttons_of
+from adapters.slack.inbound.one_time_actions import kept_under
+from adapters.slack.kb.command_parser import parsed
+from adapters.slack.kb.job_cards import EDITS
+from core.model.jobs import Job, JobProgress, JobStage, JobState
+from core.ports.index import Scope
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.commands import KbCommand, KbVerb
+from core.service.kb.job_runner import JobRunner
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.inprocess import REFUNDS, Bot, parse
 from tests.e2e.slack_driver import Road, SlackDriver
 from tests.e2e.test_discord_knowledge import WrittenDown
+from tests.fakes.slack import FakeSlack, Message, View, specs_are_here
+from tests.fakes.slack.rendering import buttons_of
 
 e2e = [
     pytest.mark.e2e,
@@ -68,16 +69,16 @@ class SlackRoom(Room):
                 stop.set()
                 await running
 
-    def runner(self, platforms: Mapping[str, PlatformSeams] | None = None) -> JobRunner:
-        return super().runner({"slack": self.platforms[-1].seams(), "paper": self.platform.seams()})
+    def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
+        return super().runner({"slack": self.platforms[-1].capabilities(), "paper": self.platform.capabilities()})
 
     async def newest(self) -> Job:
         return (await self.jobs.recent())[0]
 
     async def documents(self) -> dict[str, str]:
         """Titles by source."""
-        bases = frozenset(base.name for base in await self.catalogue.bases())
-        return {one.source: one.title for one in await self.catalogue.documents(bases)}
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        return {one.source: one.title for one in await self.catalog.documents(bases)}
 
     async def card(self, name: str, job: Job) -> Message:
         """A job's card, in somebody's direct message."""
@@ -535,7 +536,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        shown = room.platforms[-1].seams().card
+        shown = room.platforms[-1].capabilities().card
         assert shown is not None
         for number in range(40):
             progress = JobProgress(JobStage.EMBEDDING, "refunds.md", number, 40)
@@ -625,7 +626,7 @@ class TestCards:
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
-            shown = room.platforms[-1].seams().card
+            shown = room.platforms[-1].capabilities().card
             assert shown is not None
             showing = asyncio.create_task(shown.show(job.ended(room.clock.now(), JobState.DONE)))
             await slack.until(lambda: len(slack.calls_of("conversations.open")) > 1, what="a try")

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 
-from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
 from tests.e2e.test_slack_process import answered, end_server, serving
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 PARKING = b"# Parking\n\nParking permits are issued by the reception desk every Monday.\n"
 TRAVEL = b"# Travel\n\nTravel expenses are approved by the regional manager within a week.\n"

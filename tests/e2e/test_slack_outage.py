@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.stores.valkey import EmbeddedValkey
-from tests.e2e.fake_slack import FakeSlack, specs_are_here
+from adapters.redis.embedded_server import EmbeddedValkey
 from tests.e2e.test_slack_process import ROOT, SAMPLES, STARTING, answered, environment, free_port
+from tests.fakes.slack import FakeSlack, specs_are_here
 
 AWAY = 15.0  # seconds
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.stores.valkey import EmbeddedValkey
-from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
+from adapters.redis.embedded_server import EmbeddedValkey
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "bot" / "samples" / "documents"

@@ -13,7 +13,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.e2e.fake_slack import FakeSlack, Message, specs_are_here
 from tests.e2e.test_slack_process import (
     ROOT,
     STARTING,
@@ -23,6 +22,7 @@ from tests.e2e.test_slack_process import (
     free_port,
     serving,
 )
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 pytestmark = [
     pytest.mark.e2e,

@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 from rich.console import Console
 
-from adapters.console.ingesting import ingest_files
 from adapters.documents.folders import files_in
-from bot.config import Settings
+from adapters.terminal.ingest_view import ingest_files
+from bot.container import Footnote, open_footnote
 from bot.demo import SAMPLES
-from bot.wiring import Footnote, open_footnote
+from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from adapters.console.chat import Chat
+    from adapters.terminal.chat import Chat
 
 
 def settings_for(home: Path, **more: object) -> Settings:

@@ -6,19 +6,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
-from adapters.console.chat import OPERATOR
 from adapters.documents.web.fetcher import Fetcher
-from adapters.incoming import Permissions
-from adapters.jobs import JobRunner, JobWorker
-from adapters.knowledge_desk import Caller
-from adapters.materials import Materials
-from adapters.stores.redis_inbox import RedisInbox
-from bot.knowledge import JOBS
-from bot.wiring import Footnote, open_footnote
-from core.conversation import Audience, ThreadKey
+from adapters.redis.inbox import RedisInbox
+from adapters.terminal.chat import OPERATOR
+from bot.container import Footnote, open_footnote
+from bot.knowledge_stack import JOBS
 from core.ingestion.ingestor import Ingested, Ingestor, Progress
 from core.ingestion.material import Material
-from core.ports import Index
+from core.model.conversation import Audience, ThreadKey
+from core.model.incoming_events import Permissions
+from core.ports.index import Index
+from core.service.kb.commands import Caller
+from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_runner import JobRunner, JobWorker
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
@@ -77,10 +77,10 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
     runner = JobRunner(
         jobs=kept.jobs,
         ingestor=ingestor or kept.ingestor,
-        catalogue=kept.catalogue,
+        catalog=kept.catalog,
         shelves=kept.shelves,
         records=kept.records,
-        materials=Materials(kept.catalogue, kept.archive, Fetcher(kept.rules), {}),
+        materials=ItemSources(kept.catalog, kept.archive, Fetcher(kept.rules), {}),
         clock=kept.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.bench.load import load_rows
+from bot.benchmark.load import load_rows
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live

@@ -11,48 +11,50 @@ from dataclasses import dataclass, field, replace
 import pytest
 import pytest_asyncio
 
-from adapters.controls import Controls
-from adapters.incoming import FileReference, Permissions
-from adapters.knowledge_desk import Caller, KbCommand, KbReply, KbVerb
-from adapters.librarian import KnowledgeDesk
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
+    InProcessChannelSettingsStore,
     InProcessCheckpoints,
-    InProcessFeedbackBox,
-    InProcessJournal,
+    InProcessFeedbackStore,
     InProcessMemory,
-    InProcessPreferences,
     InProcessState,
+    InProcessTraceStore,
 )
-from bot.wiring import Footnote
+from bot.container import Footnote
 from core.agent.agent import Agent
-from core.agent.run import Workbench
-from core.assistant import Assistant, Question
-from core.conversation import Audience, Person, ThreadKey
-from core.errors import FootnoteError
-from core.events import CheckpointReached
+from core.agent.run import AgentDeps
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.material import Material
-from core.ingestion.sites import Site
 from core.ingestion.transcripts import Conversation, Said
-from core.inquiry import (
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import FootnoteError
+from core.model.events import CheckpointReached
+from core.model.incoming_events import FileReference, Permissions
+from core.model.inquiry import (
     PROFILE_LIMITS,
     Inquiry,
     Insufficient,
     Investigate,
     ListSources,
-    Move,
     Plan,
     ReadSection,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
 )
-from core.knowledge import KnowledgeBase
-from core.places import PlaceSettings
-from core.ports import Catalogue, Index, Memory
-from core.recollection import CurrentMemory
+from core.model.knowledge import KnowledgeBase
+from core.model.sites import Site
+from core.ports.catalog import Catalog
+from core.ports.index import Index
+from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
-from tests.adapters.knowledge_room import Room
+from core.service.answer_actions import AnswerActions
+from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.service import KnowledgeService
+from core.service.question_service import Question, QuestionService
+from core.service.visible_memory import VisibleMemory
+from tests.core.service.kb.knowledge_room import Room
 
 BOARD = Audience(frozenset({"paper:channel:T/BOARD"}))
 PUBLIC = Audience(frozenset({"paper:channel:T/PUBLIC"}))
@@ -65,11 +67,11 @@ TRIES = 1_000
 class Installation:
     """What an attacker can reach, and what the reasoner was shown."""
 
-    assistant: Assistant
-    controls: Controls
-    desk: KnowledgeDesk
+    assistant: QuestionService
+    controls: AnswerActions
+    desk: KnowledgeService
     ingestor: Ingestor
-    catalogue: Catalogue
+    catalog: Catalog
     index: Index
     memory: Memory
     reasoner: ScriptedReasoner
@@ -78,8 +80,8 @@ class Installation:
 
     async def hides(self, canary: str) -> None:
         """Put a canary into the vault, which is for the board alone, and something harmless beside it."""
-        await self.catalogue.save_base(KnowledgeBase(VAULT, f"papers of {canary}", BOARD.principals))
-        await self.catalogue.save_base(KnowledgeBase("open", "for everybody"))
+        await self.catalog.save_base(KnowledgeBase(VAULT, f"papers of {canary}", BOARD.principals))
+        await self.catalog.save_base(KnowledgeBase("open", "for everybody"))
         text = f"# Merger {canary}\n\nThe merger closes on the day {canary} at noon.\n\n## Price\n\nIt costs {canary}."
         await self.ingestor.ingest(Material("merger.md", "merger.md", text.encode()), VAULT)
         await self.ingestor.ingest(Material("menu.md", "menu.md", b"# Menu\n\nSoup on the day of the merger."), "open")
@@ -116,7 +118,7 @@ async def _search(at: Installation, dice: random.Random) -> None:
 
 async def _moves(at: Installation, dice: random.Random) -> None:
     """The model does what a clever question makes it do: name the hidden base, its source, a section, a listing."""
-    moves: list[Move] = [
+    moves: list[SearchAction] = [
         SearchKnowledge("merger close", VAULT),
         SearchKnowledge("merger close", VAULT.upper()),
         SearchSource("merger", "merger.md"),
@@ -151,11 +153,11 @@ async def _summary(at: Installation, dice: random.Random) -> None:
 
 async def _revoked(at: Installation, dice: random.Random) -> None:
     """A base that was open when the thread began is not any more."""
-    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
-    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    base = next(base for base in await at.catalog.bases() if base.name == VAULT)
+    await at.catalog.save_base(replace(base, grants=frozenset()))
     key = at.key()
     await at.asks(dice.choice(QUESTIONS), key, PUBLIC, heard=False)
-    await at.catalogue.save_base(base)
+    await at.catalog.save_base(base)
     await at.asks(dice.choice(QUESTIONS), key, PUBLIC)
 
 
@@ -202,11 +204,11 @@ async def _removed(at: Installation, dice: random.Random) -> None:
     """The document is taken out; whoever could read it cannot any more, not even in the thread that cited it."""
     key = at.key()
     await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
-    documents = await at.catalogue.documents(frozenset({VAULT}))
+    documents = await at.catalog.documents(frozenset({VAULT}))
     await at.ingestor.remove(documents[0].id)
     at.reasoner.enqueue("decide", Insufficient("more", (ReadSection(1), SearchSource("merger", "merger.md"))))
-    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
-    await at.catalogue.save_base(replace(base, description="papers"))
+    base = next(base for base in await at.catalog.bases() if base.name == VAULT)
+    await at.catalog.save_base(replace(base, description="papers"))
     await at.asks("What did you say about the merger?", key, BOARD)
 
 
@@ -236,7 +238,7 @@ async def _asked_for(at: Installation, verbs: tuple[KbVerb, ...], *targets: str)
 
 async def _hidden_words(at: Installation) -> str:
     """What only the board knows: the canary, as the document in the vault has it."""
-    document = (await at.catalogue.documents(frozenset({VAULT})))[0]
+    document = (await at.catalog.documents(frozenset({VAULT})))[0]
     return document.title.partition(" ")[2]
 
 
@@ -285,11 +287,11 @@ async def _kept_current(at: Installation, dice: random.Random) -> None:
 
 async def _put_away(at: Installation, dice: random.Random) -> None:
     """The document is removed while its base is open, and the base is closed since: what can be restored is hidden."""
-    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
-    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    base = next(base for base in await at.catalog.bases() if base.name == VAULT)
+    await at.catalog.save_base(replace(base, grants=frozenset()))
     chair = _insider(at)
     assert (await at.desk.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair)).ok
-    await at.catalogue.save_base(base)
+    await at.catalog.save_base(base)
     await _asked_for(at, (KbVerb.RESTORE, KbVerb.REMOVE), "Merger", "merger.md")
     assert (await at.desk.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair)).ok
 
@@ -303,26 +305,24 @@ PATHS: tuple[Path, ...] = (
 def _in_process() -> Installation:
     room = Room()
     state, reasoner = InProcessState(), ScriptedReasoner()
-    memory = CurrentMemory(InProcessMemory(state), room.catalogue)
-    journal, checkpoints = InProcessJournal(state), InProcessCheckpoints(state)
-    retriever = Retriever(room.index, room.encoder, None, room.catalogue)
-    bench = Workbench(
-        reasoner=reasoner, retriever=retriever, index=room.index, catalogue=room.catalogue, clock=room.clock
-    )
-    assistant = Assistant(
+    memory = VisibleMemory(InProcessMemory(state), room.catalog)
+    journal, checkpoints = InProcessTraceStore(state), InProcessCheckpoints(state)
+    retriever = Retriever(room.index, room.encoder, None, room.catalog)
+    bench = AgentDeps(reasoner=reasoner, retriever=retriever, index=room.index, catalog=room.catalog, clock=room.clock)
+    assistant = QuestionService(
         agent=Agent(bench, PROFILE_LIMITS),
         reasoner=reasoner,
         memory=memory,
         checkpoints=checkpoints,
         journal=journal,
-        catalogue=room.catalogue,
+        catalog=room.catalog,
         clock=room.clock,
     )
-    controls = Controls(
-        memory, journal, room.catalogue, InProcessFeedbackBox(state), InProcessPreferences(), room.audit, room.inbox,
-        PlaceSettings(),
+    controls = AnswerActions(
+        memory, journal, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit, room.inbox,
+        ChannelSettings(),
     )  # fmt: skip
-    return Installation(assistant, controls, room.desk, room.ingestor, room.catalogue, room.index, memory, reasoner)
+    return Installation(assistant, controls, room.desk, room.ingestor, room.catalog, room.index, memory, reasoner)
 
 
 async def test_in_a_thousand_tries_no_canary_leaves_the_vault() -> None:
@@ -343,8 +343,8 @@ async def test_in_a_thousand_tries_no_canary_leaves_the_vault() -> None:
 async def test_the_board_itself_hears_the_canary_so_the_tries_above_can_fail(path: Path) -> None:
     at = _in_process()
     await at.hides("canary123")
-    base = next(base for base in await at.catalogue.bases() if base.name == VAULT)
-    await at.catalogue.save_base(replace(base, grants=frozenset()))
+    base = next(base for base in await at.catalog.bases() if base.name == VAULT)
+    await at.catalog.save_base(replace(base, grants=frozenset()))
     await path(at, random.Random(1))
     assert any("canary123" in text for text in at.out)
 
@@ -353,20 +353,20 @@ async def test_the_board_itself_hears_the_canary_so_the_tries_above_can_fail(pat
 async def stored(footnote: Footnote) -> AsyncIterator[Installation]:
     """The same paths over the embedded stores and the packaged encoder."""
     reasoner = ScriptedReasoner()
-    bench = Workbench(
+    bench = AgentDeps(
         reasoner=reasoner,
         retriever=footnote.retriever,
         index=footnote.index,
-        catalogue=footnote.catalogue,
+        catalog=footnote.catalog,
         clock=footnote.clock,
     )
-    assistant = Assistant(
+    assistant = QuestionService(
         agent=Agent(bench, PROFILE_LIMITS),
         reasoner=reasoner,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
         journal=footnote.journal,
-        catalogue=footnote.catalogue,
+        catalog=footnote.catalog,
         clock=footnote.clock,
     )
     yield Installation(
@@ -374,15 +374,15 @@ async def stored(footnote: Footnote) -> AsyncIterator[Installation]:
         footnote.controls(),
         footnote.governance.desk,
         footnote.ingestor,
-        footnote.catalogue,
+        footnote.catalog,
         footnote.index,
         footnote.memory,
         reasoner,
     )
     for name in (VAULT, "open"):
-        for document in await footnote.catalogue.documents(frozenset({name})):
+        for document in await footnote.catalog.documents(frozenset({name})):
             await footnote.ingestor.remove(document.id)
-        await footnote.catalogue.remove_base(name)
+        await footnote.catalog.remove_base(name)
 
 
 @pytest.mark.live

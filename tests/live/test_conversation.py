@@ -2,12 +2,12 @@
 
 import pytest
 
-from adapters.console.chat import OPERATOR
-from bot.wiring import Footnote
-from core.answer import Outcome
-from core.assistant import Question
-from core.conversation import Audience, ThreadKey
-from core.events import AgentCompleted, RetrievalStarted
+from adapters.terminal.chat import OPERATOR
+from bot.container import Footnote
+from core.model.answer import Outcome
+from core.model.conversation import Audience, ThreadKey
+from core.model.events import AgentCompleted, RetrievalStarted
+from core.service.question_service import Question
 from tests.live.conftest import Dialogue
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from bot.container import Footnote
 from bot.demo import SAMPLES
+from bot.evaluation.baseline import worse_than
+from bot.evaluation.dataset_loader import read
 from bot.evaluation.feedback import exported
-from bot.evaluation.figures import worse_than
-from bot.evaluation.reading import read
-from bot.evaluation.running import measure
-from bot.evaluation.temporary import fill, opened
-from bot.report import page
-from bot.wiring import Footnote
-from core.answer import Citation
-from core.conversation import Person
-from core.ports import Feedback
+from bot.evaluation.report_page import page
+from bot.evaluation.runner import measure
+from bot.evaluation.temp_index import fill, opened
+from core.model.answer import Citation
+from core.model.conversation import Person
+from core.ports.feedback import Feedback
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live
@@ -42,7 +42,7 @@ async def test_answers_that_people_found_helpful_are_measured_as_any_set(footnot
     for trace, question in (("t1", "How many days of leave do I get?"), ("t2", "What may a hotel cost per night?")):
         word = Feedback(trace, person, helpful=True, question=question, citations=citations)
         await footnote.feedback.keep(word)
-    (await exported(footnote.feedback, footnote.catalogue, footnote.index, footnote.memory)).write(tmp_path / "rated")
+    (await exported(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)).write(tmp_path / "rated")
     rated = read(tmp_path / "rated", None)
     few = replace(rated, documents=tuple(d for d in rated.documents if d.id.startswith("samples:handbook/")))
     await fill(footnote, few)

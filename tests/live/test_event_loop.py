@@ -12,12 +12,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from adapters.console.chat import OPERATOR
-from bot.wiring import Footnote
-from core.assistant import Question
-from core.conversation import Audience, ThreadKey
+from adapters.terminal.chat import OPERATOR
+from bot.container import Footnote
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
+from core.model.conversation import Audience, ThreadKey
+from core.service.question_service import Question
 
 LONGEST = 0.05  # seconds
 GLANCE = 0.002

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.knowledge_desk import KbCommand, KbVerb
-from bot.wiring import Footnote, open_footnote
-from core.ingestion.jobs import ItemState, Job, JobState
+from bot.container import Footnote, open_footnote
 from core.ingestion.material import Material
-from core.ports import Scope
+from core.model.jobs import ItemState, Job, JobState
+from core.ports.index import Scope
+from core.service.kb.commands import KbCommand, KbVerb
 from tests.live.conftest import settings_for
 from tests.live.job_process import DOCUMENTS, documents, operator, worker
 
@@ -84,7 +84,7 @@ async def test_a_job_killed_in_the_middle_is_gone_on_with_by_another_process(
         if over:  # what had come out before the kill was not done again
             assert first == ended.items[0]
         assert await _editions(footnote, "rules") == {"second"}
-        kept = sum(document.passages for document in await footnote.catalogue.documents(frozenset({"rules"})))
+        kept = sum(document.passages for document in await footnote.catalog.documents(frozenset({"rules"})))
         assert await footnote.index.count(scope) == kept
 
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.knowledge_desk import KbCommand, KbVerb
 from bot import doctor
-from bot.commands import asking, documents, knowledge
-from core.errors import IndexMismatch
+from bot.cli import ask as asking
+from bot.cli import documents
+from bot.cli import kb as knowledge
+from core.model.errors import IndexMismatch
+from core.service.kb.commands import KbCommand, KbVerb
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 Run = Callable[[Coroutine[object, object, int]], Coroutine[object, object, tuple[int, str]]]

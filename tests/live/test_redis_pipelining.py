@@ -12,8 +12,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import DataError, ResponseError
 
-from adapters.stores.redis_pipelining import PipeliningRedis, in_order, lua
-from adapters.stores.valkey import EmbeddedValkey
+from adapters.redis.embedded_server import EmbeddedValkey
+from adapters.redis.pipelining import PipeliningRedis, in_order, lua
 
 pytestmark = pytest.mark.live
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.console.operator import operator
-from adapters.knowledge_desk import KbCommand, KbVerb
-from bot.commands import documents, knowledge
-from bot.wiring import Footnote
+from adapters.terminal.operator import operator
+from bot.cli import documents
+from bot.cli import kb as knowledge
+from bot.container import Footnote
 from core.ingestion.material import Material
-from core.ingestion.shelves import Every
-from core.ports import Scope
+from core.ports.index import Scope
+from core.ports.knowledge_records import Every
+from core.service.kb.commands import KbCommand, KbVerb
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 Run = Callable[[Coroutine[object, object, int]], Coroutine[object, object, tuple[int, str]]]
@@ -28,7 +29,7 @@ def run(footnote: Footnote, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     async def opened(*_: object, **__: object) -> AsyncIterator[Footnote]:
         yield footnote
 
-    monkeypatch.setattr("bot.wiring.open_footnote", opened)
+    monkeypatch.setattr("bot.container.open_footnote", opened)
     monkeypatch.setenv("COLUMNS", "200")
 
     async def ran(work: Coroutine[object, object, int]) -> tuple[int, str]:

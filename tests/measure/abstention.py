@@ -20,12 +20,12 @@ from adapters.reasoners.extractive import weights as weights_in_use
 from adapters.reasoners.extractive.evidence import grading
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.weights import Features
-from core.evidence import EvidenceLibrary
-from core.inquiry import CUTOFFS, Behaviour
-from tests.measure.shelf import PackagedEncoder, Shelf, questions, run, shelf
+from core.model.evidence import EvidenceLibrary
+from core.model.inquiry import CUTOFFS, Behaviour
+from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.ports import Encoder
+    from core.ports.encoder import Encoder
 
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})
@@ -44,7 +44,9 @@ class Asked:
     features: Matrix  # (passages, features)
 
 
-async def features_of(encoder: PackagedEncoder, where: Shelf, text: str, without: frozenset[str]) -> Matrix:
+async def features_of(
+    encoder: PackagedEncoder, where: KnowledgeBaseSummary, text: str, without: frozenset[str]
+) -> Matrix:
     """The features of the passages that one search finds, as the reasoner's grading sees them."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     rarity = grading.rarity_of(items)

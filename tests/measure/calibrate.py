@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
-from bot.wiring import CONFIDENT
+from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from bot.container import CONFIDENT
 from core.agent.gather import TOP_K
-from core.evidence import Hit
-from core.language import content_words
-from core.ports import Legs, Scope
+from core.model.evidence import Hit
+from core.model.text import content_words
+from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval import fusion
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import POOL, RERANKED
@@ -49,7 +49,7 @@ class Asked:
     """A question and both legs' ``max(POOLS)`` best; a foreign one has nothing relevant."""
 
     query: Query
-    legs: Legs
+    legs: DenseAndBm25Hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,9 @@ async def collect(found: RetrievalSet, sets: Sequence[RetrievalSet], encoder: Se
     return Collected(found, tuple(all_asked[:own]), tuple(all_asked[own:]), medians)
 
 
-def cut(legs: Legs, pool: int) -> Legs:
+def cut(legs: DenseAndBm25Hits, pool: int) -> DenseAndBm25Hits:
     """The legs as a smaller pool would have returned them."""
-    return Legs(legs.dense[:pool], legs.bm25[:pool])
+    return DenseAndBm25Hits(legs.dense[:pool], legs.bm25[:pool])
 
 
 def hits_of(asked: Asked, pool: int = POOL) -> list[Hit]:

@@ -28,19 +28,19 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import Block, ObedientModel, blocks_in
-from bot.config import Settings
+from bot.container import Footnote
 from bot.demo import SAMPLES
-from bot.evaluation.asking import new_inquiry
-from bot.evaluation.reading import Dataset, read
-from bot.evaluation.temporary import fill, opened
-from bot.wiring import Footnote
-from core.conversation import Thread, ThreadKey
-from core.errors import ModelUnavailable
+from bot.evaluation.answers import new_inquiry
+from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.temp_index import fill, opened
+from bot.settings import Settings
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
-from core.events import AgentCompleted, CheckpointReached
-from core.inquiry import Profile
-from core.language import sentences
+from core.model.conversation import Thread, ThreadKey
+from core.model.errors import ModelUnavailable
+from core.model.events import AgentCompleted, CheckpointReached
+from core.model.inquiry import Profile
+from core.model.text import sentences
 
 STEPS = {
     prompts.UNDERSTAND: "understand",

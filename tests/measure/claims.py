@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of
-from core.answer import Support
+from core.model.answer import Support
 from tests.measure.shelf import DATA, PackagedEncoder, rows
 
 TEXT_LIMIT = 4000

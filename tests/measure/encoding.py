@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from adapters.encoders.model_files import find_model
-from adapters.encoders.sentence_transformer import SentenceTransformerEncoder, computes_in_bfloat16
-from core.ports import Vectors
+from adapters.encoders.text_encoder import SentenceTransformerEncoder, computes_in_bfloat16
+from core.ports.encoder import Vectors
 from tests.measure.fusion import ndcg
 from tests.measure.retrieval_sets import RetrievalSet, load
 

@@ -22,9 +22,9 @@ from adapters.reasoners.extractive.question.follow_up import ASKING, VERBISH
 from adapters.reasoners.extractive.question.intent import asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
-from core.conversation import Exchange
 from core.evaluation.conversations import closeness
-from core.language import content_words
+from core.model.conversation import Exchange
+from core.model.text import content_words
 from tests.measure.rewrites import SETS, cases, understood
 
 FEATURES = (

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from core.conversation import Exchange
 from core.evaluation.conversations import INTERJECTIONS, FollowUp
-from core.language import content_words
+from core.model.conversation import Exchange
+from core.model.text import content_words
 from tests.measure.rewrites import SETS, cases
 
 Earlier = tuple[Exchange, ...]

@@ -26,7 +26,7 @@ from adapters.reasoners.extractive.question.intent import asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
 from core.evaluation.conversations import FollowUp
-from core.language import content_words
+from core.model.text import content_words
 from tests.measure.follow_up_room import agreement, said
 from tests.measure.rewrites import SETS, cases, understood
 

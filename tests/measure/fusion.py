@@ -21,11 +21,11 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 from ranx import Qrels, Run, evaluate
 
-from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
-from adapters.stores.milvus import MilvusIndex
-from core.knowledge import Passage
-from core.language import content_words
-from core.ports import Legs, Scope
+from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.milvus.index import MilvusIndex
+from core.model.knowledge import Passage
+from core.model.text import content_words
+from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval import fusion
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import POOL
@@ -42,8 +42,8 @@ class Searched:
     """A set with both legs' answers to its questions, and to some that belong elsewhere."""
 
     found: RetrievalSet
-    legs: tuple[Legs, ...]
-    foreign: tuple[tuple[Query, Legs], ...]
+    legs: tuple[DenseAndBm25Hits, ...]
+    foreign: tuple[tuple[Query, DenseAndBm25Hits], ...]
     baseline: Mapping[str, tuple[Ranking, ...]]
 
 
@@ -130,7 +130,7 @@ def by_document(scored: Sequence[tuple[Passage, float]]) -> Ranking:
     return best
 
 
-def reciprocal(legs: Legs) -> list[tuple[Passage, float]]:
+def reciprocal(legs: DenseAndBm25Hits) -> list[tuple[Passage, float]]:
     """Reciprocal rank fusion, k = 60 (Cormack et al. 2009), for comparison."""
     scores: dict[str, float] = {}
     passages = {}
@@ -142,7 +142,7 @@ def reciprocal(legs: Legs) -> list[tuple[Passage, float]]:
 
 
 def hybrid(
-    query: Query, legs: Legs, weight: float = fusion.DENSE_WEIGHT, pool: int = POOL
+    query: Query, legs: DenseAndBm25Hits, weight: float = fusion.DENSE_WEIGHT, pool: int = POOL
 ) -> list[tuple[Passage, float]]:
     """The product's fusion, at a dense weight."""
     kept, fusion.DENSE_WEIGHT = fusion.DENSE_WEIGHT, weight
@@ -152,7 +152,7 @@ def hybrid(
         fusion.DENSE_WEIGHT = kept
 
 
-def measured(one: Searched, rank: Callable[[Query, Legs], Sequence[tuple[Passage, float]]]) -> float:
+def measured(one: Searched, rank: Callable[[Query, DenseAndBm25Hits], Sequence[tuple[Passage, float]]]) -> float:
     """A ranking's nDCG@10 on a set."""
     return ndcg(one.found, [by_document(rank(q, legs)) for q, legs in zip(one.found.queries, one.legs, strict=True)])
 

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.conversation import Audience, Person, Thread, ThreadKey
-from core.inquiry import Inquiry, Insufficient, Investigate, Search, SearchKnowledge
-from core.knowledge import KnowledgeBase
+from core.model.conversation import Audience, Person, Thread, ThreadKey
+from core.model.inquiry import Inquiry, Insufficient, Investigate, Search, SearchKnowledge
+from core.model.knowledge import KnowledgeBase
 from core.retrieval.ranking import rank_evidence
-from tests.measure.shelf import PackagedEncoder, Question, Shelf, questions, run, shelf
+from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, Question, questions, run, shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.budget import Meter
+    from core.model.budget import Meter
 
 SETS = ("hotpotqa_train100", "musique_train100", "twowiki_200")
 BEST = 10
@@ -51,7 +51,9 @@ def asked(text: str) -> Inquiry:
     )
 
 
-async def gathered(reasoner: ExtractiveReasoner, where: Shelf, question: Question, searches: int) -> Inquiry:
+async def gathered(
+    reasoner: ExtractiveReasoner, where: KnowledgeBaseSummary, question: Question, searches: int
+) -> Inquiry:
     """The inquiry after the agent's loop of searching, grading and deciding."""
     inquiry = asked(question.text)
     moves: tuple[SearchKnowledge, ...] = (SearchKnowledge(question.text),)
@@ -73,7 +75,7 @@ async def gathered(reasoner: ExtractiveReasoner, where: Shelf, question: Questio
     return inquiry
 
 
-def crude(where: Shelf, question: Question) -> list[str]:
+def crude(where: KnowledgeBaseSummary, question: Question) -> list[str]:
     """A second hop without thought: the question with each of the four best passages, the two scores added."""
     first = where.search(question.text, 60)
     scores = {hit.passage.id: [hit.score, 0.0] for hit in first}

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.conversation import Thread
 from core.evaluation.metrics import contains
-from core.evidence import EvidenceLibrary
-from core.language import content_words
+from core.model.conversation import Thread
+from core.model.evidence import EvidenceLibrary
+from core.model.text import content_words
 from tests.measure.multihop import KEY, NO_METER, asked
-from tests.measure.shelf import DATA, PackagedEncoder, Question, Shelf, questions, rows, run, shelf
+from tests.measure.shelf import DATA, KnowledgeBaseSummary, PackagedEncoder, Question, questions, rows, run, shelf
 
 if TYPE_CHECKING:
-    from core.knowledge import Passage
-    from core.ports import Encoder
+    from core.model.knowledge import Passage
+    from core.ports.encoder import Encoder
 
 
 SETS = ("anthropic_docs", "contextual_codebase", "hotpotqa_train100", "musique_train100", "twowiki_200")
@@ -76,7 +76,9 @@ def judged(question: str, text: str, answers: list[str]) -> Quoted:
     )
 
 
-async def measured(name: str, where: Shelf, encoder: PackagedEncoder, each: int, *, gold_only: bool) -> list[Quoted]:
+async def measured(
+    name: str, where: KnowledgeBaseSummary, encoder: PackagedEncoder, each: int, *, gold_only: bool
+) -> list[Quoted]:
     """Evenly spread questions of one set; yes and no are not counted as references, since nothing quotes them."""
     reasoner = ExtractiveReasoner(cast("Encoder", encoder))
     references = {row["_id"]: row.get("answers", []) for row in rows(DATA / name / "queries.jsonl")}

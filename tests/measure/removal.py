@@ -15,12 +15,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
-from adapters.incoming import FileReference
-from adapters.knowledge_desk import KbCommand, KbReply, KbVerb
-from bot.wiring import Footnote, open_footnote
-from core.assistant import Question
-from core.conversation import ThreadKey
-from core.ports import Scope
+from bot.container import Footnote, open_footnote
+from core.model.conversation import ThreadKey
+from core.model.incoming_events import FileReference
+from core.ports.index import Scope
+from core.service.kb.commands import KbCommand, KbReply, KbVerb
+from core.service.question_service import Question
 from tests.live.conftest import settings_for
 from tests.live.job_process import operator
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from adapters.encoders.sentence_transformer import SentenceTransformerEncoder
-from core.errors import DocumentRejected
+from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from core.ingestion.chunking import passages_of
-from core.ingestion.parsed import Block, Parsed
-from core.knowledge import Document, Passage
-from core.ports import Vectors
+from core.model.errors import DocumentRejected
+from core.model.knowledge import Document, Passage
+from core.model.parsed_document import Block, Parsed
+from core.ports.encoder import Vectors
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 CACHE = Path(tempfile.gettempdir()) / "footnote-measure"

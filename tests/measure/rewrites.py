@@ -17,10 +17,10 @@ from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import asked
-from core.conversation import Exchange
 from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
 from core.evaluation.metrics import paired
-from core.language import content_words
+from core.model.conversation import Exchange
+from core.model.text import content_words
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 SETS = ("mtrag_rewrite", "canard_dev", "cast_rewrite")

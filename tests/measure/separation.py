@@ -19,13 +19,13 @@ from adapters.reasoners.extractive.evidence import grading
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import inverse_frequency
-from core.evidence import EvidenceLibrary
-from core.language import content_words
+from core.model.evidence import EvidenceLibrary
+from core.model.text import content_words
 from tests.measure.logistic import area, fitted
-from tests.measure.shelf import PackagedEncoder, Shelf, questions, run, shelf
+from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.ports import Encoder
+    from core.ports.encoder import Encoder
 
 SETS = (
     "anthropic_docs",
@@ -62,7 +62,7 @@ class Asked:
 
 
 async def counted(
-    encoder: PackagedEncoder, where: Shelf, text: str, without: frozenset[str], rarity: dict[str, float]
+    encoder: PackagedEncoder, where: KnowledgeBaseSummary, text: str, without: frozenset[str], rarity: dict[str, float]
 ) -> dict[str, float]:
     """All candidates of one question."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.evidence import Hit
-from core.knowledge import Passage
-from core.language import content_words
+from core.model.evidence import Hit
+from core.model.knowledge import Passage
+from core.model.text import content_words
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 CACHE = Path(tempfile.gettempdir()) / "footnote-measure"
@@ -75,7 +75,7 @@ class Question:
     exclude: frozenset[str] = frozenset()
 
 
-class Shelf:
+class KnowledgeBaseSummary:
     """The corpus of one set, searchable."""
 
     def __init__(self, passages: Sequence[Passage], vectors: Vectors, encoder: PackagedEncoder) -> None:
@@ -139,7 +139,7 @@ def questions(name: str) -> list[Question]:
     ]
 
 
-def shelf(name: str, encoder: PackagedEncoder) -> Shelf:
+def shelf(name: str, encoder: PackagedEncoder) -> KnowledgeBaseSummary:
     """The corpus of a set with its vectors, from the cache where they are there."""
     passages = [
         Passage(row["_id"], name, row["_id"], "1", row["_id"], 0, row["title"], row["text"])
@@ -149,7 +149,7 @@ def shelf(name: str, encoder: PackagedEncoder) -> Shelf:
     if not kept.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         np.savez(kept, e=encoder.encode([passage.searchable[:2200] for passage in passages]))
-    return Shelf(passages, np.load(kept)["e"], encoder)
+    return KnowledgeBaseSummary(passages, np.load(kept)["e"], encoder)
 
 
 def run(work: Any) -> Any:

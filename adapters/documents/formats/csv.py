@@ -10,8 +10,8 @@ from itertools import pairwise
 from adapters.documents.encodings import decode
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 MAX_ROWS = 300_000
 FIELD_CHARS = 1_000_000

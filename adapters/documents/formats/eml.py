@@ -12,8 +12,8 @@ from email.parser import BytesParser
 from adapters.documents.encodings import clean, decode
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 MAX_PARTS = 500
 _SHOWN = ("From", "To", "Cc", "Date")

@@ -7,8 +7,8 @@ from typing import Any
 from adapters.documents.encodings import decode
 from adapters.documents.tables import STRETCH_CHARS, record, stretches
 from adapters.documents.titles import choose_title
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 MAX_RECORDS = 200_000
 MAX_DEPTH = 60

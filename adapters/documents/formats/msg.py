@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.documents.encodings import clean, decode
 from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.zip_package import MAX_PART
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Parsed
 
 if TYPE_CHECKING:
     import olefile

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -5,8 +5,8 @@ import re
 from adapters.documents.encodings import decode
 from adapters.documents.formats.text import trimmed
 from adapters.documents.titles import choose_title
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
 _CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|highlight|prompt|parsed-literal)::\s*([\w+#-]*)")

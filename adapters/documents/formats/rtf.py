@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from adapters.documents.encodings import clean
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"

@@ -14,8 +14,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.formats.text import trimmed
 from adapters.documents.media_types import LANGUAGES
 from adapters.documents.titles import stem
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 _MODIFIERS = (
     r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?"

@@ -7,8 +7,8 @@ import re
 
 from adapters.documents.encodings import decode
 from adapters.documents.titles import choose_title, iso_date, safe_link
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from adapters.documents import media_types, reader
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 MAX_DOCUMENTS = 1_000
 MAX_NOTES = 20

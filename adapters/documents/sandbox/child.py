@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000

@@ -19,8 +19,8 @@ from typing import Self
 
 import adapters
 from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Parsed
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from core.errors import DocumentRejected
-from core.ingestion.parsed import Block, Parsed
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
 
 LENGTH = struct.Struct(">Q")
 SLICE = 128 * 1024  # characters of text in a line, about; or an eighth as many numbers

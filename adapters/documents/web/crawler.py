@@ -15,7 +15,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from adapters.documents.web.fetcher import ROBOTS_NAME, Fetched, Fetcher
-from core.errors import FetchRefused
+from core.model.errors import FetchRefused
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

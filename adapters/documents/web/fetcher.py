@@ -22,7 +22,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
-from core.errors import FetchRefused
+from core.model.errors import FetchRefused
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]

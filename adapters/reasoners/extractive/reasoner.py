@@ -13,12 +13,12 @@ from adapters.reasoners.extractive.evidence import grading, sufficiency
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import resolve
-from core.answer import Claim, ClaimVerdict, Support
-from core.budget import Meter
-from core.conversation import Exchange, Role, Thread, Turn
-from core.evidence import Evidence, Grade
-from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
-from core.ports import Encoder
+from core.model.answer import Claim, ClaimVerdict, Support
+from core.model.budget import Meter
+from core.model.conversation import Exchange, Role, Thread, Turn
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
+from core.ports.encoder import Encoder
 
 _SUMMARY = 1_200  # characters
 

@@ -1,6 +1,6 @@
 """Every number that the extractive reasoner weighs by, in one place; ``docs/extractive.md`` says how to tune them.
 
-A grade's cutoff is not here: it is the loop's (``core.inquiry.CUTOFFS``), the same for every reasoner.
+A grade's cutoff is not here: it is the loop's (``core.model.inquiry.CUTOFFS``), the same for every reasoner.
 """
 
 from dataclasses import dataclass

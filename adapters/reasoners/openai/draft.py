@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from adapters.reasoners.openai.citation_marks import CitationMarks
 from adapters.reasoners.openai.hidden_text import HiddenTextFilter, is_call_or_data, prose_of
 from adapters.reasoners.openai.structured_output import InsteadFilter
-from core.errors import ModelMisbehaved
-from core.evidence import Evidence
-from core.ports import DraftPart, Restarted
+from core.model.errors import ModelMisbehaved
+from core.model.evidence import Evidence
+from core.ports.reasoner import DraftPart, DraftRestarted
 
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
@@ -39,7 +39,7 @@ class DraftReader:
             self.instead, self._held = InsteadFilter(), ""
             if self._shown:
                 self._shown = ""
-                yield Restarted(THOUGHT_ALOUD)
+                yield DraftRestarted(THOUGHT_ALOUD)
         yield from self._passed(self._marks.feed(text))
 
     def finish(self) -> Iterator[DraftPart]:

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, ModelRequest, ToolCall, estimated_tokens
 from adapters.reasoners.openai.server_sent_events import ServerSentEvents
 from adapters.reasoners.openai.structured_output import as_number
-from core.budget import Meter, Prices
-from core.errors import ModelMisbehaved, ModelUnavailable
-from core.ports import Purse
+from core.model.budget import Meter, Prices
+from core.model.errors import ModelMisbehaved, ModelUnavailable
+from core.ports.daily_budget import DailyBudget
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -62,7 +62,7 @@ class Calling(TypedDict, total=False):
     retries: int  # after a rate limit, a server's error or a lost connection
     backoff_seconds: float  # before the first retry, doubled for each further one
     temperature: float | None
-    purse: Purse | None  # every call is paid from the day's budget, at these prices
+    purse: DailyBudget | None  # every call is paid from the day's budget, at these prices
     prices: Prices | None
 
 
@@ -80,7 +80,7 @@ class Endpoint:
         retries: int = 2,
         backoff_seconds: float = 0.4,
         temperature: float | None = 0.0,
-        purse: Purse | None = None,
+        purse: DailyBudget | None = None,
         prices: Prices | None = None,
     ) -> None:
         """Nothing is connected yet. What the options mean stands at ``Calling``."""

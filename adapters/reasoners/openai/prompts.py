@@ -17,17 +17,17 @@ from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.schemas import GRADES, PLAN, REVIEW, VERDICTS, with_enough
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from adapters.reasoners.openai.tools import TOOLS_IN_WORDS, tools_for
-from core.answer import Claim
-from core.conversation import Thread, Turn
-from core.evidence import Evidence
-from core.inquiry import (
+from core.model.answer import Claim
+from core.model.conversation import Thread, Turn
+from core.model.evidence import Evidence
+from core.model.inquiry import (
+    AnswerPolicy,
     Behaviour,
     CheckpointKind,
-    Conduct,
     Inquiry,
     ListSources,
-    Move,
     ReadSection,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
 )
@@ -300,7 +300,7 @@ def _narrowed(inquiry: Inquiry) -> str:
     return f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else ""
 
 
-def _language(conduct: Conduct) -> str:
+def _language(conduct: AnswerPolicy) -> str:
     if not conduct.languages:
         return "Write in the language of the newest question."
     known = ", ".join(conduct.languages)
@@ -351,7 +351,7 @@ def _searches(inquiry: Inquiry, fence: Fence) -> str:
     return "\n".join(lines)
 
 
-def _move(move: Move) -> str:
+def _move(move: SearchAction) -> str:
     match move:
         case SearchKnowledge(query=query, knowledge_base=None):
             return f'search_knowledge_base "{query}"'

@@ -25,13 +25,13 @@ from adapters.reasoners.openai.structured_output import (
     json_in,
 )
 from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
-from core.answer import Claim, ClaimVerdict, Support
-from core.budget import Meter
-from core.conversation import Thread, Turn
-from core.errors import ModelMisbehaved
-from core.evidence import Evidence, Grade
-from core.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
-from core.ports import DraftPart, Judgement, Withheld
+from core.model.answer import Claim, ClaimVerdict, Support
+from core.model.budget import Meter
+from core.model.conversation import Thread, Turn
+from core.model.errors import ModelMisbehaved
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
+from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision
 
 T = TypeVar("T")
 
@@ -106,12 +106,14 @@ class OpenAIReasoner:
         found = await _together([graded(ask, batch) for ask, batch in zip(asks, batches, strict=True)])
         return [grade for grades in found for grade in grades]
 
-    async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Judgement:
+    async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> GradesWithDecision:
         known = inquiry.library.relevant(inquiry.cutoff)
         completion = await self.endpoint.complete(prompts.grading(inquiry, evidence, known), meter)
         reply = json_in(completion.text)
         enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
-        return Judgement(tuple(_grades(reply, evidence)), Sufficient("the grader has enough") if enough else None)
+        return GradesWithDecision(
+            tuple(_grades(reply, evidence)), Sufficient("the grader has enough") if enough else None
+        )
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """One call with tools. A reply that is no decision counts as: go on with what there is."""
@@ -220,11 +222,13 @@ def _plan(reply: dict[str, Any], asked: str) -> Plan:
     )
 
 
-def _withheld(instead: InsteadFilter) -> Withheld:
+def _withheld(instead: InsteadFilter) -> DraftDeclined:
     if not instead.asks:
-        return Withheld(instead.missing)
+        return DraftDeclined(instead.missing)
     question, *readings = (text[:QUERY_LENGTH] for text in instead.asks)
-    return Withheld(unclear=AskBack(question, tuple(readings[:MOST_OPTIONS]), "the documents answer several readings"))
+    return DraftDeclined(
+        unclear=AskBack(question, tuple(readings[:MOST_OPTIONS]), "the documents answer several readings")
+    )
 
 
 def _grades(reply: object, batch: Sequence[Evidence]) -> list[Grade]:

@@ -10,13 +10,13 @@ from typing import Any
 from adapters.reasoners.openai.hidden_text import without_thoughts
 from adapters.reasoners.openai.request import Completion
 from adapters.reasoners.openai.structured_output import as_number, as_text, as_texts, json_in
-from core.inquiry import (
+from core.model.inquiry import (
     AskBack,
     Decision,
     Insufficient,
     ListSources,
-    Move,
     ReadSection,
+    SearchAction,
     SearchKnowledge,
     SearchSource,
     Sufficient,
@@ -99,7 +99,7 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
     return None
 
 
-def _missing(completion: Completion, written: object, moves: Sequence[Move]) -> str:
+def _missing(completion: Completion, written: object, moves: Sequence[SearchAction]) -> str:
     """What is missing in the model's words, else what it wants to look for."""
     if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
         return said
@@ -132,7 +132,7 @@ def _written(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
         yield name, arguments if isinstance(arguments, dict) else {}
 
 
-def _move(name: str, arguments: dict[str, Any], bases: Sequence[str]) -> Move | None:
+def _move(name: str, arguments: dict[str, Any], bases: Sequence[str]) -> SearchAction | None:
     query = as_text(arguments.get("query", arguments.get("keywords")), QUERY_LENGTH)
     source = as_text(arguments.get("source", arguments.get("title")), QUERY_LENGTH)
     match name:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.discord import text
-from core.answer import Citation
+from adapters.discord.outbound import text
+from core.model.answer import Citation
 
 SOURCE = Citation(
     1, 1, "p1", "default", "refunds.md", "Refund policy", "page 2", "…", 0.9, "https://docs.example/r", "2026"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.documents.sandbox.pool import Sandbox
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 
 if TYPE_CHECKING:
-    from core.ingestion.parsed import Parsed
+    from core.model.parsed_document import Parsed
 
 FILES = Path(__file__).parents[3] / ".." / "shared" / "data" / "ingest_files"
 pytestmark = [

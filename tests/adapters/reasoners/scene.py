@@ -8,13 +8,13 @@ from typing import Any
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.endpoint import ScriptedEndpoint
-from core.answer import Citation, Outcome
-from core.budget import Meter
-from core.conversation import Audience, Person, Thread, ThreadKey, Turn
-from core.evidence import EvidenceLibrary, Grade, Hit
-from core.inquiry import Inquiry, Limits
-from core.knowledge import KnowledgeBase, Passage
-from core.ports import DraftPart
+from core.model.answer import Citation, Outcome
+from core.model.budget import Meter
+from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
+from core.model.evidence import EvidenceLibrary, Grade, Hit
+from core.model.inquiry import Inquiry, Limits
+from core.model.knowledge import KnowledgeBase, Passage
+from core.ports.reasoner import DraftPart
 
 SECRET = "sk-very-secret-key"
 KEY = ThreadKey("console", "", "terminal", "1")

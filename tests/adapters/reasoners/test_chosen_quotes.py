@@ -14,10 +14,10 @@ from adapters.reasoners.extractive.question.answer_type import fits, is_broad, l
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
-from core.inquiry import Investigate
-from core.knowledge import Passage
-from core.ports import Vectors
+from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
+from core.model.inquiry import Investigate
+from core.model.knowledge import Passage
+from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
 
 FAQ = (
@@ -139,8 +139,8 @@ async def test_a_list_stands_under_the_words_that_lead_in_to_it(reasoner: Extrac
 
 async def test_a_listing_is_shown_whole_or_only_named(reasoner: ExtractiveReasoner) -> None:
     short, long = ("```\n" + "POST /jobs/create a planning job\n" * times + "```" for times in (2, 200))
-    whole = await answered(reasoner, "How do I create a planning job?", of(short, "Jobs"))
-    named = await answered(reasoner, "How do I create a planning job?", of(long, "Jobs"))
+    whole = await answered(reasoner, "How do I create a planning job?", of(short, "JobStore"))
+    named = await answered(reasoner, "How do I create a planning job?", of(long, "JobStore"))
     assert short in whole
     assert "There is a listing of 202 lines in [1]." in named
 

@@ -11,8 +11,8 @@ import pytest
 from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
-from core.answer import Outcome
-from core.inquiry import Conduct, Profile
+from core.model.answer import Outcome
+from core.model.inquiry import AnswerPolicy, Profile
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene
 
@@ -51,7 +51,7 @@ def steps(endpoint: ScriptedEndpoint) -> list[str]:
 @pytest.mark.parametrize("profile", list(Profile))
 async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, scene: Scene, profile: Profile) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks("Hi there!", conduct=Conduct(profile=profile))
+    told = await scene.asks("Hi there!", conduct=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == ["understand"]
 
@@ -76,7 +76,7 @@ async def test_an_answer_costs_no_more_than_the_table_says(
     endpoint: ScriptedEndpoint, scene: Scene, question: str, profile: Profile
 ) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks(question, conduct=Conduct(profile=profile))
+    told = await scene.asks(question, conduct=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == COSTS[question, profile]
     assert told.answer.spent.calls == len(endpoint.requests)

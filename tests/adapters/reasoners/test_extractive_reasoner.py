@@ -9,12 +9,12 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.answer import Claim, Outcome, Support
-from core.conversation import Turn
-from core.errors import Unavailable
-from core.evidence import EvidenceLibrary, Grade, Hit
-from core.inquiry import AskBack, Investigate, Plan, Reply, Sufficient
-from core.ports import Vectors
+from core.model.answer import Claim, Outcome, Support
+from core.model.conversation import Turn
+from core.model.errors import Unavailable
+from core.model.evidence import EvidenceLibrary, Grade, Hit
+from core.model.inquiry import AskBack, Investigate, Plan, Reply, Sufficient
+from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
 
 KEPT = "Driver positions are kept for 90 days and are then deleted. Photos are kept for 18 months."

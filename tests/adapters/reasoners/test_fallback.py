@@ -12,11 +12,11 @@ from adapters.reasoners.fallback import CAPPED, QUOTING, STOOD_IN, FallbackReaso
 from adapters.testing.clock import ManualClock
 from adapters.testing.endpoint import ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
-from core.answer import Claim
-from core.budget import Meter
-from core.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
-from core.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
-from core.ports import Restarted, Withheld
+from core.model.answer import Claim
+from core.model.budget import Meter
+from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
+from core.model.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
+from core.ports.reasoner import DraftDeclined, DraftRestarted
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, thread, turn
 
 DOWN = ModelUnavailable("The model endpoint at example.com cannot be reached.")
@@ -80,7 +80,7 @@ async def test_an_answer_that_breaks_off_begins_again(
 ) -> None:
     model.enqueue("compose", ["Refunds ", "stay ", DOWN])
     quoting.enqueue("compose", "Quoted [1].")
-    assert await written(pair) == ["Refunds ", "stay ", Restarted(QUOTING), "Quoted [1]."]
+    assert await written(pair) == ["Refunds ", "stay ", DraftRestarted(QUOTING), "Quoted [1]."]
 
 
 @pytest.mark.parametrize("away", [DOWN, BudgetExhausted("all used")])
@@ -88,18 +88,18 @@ async def test_an_attempt_is_withheld_rather_than_quoted_from_evidence_that_nobo
     pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner, away: Exception
 ) -> None:
     model.enqueue("compose", ["Refunds ", away])
-    assert await written(pair, attempt=True) == ["Refunds ", Withheld()]
+    assert await written(pair, attempt=True) == ["Refunds ", DraftDeclined()]
     assert quoting.calls == []
 
 
 async def test_a_draft_that_the_model_withholds_shows_that_the_model_works(
     pair: FallbackReasoner, model: ScriptedReasoner
 ) -> None:
-    model.enqueue("decide", *[DOWN] * 4, DOWN).enqueue("compose", [Withheld("the price")])
+    model.enqueue("decide", *[DOWN] * 4, DOWN).enqueue("compose", [DraftDeclined("the price")])
     for _ in range(4):
         await pair.decide(inquiry(), thread(), meter())
     async with aclosing(pair.compose(inquiry(attempt=True), thread(), library().items, meter())) as parts:
-        assert await anext(parts) == Withheld("the price")
+        assert await anext(parts) == DraftDeclined("the price")
     await pair.decide(inquiry(), thread(), meter())
     assert pair.state is BreakerState.CLOSED
 
@@ -263,7 +263,7 @@ async def test_a_hang_in_the_middle_leaves_time_for_the_standby(endpoint: Script
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Quoted [1].")
         pair = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         parts = [part async for part in pair.compose(inquiry(), thread(), library(grade=8).items, meter(seconds=0.5))]
-    assert parts[-2:] == [Restarted(QUOTING), "Quoted [1]."]
+    assert parts[-2:] == [DraftRestarted(QUOTING), "Quoted [1]."]
     assert str(parts[0]).startswith("Thirty days [1]. Then")
 
 

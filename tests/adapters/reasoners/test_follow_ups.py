@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.reasoners.extractive.question.follow_up import resolve
-from core.conversation import Exchange
+from core.model.conversation import Exchange
 
 
 def after(*questions: str) -> tuple[Exchange, ...]:

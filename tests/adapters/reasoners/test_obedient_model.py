@@ -8,8 +8,8 @@ import pytest
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import FEATURES, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
-from core.answer import Claim, Support
-from core.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource, Sufficient
+from core.model.answer import Claim, Support
+from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread, turn
 
 POISON = (

@@ -7,8 +7,8 @@ import pytest
 from adapters.reasoners.extractive.evidence.sufficiency import known_by_name
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.evidence import Evidence, EvidenceLibrary, Grade, Hit
-from core.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
+from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
+from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
 
 BORN = "When was the director of the film Free Guy born?"

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.answer import Outcome
+from core.model.answer import Outcome
 from tests.core.scene import Scene
 
 SMALL_TALK = [

@@ -13,12 +13,12 @@ from adapters.reasoners.extractive.evidence.units import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.answer import Claim, Support
-from core.conversation import Turn
-from core.errors import Unavailable
-from core.evidence import EvidenceLibrary, Grade, Hit
-from core.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
-from core.ports import Vectors
+from core.model.answer import Claim, Support
+from core.model.conversation import Turn
+from core.model.errors import Unavailable
+from core.model.evidence import EvidenceLibrary, Grade, Hit
+from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
+from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
 
 RULE = "Access to a service is approved by the lead of the team that owns it. Nobody has standing access."

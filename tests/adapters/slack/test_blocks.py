@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from slack_sdk.models.blocks import Block
 
-from adapters.relay import Step, StepState
-from adapters.slack import blocks
-from core.answer import Answer, Citation, Outcome, Spent
-from core.conversation import Person, ThreadKey
-from core.inquiry import Checkpoint, CheckpointKind, Choice
+from adapters.slack.outbound import blocks
+from core.model.answer import Answer, Citation, Outcome, Spent
+from core.model.conversation import Person, ThreadKey
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.ports.answer_view import Step, StepState
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.slack.files import Files, file_in
-from adapters.slack.web import Web
-from core.errors import DocumentRejected, FetchRefused
-from tests.e2e.fake_slack import FakeSlack, specs_are_here
+from adapters.slack.api.files import Files, file_in
+from adapters.slack.api.web_client import Web
+from core.model.errors import DocumentRejected, FetchRefused
+from tests.fakes.slack import FakeSlack, specs_are_here
 
 needs_slack = pytest.mark.skipif(
     not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"

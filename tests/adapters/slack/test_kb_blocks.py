@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.slack import kb_blocks
-from core.conversation import Person
-from core.ingestion.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
-from tests.e2e.fake_slack import block_rules
+from adapters.slack.kb import blocks as kb_blocks
+from core.model.conversation import Person
+from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from tests.fakes.slack import block_rules
 
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 JOB = Job("abc", JobKind.INGEST, "handbook", Person("slack:T/U", "Ada"), NOW, subject="2 documents")

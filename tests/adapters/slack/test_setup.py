@@ -7,7 +7,7 @@ import pytest
 
 from adapters.slack.manifest import EVENTS, SCOPES, manifest
 from adapters.slack.preflight import preflight
-from tests.e2e.fake_slack import DEFAULT_SCOPES, FakeSlack, specs_are_here
+from tests.fakes.slack import DEFAULT_SCOPES, FakeSlack, specs_are_here
 
 needs_slack = pytest.mark.skipif(
     not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.text import Escaper, escaped, group_call, heard, link, mentions, safe_markdown, shortened
+from adapters.slack.outbound.text import Escaper, escaped, group_call, heard, link, mentions, safe_markdown, shortened
 
 CALLS = re.compile(r"<[!@]|<#|(?<![\w.])@(?:channel|here|everyone)\b")
 HOSTILE = st.lists(

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.slack.directory import Directory
-from adapters.slack.transcripts import PAGE, Transcripts, conversation_reference, thread_in
-from adapters.slack.web import Web
-from core.errors import NotFound
-from tests.e2e.fake_slack import Channel, FakeSlack, Message, specs_are_here
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.web_client import Web
+from adapters.slack.kb.transcripts import PAGE, Transcripts, conversation_reference, thread_in
+from core.model.errors import NotFound
+from tests.fakes.slack import Channel, FakeSlack, Message, specs_are_here
 
 pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")
 

@@ -1,7 +1,7 @@
 """Small pieces that scenes are made of."""
 
-from core.evidence import EvidenceLibrary, Grade, Hit
-from core.knowledge import Locator, Passage
+from core.model.evidence import EvidenceLibrary, Grade, Hit
+from core.model.knowledge import Locator, Passage
 
 
 def passage(number: int, text: str = "", *, url: str | None = None, base: str = "default") -> Passage:

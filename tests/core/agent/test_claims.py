@@ -4,7 +4,7 @@ import pytest
 
 from core.agent.claims import claims_in, verbatim_in
 from core.agent.verify import UNSOURCED, amended
-from core.answer import Claim, ClaimVerdict, Support
+from core.model.answer import Claim, ClaimVerdict, Support
 
 
 def texts(draft: str) -> list[str]:

@@ -8,14 +8,14 @@ import pytest
 
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.agent.run import Run
-from core.assistant import Question
-from core.budget import Meter
-from core.conversation import Audience, Thread
-from core.errors import BudgetExhausted
-from core.events import GenerationCompleted
-from core.evidence import Evidence
-from core.inquiry import Inquiry
-from core.ports import DraftPart, Withheld
+from core.model.budget import Meter
+from core.model.conversation import Audience, Thread
+from core.model.errors import BudgetExhausted
+from core.model.events import GenerationCompleted
+from core.model.evidence import Evidence
+from core.model.inquiry import Inquiry
+from core.ports.reasoner import DraftDeclined, DraftPart
+from core.service.question_service import Question
 from tests.core.scene import ALICE, Scene, within
 
 
@@ -66,7 +66,7 @@ class Tidy(ScriptedReasoner):
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
         try:
-            yield Withheld("refund policy")
+            yield DraftDeclined("refund policy")
             yield "never"
         finally:
             self.closed = True

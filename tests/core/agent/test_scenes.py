@@ -11,12 +11,11 @@ import pytest_asyncio
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
-from core.answer import Claim, ClaimVerdict, Outcome, Support
-from core.assistant import Question
-from core.budget import Prices
-from core.conversation import Audience
-from core.errors import BudgetExhausted, Denied, ModelUnavailable, NotFound
-from core.events import (
+from core.model.answer import Claim, ClaimVerdict, Outcome, Support
+from core.model.budget import Prices
+from core.model.conversation import Audience
+from core.model.errors import BudgetExhausted, Denied, ModelUnavailable, NotFound
+from core.model.events import (
     AgentCompleted,
     AgentFailed,
     AnswerDelta,
@@ -29,12 +28,12 @@ from core.events import (
     RetrievalStarted,
     RoutingDecided,
 )
-from core.evidence import Evidence, Grade
-from core.inquiry import (
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import (
     ALL_CHECKPOINTS,
+    AnswerPolicy,
     AskBack,
     CheckpointKind,
-    Conduct,
     Inquiry,
     Insufficient,
     Investigate,
@@ -46,8 +45,10 @@ from core.inquiry import (
     SearchSource,
     Sufficient,
 )
-from core.knowledge import KnowledgeBase
-from core.ports import Judgement, Legs, Restarted, Withheld
+from core.model.knowledge import KnowledgeBase
+from core.ports.index import DenseAndBm25Hits
+from core.ports.reasoner import DraftDeclined, DraftRestarted, GradesWithDecision
+from core.service.question_service import Question
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
 from tests.core.scene import ALICE, BOB, Scene, Told, told, within
 
@@ -182,7 +183,7 @@ class TestUnderstanding:
 
     async def test_readings_are_listed_where_choices_are_switched_off(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which days?", ("Of refunds?", "Of leave?")))
-        answer = await scene.asks("days?", conduct=Conduct(checkpoints=frozenset()))
+        answer = await scene.asks("days?", conduct=AnswerPolicy(checkpoints=frozenset()))
         assert answer.outcome is Outcome.CLARIFIED
         assert answer.text == "Which days?\n- Of refunds?\n- Of leave?"
         assert answer.all(CheckpointReached) == []
@@ -237,7 +238,7 @@ class TestGathering:
     async def test_the_searches_of_a_profile_are_a_hard_cap(self, scene: Scene) -> None:
         for n in range(20):
             scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge(f"refunds {n}"),)))
-        answer = await scene.asks("refunds", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
+        answer = await scene.asks("refunds", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert answer.answer.spent.searches == 3
         assert answer.outcome is Outcome.ANSWERED
 
@@ -258,7 +259,7 @@ class TestGathering:
         assert (read.total_docs, read.new) == (1, 0)
 
     async def test_a_search_that_does_not_come_back_leaves_time_to_say_so(self, stage: Stage) -> None:
-        async def stuck(*_: object) -> Legs:
+        async def stuck(*_: object) -> DenseAndBm25Hits:
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -274,21 +275,23 @@ class TestGathering:
         await scene.knows(*(f"Refund number {n}." for n in range(30)))
         further = [SearchKnowledge(f"refund number {n}", top_k=n) for n in (12, 16, 20)]
         scene.script.enqueue("decide", *(Insufficient("more", (move,)) for move in further))
-        answer = await scene.asks("refund", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
+        answer = await scene.asks("refund", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert all(event.new for event in answer.all(RetrievalCompleted)), "or it would have ended for that"
         assert [call.step for call in scene.script.calls] == ["understand", *["grade", "decide"] * 3, "compose"]
 
     async def test_of_more_searches_than_are_left_the_first_are_made(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave")))
         scene.script.enqueue("decide", Insufficient("more", tuple(SearchKnowledge(f"finance {n}") for n in range(4))))
-        answer = await scene.asks("all?", conduct=Conduct(checkpoints=frozenset(), profile=Profile.QUICK))
+        answer = await scene.asks("all?", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert [event.query for event in answer.all(RetrievalStarted)] == ["refunds", "leave", "finance 0"]
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_searches_that_bring_nothing_new_end_the_searching(self, scene: Scene) -> None:
         for n in range(20):
             scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge(f"refunds {n}"),)))
-        answer = await scene.asks("refunds leave", conduct=Conduct(checkpoints=frozenset(), profile=Profile.THOROUGH))
+        answer = await scene.asks(
+            "refunds leave", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.THOROUGH)
+        )
         assert answer.answer.spent.searches == 3
 
 
@@ -338,7 +341,7 @@ class TestTheShortWay:
         assert [item.passage.text for item in evidence][:2] == [REFUNDS, LEAVE]
 
     async def test_what_is_missing_is_searched_for_and_then_judged(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", [Withheld("who approves refunds")])
+        scene.script.enqueue("compose", [DraftDeclined("who approves refunds")])
         answer = await scene.asks(self.QUESTION)
         assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION, "who approves refunds"]
         assert answer.all(QueryRefined)[0].refined == "who approves refunds"
@@ -348,16 +351,16 @@ class TestTheShortWay:
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_a_draft_that_was_begun_and_withheld_is_taken_back(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", ["Refunds are a fine thing, ", "and so on.\n", Withheld("refund period")])
+        scene.script.enqueue("compose", ["Refunds are a fine thing, ", "and so on.\n", DraftDeclined("refund period")])
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R]"))
         answer = await scene.asks(self.QUESTION)
         assert answer.streamed == answer.text == f"{REFUNDS} [1]"
 
     async def asked_back(self, scene: Scene, **conduct: object) -> Told:
         options = ("How many days until refunds are paid?", "How many days of annual leave are there?")
-        withheld = Withheld(unclear=AskBack("Which days do you mean?", options))
+        withheld = DraftDeclined(unclear=AskBack("Which days do you mean?", options))
         scene.script.enqueue("compose", ["There are ", "several.\n", withheld])
-        return await scene.asks("days", conduct=Conduct(**conduct))  # type: ignore[arg-type]
+        return await scene.asks("days", conduct=AnswerPolicy(**conduct))  # type: ignore[arg-type]
 
     async def test_a_writer_that_finds_several_readings_has_the_person_choose(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
@@ -388,7 +391,7 @@ class TestTheShortWay:
 
     async def test_a_person_is_asked_once_which_reading_is_meant(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
-        scene.script.enqueue("compose", [Withheld(unclear=AskBack("Which then?", ("This?", "That?")))])
+        scene.script.enqueue("compose", [DraftDeclined(unclear=AskBack("Which then?", ("This?", "That?")))])
         answer = await scene.presses(parked.checkpoint, "1")
         assert self.steps(scene)[2:] == ["compose", "grade", "decide", "compose"]
         assert answer.outcome is Outcome.ANSWERED
@@ -413,14 +416,14 @@ class TestTheShortWay:
         assert answer.answer.spent.calls == 3
 
     async def test_when_nobody_knows_what_is_missing_what_there_is_is_judged(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", [Withheld()])
+        scene.script.enqueue("compose", [DraftDeclined()])
         scene.script.enqueue("decide", AskBack("Which days?", ("Of leave?", "Of refunds?")))
         asked = await scene.asks(self.QUESTION)
         assert self.steps(scene) == ["understand", "compose", "grade", "decide"]
         assert asked.outcome is Outcome.CLARIFIED
 
     async def test_what_is_missing_is_not_searched_for_twice(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", [Withheld(self.QUESTION.upper())])
+        scene.script.enqueue("compose", [DraftDeclined(self.QUESTION.upper())])
         answer = await scene.asks(self.QUESTION)
         assert len(answer.all(RetrievalStarted)) == 1
         assert self.steps(scene)[2:] == ["grade", "decide", "compose"]
@@ -470,22 +473,22 @@ class TestTheShortWay:
     @pytest.mark.parametrize(
         ("question", "conduct", "plan"),
         [
-            ("What does it cost?", Conduct(), None),  # nothing is good
-            (QUESTION, Conduct(profile=Profile.THOROUGH), None),
-            (QUESTION, Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True), None),
-            (QUESTION, Conduct(), Investigate(QUESTION, (QUESTION,), sources_first=True)),
-            (QUESTION, Conduct(), Investigate(QUESTION, ("refunds paid", "annual leave"))),
+            ("What does it cost?", AnswerPolicy(), None),  # nothing is good
+            (QUESTION, AnswerPolicy(profile=Profile.THOROUGH), None),
+            (QUESTION, AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True), None),
+            (QUESTION, AnswerPolicy(), Investigate(QUESTION, (QUESTION,), sources_first=True)),
+            (QUESTION, AnswerPolicy(), Investigate(QUESTION, ("refunds paid", "annual leave"))),
         ],
     )
     async def test_what_is_not_simple_is_judged_first(
-        self, scene: Scene, question: str, conduct: Conduct, plan: Investigate | None
+        self, scene: Scene, question: str, conduct: AnswerPolicy, plan: Investigate | None
     ) -> None:
         scene.script.enqueue("understand", *([plan] if plan else []))
         await scene.asks(question, conduct=conduct)
         assert self.steps(scene)[:2] == ["understand", "grade"]
 
     async def test_sources_that_were_shown_are_not_tried_out_again(self, scene: Scene) -> None:
-        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
         parked = await scene.asks(self.QUESTION, conduct=conduct)
         await scene.presses(parked.checkpoint, "Answer")
         assert self.steps(scene) == ["understand", "grade", "compose"]
@@ -500,8 +503,8 @@ class TestDeciding:
         assert (answer.outcome, answer.answer.spent.calls) == (Outcome.ANSWERED, 4)
 
     async def test_a_grader_is_not_believed_to_have_enough_where_nothing_counts(self, scene: Scene) -> None:
-        def enough_of_nothing(_inquiry: object, evidence: Sequence[Evidence]) -> Judgement:
-            return Judgement(tuple(Grade(1) for _ in evidence), Sufficient())
+        def enough_of_nothing(_inquiry: object, evidence: Sequence[Evidence]) -> GradesWithDecision:
+            return GradesWithDecision(tuple(Grade(1) for _ in evidence), Sufficient())
 
         scene.script.enqueue("grade", enough_of_nothing)
         scene.script.enqueue("decide", Insufficient("who approves", (SearchKnowledge("finance approves"),)))
@@ -516,7 +519,7 @@ class TestDeciding:
 
     async def test_sources_come_first_also_where_the_grader_has_enough(self, scene: Scene) -> None:
         scene.script.enqueue("grade", Sufficient())
-        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
         assert (await scene.asks("refunds", conduct=conduct)).checkpoint.kind is CheckpointKind.SOURCES_FIRST
 
     async def test_what_is_missing_becomes_the_next_query(self, scene: Scene) -> None:
@@ -533,7 +536,7 @@ class TestDeciding:
 
     async def test_nothing_near_is_said_plainly(self, stage: Stage) -> None:
         scene = stage()
-        await scene.catalogue.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))
+        await scene.catalog.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))
         answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.text == (
@@ -559,7 +562,7 @@ class TestCheckpoints:
     async def long_search(self, scene: Scene, **conduct: object) -> Told:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave", "finance")))
         scene.script.enqueue("decide", Insufficient("the price", (SearchKnowledge("price"),)))
-        return await scene.asks("refunds and prices?", conduct=Conduct(**conduct))  # type: ignore[arg-type]
+        return await scene.asks("refunds and prices?", conduct=AnswerPolicy(**conduct))  # type: ignore[arg-type]
 
     async def test_after_three_searches_a_person_chooses(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
@@ -733,14 +736,16 @@ class TestCheckpoints:
         assert answer.answer.nearest
 
     async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
-        conduct = Conduct(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
         parked = await scene.asks("refunds", conduct=conduct)
         answer = await told(scene.assistant.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
-        def without(kind: CheckpointKind) -> Conduct:
-            return Conduct(checkpoints=ALL_CHECKPOINTS - {kind}, sources_first=kind is CheckpointKind.SOURCES_FIRST)
+        def without(kind: CheckpointKind) -> AnswerPolicy:
+            return AnswerPolicy(
+                checkpoints=ALL_CHECKPOINTS - {kind}, sources_first=kind is CheckpointKind.SOURCES_FIRST
+            )
 
         scene.script.enqueue("decide", AskBack("Which?", ("This?", "That?")))
         assert (await scene.asks("refunds", conduct=without(CheckpointKind.CLARIFY))).outcome is Outcome.ANSWERED
@@ -771,7 +776,7 @@ class TestComposing:
         assert len(answer.answer.citations) == 1
 
     async def test_a_model_that_goes_away_is_replaced_and_nothing_is_doubled(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", ["Refunds take ", Restarted("the model went away"), REFUNDS, " [1]"])
+        scene.script.enqueue("compose", ["Refunds take ", DraftRestarted("the model went away"), REFUNDS, " [1]"])
         answer = await scene.asks("refunds")
         assert len(answer.all(AnswerReset)) == 1
         assert answer.streamed == answer.text == f"{REFUNDS} [1]"
@@ -870,7 +875,7 @@ class TestVerifying:
 
     async def test_the_quick_profile_checks_by_words_alone(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
-        answer = await scene.asks("refunds", conduct=Conduct(profile=Profile.QUICK))
+        answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.QUICK))
         assert answer.text == f"{REFUNDS} [1]"
         assert scene.script.called("check") == []
         (checked,) = answer.all(HallucinationChecked)
@@ -878,7 +883,7 @@ class TestVerifying:
 
     async def test_the_thorough_profile_looks_for_what_is_left_open_once(self, scene: Scene) -> None:
         scene.script.always("critique", "who approves refunds")
-        answer = await scene.asks("refunds", conduct=Conduct(profile=Profile.THOROUGH))
+        answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.THOROUGH))
         assert len(scene.script.called("critique")) == 1
         assert len(answer.all(GenerationStarted)) == 2
         assert answer.outcome is Outcome.ANSWERED

@@ -3,7 +3,7 @@
 import pytest
 
 from core.agent.gather import matching_sources
-from core.knowledge import Document
+from core.model.knowledge import Document
 
 SHELF = [
     Document(f"d{n}", "default", source, title, "v1", "text/markdown", 1)

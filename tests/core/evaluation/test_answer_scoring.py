@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.answer import Outcome
 from core.evaluation.answer_scoring import AnswerVerdict, Reply, comparable, says_not_covered, score_reply, states
 from core.evaluation.question_sets import Polarity, Question, QuestionKind
+from core.model.answer import Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.conversation import Exchange
 from core.evaluation.conversations import closeness, follow_ups_from, is_left_alone
+from core.model.conversation import Exchange
 
 
 def line(text: str, **about: Any) -> str:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import DocumentRejected
 from core.ingestion.chunking import PASSAGE_TOKENS, passages_of, same_passage_in
-from core.ingestion.parsed import Block, Parsed
-from core.knowledge import Document, Passage
+from core.model.errors import DocumentRejected
+from core.model.knowledge import Document, Passage
+from core.model.parsed_document import Block, Parsed
 
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:

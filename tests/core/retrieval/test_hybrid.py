@@ -2,24 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
-from core.errors import ModelUnavailable
-from core.knowledge import Passage
-from core.ports import Catalogue, Legs, Reranker, Scope
+from core.model.errors import ModelUnavailable
+from core.model.knowledge import Passage
+from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import Retrieval, Retriever
+
+if TYPE_CHECKING:
+    from core.ports.catalog import Catalog
+    from core.ports.encoder import Reranker
 
 ENCODER = HashingEncoder()
 HANDBOOK = Scope(frozenset({"handbook"}))
 
 
-class Shelves:
+class Trash:
     """Just enough of a catalogue: which version of each document is visible."""
 
     def __init__(self, **visible: str) -> None:
@@ -54,12 +58,12 @@ def passage(name: str, text: str, document: str = "leave", version: str = "v1", 
 
 
 async def retriever(
-    *passages: Passage, shelves: Shelves | None = None, judge: Judge | None = None, pool: int = 50
+    *passages: Passage, shelves: Trash | None = None, judge: Judge | None = None, pool: int = 50
 ) -> Retriever:
     index = InProcessIndex()
     await index.add(passages, await ENCODER.encode_passages([p.searchable for p in passages]))
-    catalogue = cast("Catalogue", shelves or Shelves(**{p.document: "v1" for p in passages}))
-    return Retriever(index, ENCODER, cast("Reranker | None", judge), catalogue, pool=pool)
+    catalog = cast("Catalog", shelves or Trash(**{p.document: "v1" for p in passages}))
+    return Retriever(index, ENCODER, cast("Reranker | None", judge), catalog, pool=pool)
 
 
 async def test_the_best_passage_comes_first_with_the_score_of_each_leg() -> None:
@@ -80,7 +84,7 @@ async def test_the_best_passage_comes_first_with_the_score_of_each_leg() -> None
 
 
 async def test_only_the_published_version_is_found_and_the_catalogue_is_asked_once() -> None:
-    shelves = Shelves(leave="v2")
+    shelves = Trash(leave="v2")
     search = await retriever(
         passage("old", "Annual leave is thirty days."),
         passage("new", "Annual leave is forty days.", version="v2"),
@@ -94,7 +98,7 @@ async def test_only_the_published_version_is_found_and_the_catalogue_is_asked_on
 
 async def test_a_version_being_written_does_not_crowd_out_the_published_one() -> None:
     drafts = [passage(f"d{n}", "annual leave", document="draft") for n in range(8)]
-    search = await retriever(*drafts, passage("a", "annual leave and more"), shelves=Shelves(leave="v1"), pool=4)
+    search = await retriever(*drafts, passage("a", "annual leave and more"), shelves=Trash(leave="v1"), pool=4)
     assert [hit.passage.id for hit in (await search.search("annual leave", HANDBOOK, 1)).hits] == ["a"]
 
 
@@ -145,34 +149,36 @@ def leg(*scores: tuple[str, float]) -> tuple[tuple[Passage, float], ...]:
 
 
 def test_a_passage_that_both_legs_like_beats_one_that_only_one_likes() -> None:
-    legs = Legs(leg(("a", 0.60), ("both", 0.58), ("c", 0.20)), leg(("z", 9.0), ("both", 8.5), ("y", 2.0)))
+    legs = DenseAndBm25Hits(leg(("a", 0.60), ("both", 0.58), ("c", 0.20)), leg(("z", 9.0), ("both", 8.5), ("y", 2.0)))
     assert fuse("q", legs, 3)[0].passage.id == "both"
 
 
 def test_a_leg_that_had_no_more_to_return_gives_the_absent_nothing() -> None:
     """One lexical match among few passages must count: the others have no word in common with the question."""
-    legs = Legs(leg(("a", 0.50), ("b", 0.49)), leg(("b", 3.0)))
+    legs = DenseAndBm25Hits(leg(("a", 0.50), ("b", 0.49)), leg(("b", 3.0)))
     assert [hit.passage.id for hit in fuse("q", legs, 50)] == ["b", "a"]
 
 
 def test_a_full_leg_gives_the_absent_its_last_score() -> None:
     """The two are alike to the dense leg; the full lexical leg says no more than that z is a little better than a."""
-    full = Legs(leg(("a", 0.50), ("b", 0.30)), leg(("z", 5.0), ("y", 4.9)))
+    full = DenseAndBm25Hits(leg(("a", 0.50), ("b", 0.30)), leg(("z", 5.0), ("y", 4.9)))
     scores = {hit.passage.id: hit.score for hit in fuse("q", full, 2)}
     assert scores["a"] > scores["z"]
 
 
 def test_one_leg_alone_keeps_its_order() -> None:
     only = leg(("a", 0.5), ("b", 0.4), ("c", -0.1))
-    assert [hit.passage.id for hit in fuse("", Legs(dense=only), 50)] == ["a", "b", "c"]
-    assert [hit.passage.id for hit in fuse("q", Legs(bm25=leg(("a", 7.0), ("b", 0.4))), 50)] == ["a", "b"]
-    assert fuse("q", Legs(), 50) == ()
+    assert [hit.passage.id for hit in fuse("", DenseAndBm25Hits(dense=only), 50)] == ["a", "b", "c"]
+    assert [hit.passage.id for hit in fuse("q", DenseAndBm25Hits(bm25=leg(("a", 7.0), ("b", 0.4))), 50)] == ["a", "b"]
+    assert fuse("q", DenseAndBm25Hits(), 50) == ()
 
 
 def test_scores_are_probabilities_that_tell_a_good_match_from_a_hopeless_one() -> None:
     text = "Annual leave is thirty days a year."
-    good = fuse("days of annual leave", Legs(((passage("a", text), 0.75),), ((passage("a", text), 6.0),)), 50)
-    poor = fuse("warp drive maintenance", Legs(((passage("a", text), 0.08),), ()), 50)
+    good = fuse(
+        "days of annual leave", DenseAndBm25Hits(((passage("a", text), 0.75),), ((passage("a", text), 6.0),)), 50
+    )
+    poor = fuse("warp drive maintenance", DenseAndBm25Hits(((passage("a", text), 0.08),), ()), 50)
     assert 0.7 < good[0].score < 1
     assert 0 < poor[0].score < 0.1
 
@@ -182,7 +188,7 @@ def test_scores_are_probabilities_that_tell_a_good_match_from_a_hopeless_one() -
 )
 def test_a_word_of_the_question_counts_in_any_form(text: str) -> None:
     def score(of: str) -> float:
-        return fuse("The company's annual leave balances", Legs(((passage("a", of), 0.5),)), 50)[0].score
+        return fuse("The company's annual leave balances", DenseAndBm25Hits(((passage("a", of), 0.5),)), 50)[0].score
 
     assert score(text) == score("annual leave balance") > score("annual leave") > score("of the company")
 
@@ -190,6 +196,6 @@ def test_a_word_of_the_question_counts_in_any_form(text: str) -> None:
 def test_equal_passages_keep_one_order() -> None:
     rng = np.random.default_rng(3)
     names = [f"p{n}" for n in range(20)]
-    first = [hit.passage.id for hit in fuse("q", Legs(leg(*((name, 0.5) for name in names))), 50)]
+    first = [hit.passage.id for hit in fuse("q", DenseAndBm25Hits(leg(*((name, 0.5) for name in names))), 50)]
     rng.shuffle(names)
-    assert [hit.passage.id for hit in fuse("q", Legs(leg(*((name, 0.5) for name in names))), 50)] == first
+    assert [hit.passage.id for hit in fuse("q", DenseAndBm25Hits(leg(*((name, 0.5) for name in names))), 50)] == first

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from core.evidence import EvidenceLibrary, Hit
-from core.inquiry import Investigate, Search, SearchKnowledge
+from core.model.evidence import EvidenceLibrary, Hit
+from core.model.inquiry import Investigate, Search, SearchKnowledge
 from core.retrieval.ranking import rank_evidence
 from tests.adapters.reasoners.scene import inquiry, passage
 

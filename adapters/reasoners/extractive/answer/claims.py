@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.phrases import names
-from core.answer import Support
-from core.language import content_words, words
+from core.model.answer import Support
+from core.model.text import content_words, words
 
 _MARK = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
 _DRESS = re.compile(r"[*_`>#|~\\]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,80}>")

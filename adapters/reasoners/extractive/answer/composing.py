@@ -11,8 +11,8 @@ from adapters.reasoners.extractive.answer.rendering import Quotation, rendered
 from adapters.reasoners.extractive.answer.selection import Candidate, chosen, family
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
-from core.evidence import Evidence
-from core.inquiry import Inquiry
+from core.model.evidence import Evidence
+from core.model.inquiry import Inquiry
 
 _QUOTES = 3  # for one need, before what completes them
 _QUOTES_OF_MANY = 2  # for each of several needs

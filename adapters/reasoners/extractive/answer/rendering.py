@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
-from core.evidence import Evidence
-from core.language import content_words, sentences
+from core.model.evidence import Evidence
+from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown

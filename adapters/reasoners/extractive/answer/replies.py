@@ -10,10 +10,10 @@ from adapters.reasoners.extractive.evidence.units import coverage as covered
 from adapters.reasoners.extractive.evidence.units import inverse_frequency
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.intent import Kind
-from core.answer import Citation, Outcome
-from core.conversation import Thread, Turn
-from core.inquiry import Reply
-from core.language import content_words
+from core.model.answer import Citation, Outcome
+from core.model.conversation import Thread, Turn
+from core.model.inquiry import Reply
+from core.model.text import content_words
 
 _SMALL_TALK = {
     Kind.GREETING: "Hello! Ask me anything about your team's documents, and I'll quote what they say.",

@@ -16,8 +16,8 @@ from adapters.reasoners.extractive.evidence.numbered import contradicts
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Form, Near, Unit, looks_back, topic_words, units
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
-from core.evidence import Evidence
-from core.language import content_words, sentences, words
+from core.model.evidence import Evidence
+from core.model.text import content_words, sentences, words
 
 CANDIDATES = 64  # units that are compared by meaning
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer

@@ -30,9 +30,9 @@ from adapters.reasoners.extractive.weights import (
     WORDS_IN_PLACE,
     Features,
 )
-from core.evidence import Evidence, Grade
-from core.knowledge import Passage
-from core.language import content_words
+from core.model.evidence import Evidence, Grade
+from core.model.knowledge import Passage
+from core.model.text import content_words
 
 NEAR = 2  # not evidence, but enough to know which meanings of a word the documents have
 _SUMMARY = 400  # characters

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive.evidence.units import Form, Unit, coverage, inverse_frequency, topic_words
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.phrases import names
-from core.evidence import Evidence
-from core.language import content_words, words
+from core.model.evidence import Evidence
+from core.model.text import content_words, words
 
 _STEPS = 3  # quotes after the first ones
 _LONGEST = 3  # words of a table's cell that may be a name

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from core.language import STOPWORDS, stem
+from core.model.text import STOPWORDS, stem
 
 _NUMBERED = re.compile(r"\b([A-Za-z][a-z]{2,})s?(?:[ -]|[*_]* *\| *)(?:no\.? ?|number )?#?(\d+(?:\.\d+)*)\b(?![ -]?%)")
 _COUNTED_AFTER = re.compile(r"[ -](?:[a-z]+[ -])?(?:percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
-from core.errors import Unavailable
-from core.evidence import Evidence
-from core.knowledge import Passage
-from core.language import STOPWORDS, stem, words
-from core.ports import Encoder
+from core.model.errors import Unavailable
+from core.model.evidence import Evidence
+from core.model.knowledge import Passage
+from core.model.text import STOPWORDS, stem, words
+from core.ports.encoder import Encoder
 
 if TYPE_CHECKING:
-    from core.ports import Vectors
+    from core.ports.encoder import Vectors
 
 _SENTENCES = 64  # compared in one call
 _OF_ONE = 6  # of one passage

@@ -14,10 +14,10 @@ from adapters.reasoners.extractive.evidence.grading import ranked_units, rarity_
 from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
 from adapters.reasoners.extractive.evidence.units import coverage, units
 from adapters.reasoners.extractive.question.phrases import names, word_list
-from core.conversation import Thread
-from core.evidence import Evidence, Grade
-from core.inquiry import CheckpointKind, Inquiry, Move, SearchKnowledge, SearchSource
-from core.language import content_words, words
+from core.model.conversation import Thread
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import CheckpointKind, Inquiry, SearchAction, SearchKnowledge, SearchSource
+from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
@@ -43,7 +43,7 @@ _LAYERED = re.compile(
 )
 
 
-def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[Move, ...]]:
+def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
     """What is missing in a person's words, and the searches that may find it; nothing missing, no moves.
 
     It searches on once, and once more only where a single search brought the trail a step further.
@@ -66,7 +66,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
 
 
-def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[Move, ...]:
+def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """Searches for the names in which the trail from the best passages ends without what is asked for."""
     question = inquiry.standalone
     rarity = rarity_of(tuple(inquiry.library))
@@ -100,7 +100,7 @@ def _phrase(question: str, name: str) -> str:
     return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
 
 
-def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[Move, ...]:
+def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
     """For a question that leaned on the thread, a search in the source that the last answer quoted first.
 
     Only once, and only where the question was put in other words for it: a new topic is not bent towards the old one.
@@ -156,7 +156,7 @@ def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
 
 
-def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[Move, ...]:
+def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
     """One search for what is named and not covered."""
     query = " ".join(named)
     return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in tried(inquiry) else ()
@@ -184,7 +184,7 @@ def tried(inquiry: Inquiry) -> set[frozenset[str]]:
     return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
 
 
-def bridges(inquiry: Inquiry) -> tuple[Move, ...]:
+def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     """Searches for what the best passages name and the question does not, best passage first; none made before."""
     question = inquiry.standalone
     known = frozenset(content_words(question))

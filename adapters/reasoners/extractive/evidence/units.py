@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from adapters.reasoners.extractive import weights
-from core.knowledge import Passage
-from core.language import content_words, sentences
+from core.model.knowledge import Passage
+from core.model.text import content_words, sentences
 
 
 class Form(Enum):

@@ -9,7 +9,7 @@ the words survive), and a search for "speaking" or "meant" finds nothing that is
 import re
 from dataclasses import dataclass
 
-from core.language import content_words, words
+from core.model.text import content_words, words
 
 _OPENERS = r"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|sorry)\b[\s,.!]*)*"
 # Each stands at the front of the question or of a sentence in it.

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive.question.discourse_frames import Unframed, unframed
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
-from core.conversation import Exchange
-from core.language import STOPWORDS, content_words, stem, words
+from core.model.conversation import Exchange
+from core.model.text import STOPWORDS, content_words, stem, words
 
 # Words that stand for something said before.
 PERSONAL = re.compile(r"\b(he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)

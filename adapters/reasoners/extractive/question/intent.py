@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from core.language import content_words, sentences, words
+from core.model.text import content_words, sentences, words
 
 
 class Kind(Enum):

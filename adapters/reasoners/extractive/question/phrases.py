@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.language import STOPWORDS, content_words, stem, words
+from core.model.text import STOPWORDS, content_words, stem, words
 
 
 def word_list(text: str) -> frozenset[str]:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
-from core.conversation import Exchange
-from core.language import content_words
+from core.model.conversation import Exchange
+from core.model.text import content_words
 
 _DECAY = 0.6  # how much less an exchange counts than the one after it
 _OPENING = 0.2  # more for what the thread began with, however long ago

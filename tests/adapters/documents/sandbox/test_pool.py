@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adapters.documents.sandbox.pool import MB, Limits, Sandbox, environment
-from core.errors import DocumentRejected
+from core.model.errors import DocumentRejected
 from tests.adapters.documents import hostile
 
 pytestmark = pytest.mark.e2e

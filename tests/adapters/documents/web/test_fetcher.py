@@ -15,7 +15,7 @@ from yarl import URL
 from adapters.documents.web.address_policy import why_host_refused, why_refused
 from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import AddressInfo, Fetcher, Gone, Rules, Target, make_socket
-from core.errors import FetchRefused
+from core.model.errors import FetchRefused
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

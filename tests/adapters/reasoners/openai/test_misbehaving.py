@@ -8,10 +8,10 @@ import pytest
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.tools import MOST_MOVES
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, ScriptedEndpoint
-from core.answer import Claim
-from core.budget import Meter
-from core.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
-from core.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
+from core.model.answer import Claim
+from core.model.budget import Meter
+from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
+from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread
 
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'

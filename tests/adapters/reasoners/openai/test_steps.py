@@ -4,14 +4,14 @@ import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
-from core.answer import Claim, Support
-from core.conversation import ContextMessage
-from core.evidence import Grade, Hit
-from core.inquiry import (
+from core.model.answer import Claim, Support
+from core.model.conversation import ContextMessage
+from core.model.evidence import Grade, Hit
+from core.model.inquiry import (
+    AnswerPolicy,
     AskBack,
     Behaviour,
     CheckpointKind,
-    Conduct,
     Insufficient,
     Investigate,
     ListSources,
@@ -23,7 +23,7 @@ from core.inquiry import (
     SearchSource,
     Sufficient,
 )
-from core.ports import Judgement, Withheld
+from core.ports.reasoner import DraftDeclined, GradesWithDecision
 from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
 
 
@@ -87,7 +87,7 @@ async def test_the_behaviour_and_the_languages_of_a_channel_are_in_the_rules(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.says({"action": "search", "question": "q", "queries": ["q"]})
-    conduct = Conduct(behaviour=Behaviour.CONSERVATIVE, languages=("German", "French"))
+    conduct = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE, languages=("German", "French"))
     await reasoner.understand(inquiry(conduct=conduct), thread(), meter())
     assert "When in doubt, search." in endpoint.requests[0].task
     assert "German, French" in endpoint.requests[0].task
@@ -159,7 +159,7 @@ async def test_one_batch_is_graded_and_found_sufficient_in_one_reply(
 ) -> None:
     endpoint.says({"grades": [{"id": 1, "score": 9}, {"id": 2, "score": 2}], "enough": True})
     judged = await reasoner.grade(inquiry(), library().items, meter())
-    assert isinstance(judged, Judgement)
+    assert isinstance(judged, GradesWithDecision)
     assert [grade.score for grade in judged] == [9, 2]
     assert isinstance(judged.decision, Sufficient)
     assert len(endpoint.requests) == 1
@@ -171,7 +171,7 @@ async def test_a_grader_that_does_not_say_that_it_has_enough_has_not_decided(
 ) -> None:
     endpoint.says({"grades": [{"id": 1, "score": 9}], "enough": enough})
     judged = await reasoner.grade(inquiry(), library().items, meter())
-    assert isinstance(judged, Judgement)
+    assert isinstance(judged, GradesWithDecision)
     assert judged.decision is None
     assert judged[0].score == 9
 
@@ -194,9 +194,9 @@ async def test_whether_it_suffices_is_asked_apart_of_several_batches_and_in_the_
 ) -> None:
     endpoint.answers_with(lambda _: '{"grades": [], "enough": true}')
     many = library(*(f"Passage number {n}." for n in range(1, 10)))
-    thorough = inquiry(conduct=Conduct(profile=Profile.THOROUGH))
+    thorough = inquiry(conduct=AnswerPolicy(profile=Profile.THOROUGH))
     for asked, found in ((inquiry(), many), (thorough, library())):
-        assert not isinstance(await reasoner.grade(asked, found.items, meter()), Judgement)
+        assert not isinstance(await reasoner.grade(asked, found.items, meter()), GradesWithDecision)
     assert not any('"enough"' in request.task for request in endpoint.requests)
 
 
@@ -226,7 +226,7 @@ async def test_an_attempt_may_be_withheld_with_what_is_missing(
     endpoint.streams("Thirty days [1].\nMIS", "SING: who ", "approves refunds\n", "and more", " and more")
     counted = meter()
     stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, counted)
-    assert [part async for part in stream] == ["Thirty days [1].", Withheld("who approves refunds")]
+    assert [part async for part in stream] == ["Thirty days [1].", DraftDeclined("who approves refunds")]
     assert "MISSING: keywords" in endpoint.requests[0].task
     assert counted.spent.calls == 1
 
@@ -238,7 +238,7 @@ async def test_an_attempt_may_be_withheld_with_a_question_back(
     stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, meter())
     readings = ("The planner's?", "The webhook's?")
     (withheld,) = [part async for part in stream]
-    assert withheld == Withheld(
+    assert withheld == DraftDeclined(
         unclear=AskBack("Which timeout do you mean?", readings, "the documents answer several readings")
     )
 
@@ -248,7 +248,7 @@ async def test_a_question_back_is_offered_only_where_one_may_be_asked(
 ) -> None:
     tries = (
         inquiry(attempt=True),
-        inquiry(attempt=True, conduct=Conduct(checkpoints=frozenset())),
+        inquiry(attempt=True, conduct=AnswerPolicy(checkpoints=frozenset())),
         inquiry(attempt=True, settled=frozenset({CheckpointKind.CLARIFY})),
         inquiry(attempt=True, closing=True),
         inquiry(),

@@ -11,8 +11,8 @@ import pytest
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.server_sent_events import LONGEST_EVENT, ServerSentEvents
 from adapters.testing.endpoint import Garbles, ScriptedEndpoint
-from core.errors import ModelUnavailable
-from core.inquiry import Reply
+from core.model.errors import ModelUnavailable
+from core.model.inquiry import Reply
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
 
 HELLO = json.dumps({"choices": [{"message": {"content": '{"action": "reply", "reply": "Hello!"}'}}]}).encode()

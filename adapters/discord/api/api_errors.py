@@ -1,0 +1,88 @@
+"""Where Discord's errors become ours: every call goes out through ``reaching``, with a deadline."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import discord
+import structlog
+
+from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
+
+CALL_SECONDS = 60.0  # for one call, with the library's waiting for rate limits and its repetitions in it
+
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION = 10003, 10008, 10015, 10062
+MISSING_ACCESS, CANNOT_WRITE_TO_PERSON, MISSING_PERMISSIONS, INVALID_TOKEN = 50001, 50007, 50013, 50027
+THREAD_EXISTS, ARCHIVED = 160004, 50083
+# Codes that say "not now", whatever their status: write limits, features that are off for a while, overload.
+NOT_NOW = frozenset(
+    {20016, 20022, 20028, 20029, 30046, 40003, 40004, 40006, 40062, 40333, 110000, 110001, 130000}
+)  # fmt: skip
+RESET_REMEDY = "Copy it anew from the developer portal: your application, Bot, Reset Token."
+
+log = structlog.get_logger(__name__)
+
+
+class Refused(FootnoteError):
+    """Discord does not take what we send. Trying again would not help; the log says what it was."""
+
+
+class TokenRefused(PlatformUnavailable):
+    """Discord refuses the bot's token: nothing can be shown until there is another."""
+
+    def __init__(self) -> None:
+        super().__init__("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY)
+
+
+@asynccontextmanager
+async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
+    """A call to Discord.
+
+    Raises:
+        NotFound: what it is about is gone.
+        Denied: a permission is missing; the remedy says which to look at.
+        PlatformUnavailable: Discord does not answer, not usably, or limits us for long.
+        TokenRefused: it refuses our token; a PlatformUnavailable.
+        Refused: it does not take what we send.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except discord.HTTPException as error:
+        raise _translated(error, doing) from error
+    except (discord.RateLimited, aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PlatformUnavailable(f"Discord does not answer ({doing}).") from error
+    except RuntimeError as error:
+        if "closed" not in str(error):  # aiohttp's word for a session that was closed while we drain
+            raise
+        raise PlatformUnavailable(f"The connection to Discord is closed ({doing}).") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        # The library takes answers apart inside of its calls: one that is cut off, or not of its documented shape.
+        log.exception("discord_misunderstood", doing=doing)
+        raise PlatformUnavailable(f"Discord's answer makes no sense ({doing}).") from error
+
+
+def _translated(error: discord.HTTPException, doing: str) -> FootnoteError:
+    if error.status == 401 and error.code != INVALID_TOKEN:
+        return TokenRefused()
+    if error.status == 429 or error.status >= 500 or error.code in NOT_NOW:
+        return PlatformUnavailable(f"Discord does not answer ({doing}).")
+    if isinstance(error, discord.NotFound):
+        return NotFound(f"Discord knows nothing of that any more ({doing}, {error.code}).")
+    if isinstance(error, discord.Forbidden):
+        return Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error))
+    log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
+    return Refused(f"Discord refuses to {doing} ({error.code}).")
+
+
+def remedy_for(error: discord.Forbidden) -> str:
+    """What an admin can do about a refusal."""
+    if error.code == MISSING_ACCESS:
+        return "An admin can let me in: give my role View Channel there."
+    if error.code == CANNOT_WRITE_TO_PERSON:
+        return "Allow direct messages from members of this server, and ask again."
+    return (
+        "An admin can give my role View Channel, Send Messages, Create Public Threads, Send Messages in Threads and "
+        "Read Message History there."
+    )

@@ -1,0 +1,240 @@
+"""Posting, editing and removing our own messages, by ids alone, so that any worker can go on where another stopped.
+
+A message is created under a nonce that its question and its part determine: repeated within minutes, Discord hands
+back the first one. Interactions are answered under their token while it is good, afterwards by plain messages.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import discord
+import structlog
+
+from adapters.discord.api.api_errors import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, TokenRefused, reaching
+from adapters.discord.api.api_responses import LimitedForLong
+from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
+from adapters.discord.outbound.layouts import only_text, text_of
+from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
+from adapters.discord.outbound.text import thread_name
+from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
+
+NOBODY = discord.AllowedMentions.none()
+THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
+TYPING_SECONDS = 5.0
+THREAD_SECONDS = 15.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where messages of one answer go: a channel, possibly in reply, possibly under an interaction's token."""
+
+    channel: int
+    guild: int | None = None
+    reply_to: int | None = None
+    token: str = ""
+    token_from: float = 0.0  # seconds since the epoch at which the token was given
+    private: bool = False
+
+    @property
+    def token_is_good(self) -> bool:
+        """Whether the interaction can still be answered under its token."""
+        return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
+
+    def without_reply(self) -> Self:
+        """The same place, referring to nothing."""
+        return replace(self, reply_to=None)
+
+
+def nonce(thread: str, subject: str, part: str) -> str:
+    """At most 25 characters, the same whenever the same part of the same answer is posted."""
+    return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode()).hexdigest()[:24]
+
+
+def given_at(interaction_id: str) -> float:
+    """When an interaction happened, in seconds since the epoch; 0 for what is no id."""
+    return discord.utils.snowflake_time(int(interaction_id)).timestamp() if interaction_id.isdigit() else 0.0
+
+
+class Messages:
+    """Our messages. ``client`` gives the client that is connected now."""
+
+    def __init__(self, client: Callable[[], discord.Client]) -> None:
+        self._client = client
+
+    def _channel(self, spot: Spot) -> discord.PartialMessageable:
+        return self._client().get_partial_messageable(spot.channel, guild_id=spot.guild)
+
+    def _webhook(self, spot: Spot) -> discord.Webhook:
+        client = self._client()
+        webhook = discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
+        webhook.type = discord.WebhookType.application  # what an interaction's token stands for
+        return webhook
+
+    async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
+        """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
+        if spot.token_is_good and spot.private:
+            async with reaching("answer privately"):
+                sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
+            return sent.id
+        if spot.private:
+            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+        reference = None
+        if spot.reply_to is not None:
+            reference = discord.MessageReference(
+                message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
+            )
+        async with reaching("write in that channel"):
+            channel = self._channel(spot)
+            if reference is None:
+                message = await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
+            else:
+                message = await channel.send(
+                    view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
+                )
+        if _words(only_text(message)) != _words(text_of(shown)):  # the nonce gave us back what stood there before
+            await self.edit(spot, message.id, shown)
+        return message.id
+
+    async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
+        """Replace what a message of ours shows. Raises NotFound when it is gone."""
+        if spot.token_is_good:
+            try:
+                async with reaching("edit my answer"):
+                    await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
+            except (NotFound, Denied) as error:
+                log.info("token_refused", reason=str(error))
+            except Refused as error:
+                if not _token_is_bad(error):
+                    raise
+            else:
+                return
+        if spot.private:
+            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+        async with reaching("edit my message"):
+            message = self._channel(spot).get_partial_message(message_id)
+            try:
+                await message.edit(view=shown, allowed_mentions=NOBODY)
+            except discord.HTTPException as error:
+                if error.code != ARCHIVED:
+                    raise
+                await self._reopen(spot)
+                await message.edit(view=shown, allowed_mentions=NOBODY)
+
+    async def _reopen(self, spot: Spot) -> None:
+        """A thread that was put away: writing opens it by itself, editing does not."""
+        thread = await self._client().fetch_channel(spot.channel)
+        if isinstance(thread, discord.Thread):
+            await thread.edit(archived=False)
+
+    async def remove(self, spot: Spot, message_id: int) -> None:
+        """Delete a message of ours; one that is gone already is gone."""
+        try:
+            async with reaching("remove my message"):
+                if spot.token_is_good:
+                    await self._webhook(spot).delete_message(message_id)
+                else:
+                    await self._channel(spot).get_partial_message(message_id).delete()
+        except NotFound:
+            return
+
+    async def start_thread(self, address: ReplyTarget, question: str) -> int | None:
+        """The thread on a question, named after it; None where we may start or fill none, or none can be started now.
+
+        Raises TokenRefused.
+        """
+        if not self._may_write_in_threads(address):
+            return None
+        for again in (True, False):
+            try:
+                return await self._started_thread(address, question)
+            except TokenRefused:
+                raise
+            except (PlatformUnavailable, Denied, NotFound, Refused) as error:
+                lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
+                if again and lost:  # it may stand, and only its answer be lost: that is asked for once
+                    continue
+                log.warning("no_thread", channel=address.channel, reason=str(error))
+                return None
+        return None
+
+    def _may_write_in_threads(self, address: ReplyTarget) -> bool:
+        """Whether a thread that we start could be written to, as far as we know our permissions."""
+        guild = self._client().get_guild(int(address.guild))
+        channel = guild.get_channel(int(address.channel)) if guild is not None else None
+        if guild is None or channel is None:
+            return True
+        ours = channel.permissions_for(guild.me)
+        return ours.create_public_threads and ours.send_messages_in_threads
+
+    async def _started_thread(self, address: ReplyTarget, question: str) -> int:
+        channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+        message = channel.get_partial_message(int(address.message))
+        async with reaching("start a thread", THREAD_SECONDS):
+            try:
+                name = label(thread_name(question))
+                thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
+            except discord.HTTPException as error:
+                if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
+                    return message.id
+                raise
+        return thread.id
+
+    async def archive_empty(self, thread_id: int) -> None:
+        """Put a thread of ours away, if nobody has said anything in it."""
+        async with reaching("put a thread away"):
+            thread = await self._client().fetch_channel(thread_id)
+            if not isinstance(thread, discord.Thread) or thread.archived:
+                return
+            beginning = discord.MessageType.thread_starter_message
+            if not [one async for one in thread.history(limit=2) if one.type is not beginning]:
+                await thread.edit(archived=True)
+
+    async def direct_channel(self, user_id: int) -> int:
+        """The channel of direct messages with someone. Raises Denied when they take none."""
+        async with reaching("write to you directly"):
+            client = self._client()
+            return (await client.create_dm(discord.Object(user_id))).id
+
+    async def typing(self, channel_id: int) -> None:
+        """Show that we are at it; of no consequence when it does not work."""
+        try:
+            async with reaching("type", TYPING_SECONDS):
+                await self._client().get_partial_messageable(channel_id).typing()
+        except FootnoteError:
+            return
+
+    async def call_role(self, spot: Spot, role_id: int, text: str, link: str, key: str) -> None:
+        """Mention one role, and nobody else: the only mention there is. ``link`` leads to what it is about."""
+        allowed = discord.AllowedMentions(
+            everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
+        )
+        words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
+        async with reaching("ask a person"):
+            await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
+
+
+def spot_of(address: ReplyTarget, channel: int | None = None) -> Spot:
+    """Where the answer to something goes, once it is known in which channel."""
+    response = address.manner in (ReplyMode.RESPONSE, ReplyMode.PRIVATE)
+    return Spot(
+        channel=channel or int(address.channel),
+        guild=int(address.guild) if address.guild and address.manner is not ReplyMode.DIRECT else None,
+        reply_to=int(address.message) if address.manner is ReplyMode.REPLY and address.message else None,
+        token=address.token if response else "",
+        token_from=given_at(address.message) if response else 0.0,
+        private=address.manner is ReplyMode.PRIVATE,
+    )
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _token_is_bad(error: Refused) -> bool:
+    """Whether it was the interaction's token that was refused, whatever its age by our clock."""
+    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

@@ -1,0 +1,69 @@
+"""The files that hang on a question: text and PDFs are read for that conversation; of others it is said why not."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import PurePosixPath
+
+import discord
+import structlog
+
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.reply_target import ReplyTarget
+from core.model.conversation import ContextMessage
+from core.model.errors import FootnoteError
+from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.parsed_document import Parsed
+
+LARGEST = 10 * 1024 * 1024  # bytes
+READ = frozenset(
+    (
+        *(".txt", ".md", ".markdown", ".rst", ".log", ".csv", ".tsv", ".json", ".yaml", ".yml", ".toml", ".ini"),
+        *(".xml", ".html", ".htm", ".py", ".js", ".ts", ".sql", ".pdf"),
+    )
+)
+DOWNLOAD_SECONDS = 20.0
+
+Parse = Callable[[str, bytes], Awaitable[Parsed]]
+
+log = structlog.get_logger(__name__)
+
+
+async def texts_of(client: discord.Client, message: IncomingMessage, parse: Parse) -> tuple[ContextMessage, ...]:
+    """Each file's text, or one line that says why it was not read."""
+    address = ReplyTarget.of(message.address)
+    try:
+        there = await _addresses(client, address, message.files)
+    except FootnoteError as error:
+        return tuple(ContextMessage(file.name, f"(This file could not be read: {error})") for file in message.files)
+    return tuple([await _text(client, file, there.get(file.id, ""), parse) for file in message.files])
+
+
+async def _addresses(client: discord.Client, address: ReplyTarget, files: Sequence[FileReference]) -> dict[str, str]:
+    """Where each file can be downloaded now: Discord's addresses run out, so they are asked for anew."""
+    if address.file:
+        return {file.id: address.file for file in files}
+    guild = int(address.guild) if address.guild else None
+    channel = client.get_partial_messageable(int(address.channel), guild_id=guild)
+    async with reaching("look at the attached files", DOWNLOAD_SECONDS):
+        message = await channel.fetch_message(int(address.message))
+    return {str(one.id): one.url for one in message.attachments}
+
+
+async def _text(client: discord.Client, file: FileReference, url: str, parse: Parse) -> ContextMessage:
+    if not url:
+        return ContextMessage(file.name, "(This file is gone.)")
+    if PurePosixPath(file.name.lower()).suffix not in READ:
+        return ContextMessage(file.name, "(This kind of file is not read here: text and PDF are.)")
+    try:
+        data = b"" if file.size > LARGEST else await _download(client, url)
+        if max(file.size, len(data)) > LARGEST:
+            return ContextMessage(file.name, f"(This file is larger than {LARGEST // 2**20} MB and was not read.)")
+        parsed = await parse(file.name, data)
+    except FootnoteError as error:
+        log.info("attachment_not_read", reason=str(error))
+        return ContextMessage(file.name, f"(This file could not be read: {error})")
+    return ContextMessage(file.name, "\n\n".join(block.text for block in parsed.blocks))
+
+
+async def _download(client: discord.Client, url: str) -> bytes:
+    async with reaching("download an attached file", DOWNLOAD_SECONDS):
+        return await client.http.get_from_cdn(url)

@@ -1,0 +1,364 @@
+"""What happens when something of ours is pressed, chosen or sent: at once, privately where it concerns only one.
+
+An id is all that a press brings. What stands behind it, who may press it and what the presser may see is looked up
+now; what was pressed too late, or by somebody else, is told so. Only what starts work goes through the inbox.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import structlog
+from discord import ui
+
+from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, person_of
+from adapters.discord.inbound.buttons import CorrectButton, Press
+from adapters.discord.inbound.forms import (
+    LONGEST_CORRECTION,
+    LONGEST_WORDS,
+    MODAL,
+    correction_form,
+    entered,
+    reason_form,
+    words_form,
+)
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, answering, is_admin, tell
+from adapters.discord.inbound.ordered_queue import OrderedQueue
+from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_index import AnswerIndex, Shown
+from adapters.discord.outbound.sanitizer import SanitizedView
+from adapters.discord.outbound.text import clipped, pieces, plain, quote_blocks
+from core.model.answer import Answer
+from core.model.conversation import Audience, Turn
+from core.model.errors import NotFound
+from core.model.incoming_events import IncomingChoice
+from core.model.inquiry import Checkpoint, Choice
+from core.ports.checkpoints import Checkpoints
+from core.ports.message_state import MessageStateStore
+from core.service.answer_actions import GONE, AnswerActions
+from core.service.text_splitting import split_markdown
+
+ANSWER_LIMIT = 3_800
+
+TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
+NOT_YOURS = "Only the person who asked, or an admin, can choose here."
+NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
+FINISHED = "That is finished already."
+THANKS = "Thank you. That helps me to get better."
+KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
+
+log = structlog.get_logger(__name__)
+
+
+class KnowledgePresses(Protocol):
+    """What is pressed and sent that is about the knowledge itself."""
+
+    async def pressed(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
+
+    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+        """The right answer to a question that was answered wrongly. Acknowledged already."""
+
+
+class DiscordPresses:
+    """Everything behind our buttons, menus and forms."""
+
+    def __init__(
+        self,
+        *,
+        controls: AnswerActions,
+        checkpoints: Checkpoints,
+        postings: MessageStateStore,
+        shown: AnswerIndex,
+        readers: Readers,
+        messages: Messages,
+        intake: OrderedQueue,
+        set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
+        kb: "KnowledgePresses | None",
+    ) -> None:
+        self._controls = controls
+        self._checkpoints = checkpoints
+        self._postings = postings
+        self._shown = shown
+        self._readers = readers
+        self._messages = messages
+        self._intake = intake
+        self._set_place = set_place
+        self._kb = kb
+
+    # --- stopping
+
+    async def stop(self, press: Press, trace_id: str) -> None:
+        """Call the work off; whoever works on it offers what was found."""
+        async with answering(press):
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                shown = await self._shown.of(trace_id)
+                stage = await self._stage(shown)
+            if shown is None or stage != "working":
+                return await tell(press, FINISHED)
+            if person_of(press.user).id != shown.asker and not is_admin(press):
+                return await tell(press, NOT_YOURS_TO_STOP)
+            await press.response.defer()
+            await self._postings.request_cancel(str(shown.thread), shown.subject, "stopped")
+        return None
+
+    async def _stage(self, shown: Shown | None) -> str:
+        if shown is None:
+            return ""
+        return (await self._postings.read(str(shown.thread), shown.subject)).get("stage", "")
+
+    # --- checkpoints
+
+    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+        """A button of a card: a form for words of one's own, or the choice at once."""
+        async with answering(press):
+            found = await self._choosable(press, checkpoint_id, choice_id)
+            if found is None:
+                return
+            checkpoint, choice, trace_id = found
+            if choice.asks_text:
+                await press.response.send_modal(words_form(checkpoint, choice))
+            else:
+                await self._take(press, checkpoint, choice, trace_id, "")
+
+    async def _choosable(
+        self, press: Press, checkpoint_id: str, choice_id: str
+    ) -> tuple[Checkpoint, Choice, str] | None:
+        """The choice if it can still be made, by this person; otherwise they are told why not."""
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            parked = await self._checkpoints.read(checkpoint_id)
+        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
+        if parked is None or choice is None:
+            await tell(press, TAKEN)
+            return None
+        if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
+            await self._controls.refuse(person_of(press.user), "choose", checkpoint_id)
+            await tell(press, NOT_YOURS)
+            return None
+        return parked.checkpoint, choice, parked.inquiry.id
+
+    async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
+        """Replace the card by what was chosen, then put the choice into the inbox."""
+        label = clipped(f"{choice.label}: {words}" if words else choice.label, 200)
+        card = layouts.chosen(label, press.user.display_name)
+        await press.response.edit_message(view=card, allowed_mentions=NOBODY)
+        incoming = IncomingChoice(
+            checkpoint=checkpoint.id,
+            choice=choice.id,
+            person=person_of(press.user),
+            thread=checkpoint.thread,
+            address=address_of(press).to_mapping(),
+            text=words,
+        )
+
+        async def keep() -> None:
+            shown = await self._shown.of(trace_id)
+            if shown is not None:
+                known = {"chosen": f"{press.user.display_name} chose {label}"}
+                if shown.private:
+                    known |= {"token": press.token, "token_of": str(press.id)}
+                await self._postings.keep(str(shown.thread), shown.subject, known)
+            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+
+        if not self._intake.add(keep):
+            await tell(press, TRY_AGAIN)
+
+    # --- forms
+
+    async def submitted(self, press: Press) -> None:
+        """A form of ours was sent, perhaps one that another process had opened."""
+        data = dict(press.data or {})
+        match = MODAL.fullmatch(str(data.get("custom_id", "")))
+        if match is None:
+            return
+        text = " ".join(entered(data.get("components"))).strip()
+        words = clipped(text, LONGEST_WORDS)
+        async with answering(press):
+            if match["kind"] == "reason":
+                await self._reason(press, match["rest"], words)
+                return
+            if match["kind"] == "correction":
+                await self._correct(press, match["rest"], clipped(text, LONGEST_CORRECTION))
+                return
+            if match["kind"] == "languages":
+                await self._set_place(press, "languages", match["rest"], [words])
+                return
+            checkpoint_id, _, choice_id = match["rest"].partition(":")
+            found = await self._choosable(press, checkpoint_id, choice_id)
+            if found is not None and words:
+                await self._take(press, *found, words)
+            elif found is not None:
+                await tell(press, "There was nothing in that field. Press again and write a few words.")
+
+    async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
+        shown = await self._of(press, trace_id)
+        if shown is not None:
+            await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await self._offer_correction(press, trace_id)
+
+    async def _offer_correction(self, press: Press, trace_id: str) -> None:
+        """Thank them; whoever knows the right answer may say it."""
+        if self._kb is None:
+            return await tell(press, THANKS)
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
+        return None
+
+    async def correct(self, press: Press, trace_id: str) -> None:
+        """Open the form for the right answer."""
+        async with answering(press):
+            if await self._of(press, trace_id) is not None:
+                await press.response.send_modal(correction_form(trace_id))
+
+    async def _correct(self, press: Press, trace_id: str, answer: str) -> None:
+        """Put it to the knowledge desk, with the question as it was asked and the way back to the answer."""
+        shown = await self._of(press, trace_id)
+        if shown is None or self._kb is None:
+            return None
+        if not answer:
+            return await tell(press, "There was nothing in that field. Press again and write the right answer.")
+        await press.response.defer(ephemeral=True, thinking=True)
+        turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
+        await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
+        return None
+
+    async def _link_to(self, shown: Shown) -> str | None:
+        """The way back to an answer that others can see."""
+        posted = await self._postings.read(str(shown.thread), shown.subject)
+        if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
+            return None
+        return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
+
+    # --- answers
+
+    async def act(self, press: Press, action: str, trace_id: str) -> None:
+        """One of an answer's buttons."""
+        async with answering(press):
+            shown = await self._of(press, trace_id)
+            if shown is None:
+                return
+            match action:
+                case "quotes":
+                    await self._quotes(press, shown, trace_id)
+                case "helpful":
+                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await tell(press, THANKS)
+                case "unhelpful":
+                    await press.response.send_modal(reason_form(trace_id))
+                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                case "handoff":
+                    await self._handoff(press, shown, trace_id)
+                case _:
+                    await self._share(press, shown, trace_id)
+
+    async def _of(self, press: Press, trace_id: str) -> Shown | None:
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            shown = await self._shown.of(trace_id)
+        if shown is None:
+            await tell(press, GONE)
+        return shown
+
+    async def _quotes(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """The passages, as far as the one who pressed may read them now."""
+        await press.response.defer(ephemeral=True, thinking=True)
+        quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
+        text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
+        for part in split_markdown(text, ANSWER_LIMIT)[:5]:
+            await press.followup.send(
+                view=layouts.said(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
+            )
+
+    async def audience(self, press: Press) -> Audience:
+        """What the one who pressed may read here, for their own eyes."""
+        return await self._readers.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
+
+    async def _handoff(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """Call the place's group, once for an answer."""
+        await press.response.defer(ephemeral=True, thinking=True)
+        role = role_of((await self._readers.settings(shown.thread)).handoff)
+        posted = await self._postings.read(str(shown.thread), shown.subject)
+        if role is None or press.channel_id is None or press.guild_id is None:
+            return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
+        if posted.get("handed_off") == trace_id:
+            return await tell(press, "Somebody has been asked about this answer already.")
+        await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
+        link = press.message.jump_url if press.message is not None else ""
+        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this:"
+        spot = Spot(press.channel_id, press.guild_id)
+        key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
+        await self._messages.call_role(spot, role, text, link, key)
+        return await tell(press, "I have asked for a person to look at it.")
+
+    async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
+        """Show a private answer to the channel, if everything in it may be read there."""
+        if person_of(press.user).id != shown.asker:
+            return await tell(press, "Only the person who asked can share this.")
+        await press.response.defer(ephemeral=True, thinking=True)
+        try:
+            turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
+        except NotFound:
+            return await tell(press, "Not everybody in this channel may read what that answer is from.")
+        spot = await self._shared_at(press, shown, turn)
+        if spot is None:
+            return await tell(press, GONE)
+        for number, part in enumerate(_shared(turn, press.user.display_name)):
+            await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
+        return await tell(press, "Shared.")
+
+    async def _shared_at(self, press: Press, shown: Shown, turn: Turn) -> Spot | None:
+        """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
+        if not shown.asked_at:
+            return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
+        channel, _, message = shown.asked_at.partition("/")
+        address = ReplyTarget(ReplyMode.START, channel, message, shown.thread.space)
+        thread = await self._messages.start_thread(address, turn.question)
+        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
+
+    # --- settings
+
+    async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
+        """A menu of a place's settings."""
+        async with answering(press):
+            await self._set_place(press, field, place_id, values)
+
+    async def knowledge(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
+        if self._kb is None:
+            await tell(press, GONE)
+        else:
+            await self._kb.pressed(press, kept)
+
+
+def address_of(press: Press) -> ReplyTarget:
+    """Where to say something to the one who pressed."""
+    return ReplyTarget(
+        manner=ReplyMode.PRIVATE,
+        channel=str(press.channel_id or 0),
+        message=str(press.id),
+        guild=str(press.guild_id or ""),
+        asker=str(press.user.id),
+        token=press.token,
+    )
+
+
+def role_of(handoff: str) -> int | None:
+    """The role's id in a place's setting, which may be written as a mention."""
+    found = re.search(r"\d{5,25}", handoff)
+    return int(found.group()) if found else None
+
+
+def _shared(turn: Turn, by: str) -> list[SanitizedView]:
+    """A turn's answer for a channel to see."""
+    answer = Answer(turn.outcome, turn.answer, turn.citations)
+    parts = pieces(turn.answer, turn.citations)
+    question = f"> {plain(clipped(turn.question, 300))}"
+    extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
+    notices = (f"{by} asked, and shares the answer.",)
+    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    earlier = [
+        layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+    ]
+    return [*earlier, last]

@@ -1,0 +1,212 @@
+"""Buttons that outlive a restart: each is recognised by its id, which names a trace or a checkpoint and nothing else.
+
+What a press does is the ``Presses``' business, which the client carries; nothing in a button is trusted.
+"""
+
+import re
+from typing import Any, Protocol, Self, cast
+
+import discord
+from discord import ui
+
+from adapters.discord.outbound.text import LABEL_LIMIT, clipped
+from core.model.inquiry import Choice
+
+ANSWER_ACTIONS = {
+    "quotes": ("Show quotes", discord.ButtonStyle.secondary),
+    "helpful": ("Helpful", discord.ButtonStyle.secondary),
+    "unhelpful": ("Not helpful", discord.ButtonStyle.secondary),
+    "handoff": ("Ask a person", discord.ButtonStyle.secondary),
+    "share": ("Share with channel", discord.ButtonStyle.primary),
+}
+
+Press = discord.Interaction[Any]
+
+
+class Presses(Protocol):
+    """What happens when something is pressed, chosen or sent."""
+
+    async def stop(self, press: Press, trace_id: str) -> None:
+        """The work on a question is to end."""
+
+    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+        """A checkpoint's choice."""
+
+    async def act(self, press: Press, action: str, trace_id: str) -> None:
+        """One of an answer's buttons."""
+
+    async def correct(self, press: Press, trace_id: str) -> None:
+        """Someone knows the right answer."""
+
+    async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
+        """A menu of a place's settings."""
+
+    async def knowledge(self, press: Press, kept: str) -> None:
+        """A button below a reply of ``/kb``."""
+
+
+def presses_of(press: Press) -> Presses:
+    """The client's presses."""
+    return cast("Presses", press.client.presses)
+
+
+class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
+    """Ends the work on a question."""
+
+    @classmethod
+    def made(cls, trace_id: str) -> Self:
+        """The button for the run of this trace."""
+        return cls(ui.Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"footnote:stop:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).stop(
+            interaction, self.item.custom_id.rpartition(":")[2] if self.item.custom_id else ""
+        )
+
+
+class AnswerButton(
+    ui.DynamicItem[ui.Button[Any]],
+    template=r"footnote:(?P<action>quotes|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
+):
+    """What can be done with an answer."""
+
+    @classmethod
+    def made(cls, action: str, trace_id: str) -> Self:
+        """The button of this action for the answer of this trace."""
+        label, style = ANSWER_ACTIONS[action]
+        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:{action}:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["action"], match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        _, action, trace_id = (self.item.custom_id or "::").split(":")
+        await presses_of(interaction).act(interaction, action, trace_id)
+
+
+class ChoiceButton(
+    ui.DynamicItem[ui.Button[Any]], template=r"footnote:choose:(?P<checkpoint>[0-9a-f]{1,32}):(?P<choice>[\w-]{1,40})"
+):
+    """One choice of a checkpoint."""
+
+    @classmethod
+    def made(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
+        """The button of this choice; the first of a card stands out."""
+        style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
+        label = clipped(choice.label, LABEL_LIMIT) or choice.id
+        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["checkpoint"], Choice(match["choice"], match["choice"]))
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
+        await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
+
+
+class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:(?P<trace>[0-9a-f]{16})"):
+    """Opens the form for the right answer, below the thanks for saying that one was not."""
+
+    @classmethod
+    def made(cls, trace_id: str) -> Self:
+        """The button for the answer of this trace."""
+        label = "Propose the right answer"
+        return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["trace"])
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).correct(interaction, (self.item.custom_id or "").rpartition(":")[2])
+
+
+class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"):
+    """A menu in which an admin chooses one setting of a channel or category."""
+
+    @classmethod
+    def made(
+        cls, field: str, place: int | str, hint: str, options: list[discord.SelectOption], *, several: bool = False
+    ) -> Self:
+        """The menu for one setting; with ``several``, any number of its options may be chosen."""
+        menu = ui.Select[Any](
+            custom_id=f"footnote:place:{field}:{place}",
+            placeholder=clipped(hint, 150),
+            options=options[:25],
+            min_values=0 if several else 1,
+            max_values=min(len(options), 25) if several else 1,
+        )
+        return cls(menu)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The menu that was used, with what Discord says it was."""
+        return cls(cast("ui.Select[Any]", item))
+
+    async def callback(self, interaction: Press) -> Any:
+        """Something was chosen."""
+        _, _, field, place = self.item.custom_id.split(":")
+        await presses_of(interaction).set_place(interaction, field, place, list(self.item.values))
+
+
+class RoleMenu(
+    ui.DynamicItem[ui.RoleSelect[Any]], template=r"footnote:role:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
+):
+    """A menu in which an admin chooses the role that *Ask a person* calls."""
+
+    @classmethod
+    def made(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
+        """The menu, with the role that is chosen now."""
+        default = [discord.Object(chosen)] if chosen else []
+        values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
+        menu = ui.RoleSelect[Any](
+            custom_id=f"footnote:role:{field}:{place}",
+            placeholder=clipped(hint, 150),
+            min_values=0,
+            max_values=1,
+            default_values=values,
+        )
+        return cls(menu)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The menu that was used."""
+        return cls(cast("ui.RoleSelect[Any]", item))
+
+    async def callback(self, interaction: Press) -> Any:
+        """A role was chosen, or none."""
+        _, _, field, place = self.item.custom_id.split(":")
+        await presses_of(interaction).set_place(interaction, field, place, [str(role.id) for role in self.item.values])
+
+
+class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):
+    """Below a reply of ``/kb``: a further command, kept under this id."""
+
+    @classmethod
+    def made(cls, kept: str, label: str, *, danger: bool = False) -> Self:
+        """The button for a command that is kept."""
+        style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
+        return cls(ui.Button(label=clipped(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.made(match["kept"], "…")
+
+    async def callback(self, interaction: Press) -> Any:
+        """It was pressed."""
+        await presses_of(interaction).knowledge(interaction, (self.item.custom_id or "").rpartition(":")[2])

@@ -1,0 +1,172 @@
+"""What we hear on Discord, on its way into the inbox: messages, edits and deletions, in the order in which they come.
+
+A handler of the gateway only puts things in line; whatever asks the store or Discord is done in its turn, by
+``OrderedQueue``. The one thing done at once is the typing indicator, for those who named us.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import replace
+
+import discord
+import structlog
+
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.messages import Messages
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, private_key
+from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
+from adapters.discord.inbound.edit_versions import EditVersions
+from adapters.discord.inbound.message_parser import SAID, by_person, heard, mentions_us, ourselves, replied_to
+from adapters.discord.inbound.ordered_queue import OrderedQueue
+from adapters.discord.outbound.answer_index import AnswerIndex
+from core.model.channel_settings import ReplyStyle
+from core.model.conversation import ThreadKey
+from core.model.errors import FootnoteError
+from core.model.incoming_events import IncomingMessage
+from core.ports.message_state import MessageStateStore
+
+log = structlog.get_logger(__name__)
+
+
+class Listening:
+    """Takes in what the gateway tells us."""
+
+    def __init__(
+        self,
+        *,
+        client: Callable[[], discord.Client],
+        intake: OrderedQueue,
+        postings: MessageStateStore,
+        shown: AnswerIndex,
+        wordings: EditVersions,
+        readers: Readers,
+        messages: Messages,
+        tell: Callable[[IncomingMessage, str], Awaitable[None]],
+        allowed_bots: Collection[str] = (),
+    ) -> None:
+        """``tell`` says to a writer that they have too many questions waiting."""
+        self._client = client
+        self._intake = intake
+        self._postings = postings
+        self._shown = shown
+        self._wordings = wordings
+        self._bots = BotLoopGuard()
+        self._readers = readers
+        self._messages = messages
+        self._tell = tell
+        self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def said(self, message: discord.Message) -> None:
+        """Take a message in, if it could be for us."""
+        self._take(message, edited=False)
+
+    def edited(self, message: discord.Message) -> None:
+        """Take it in as it reads now: what works on the earlier wording stops."""
+        self._take(message, edited=True)
+
+    def _take(self, message: discord.Message, *, edited: bool) -> None:
+        client = self._client()
+        if client.user is None or message.author.id == client.user.id:
+            return
+        if not edited and by_person(message) and message.type in SAID:
+            self._bots.person_spoke(base_channel_id(message.channel))
+        us = ourselves(client.user.id, message.guild)
+
+        async def keep() -> None:
+            await self._place_known(message)
+            continues = await self._continues(message)
+            incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
+            if incoming is None or not self._in_turn(message):
+                return
+            incoming = await self._in_its_manner(incoming)
+            expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
+            if str(incoming.thread) != str(expected):
+                await self._shown.keep_question(message.id, incoming.thread)
+            if edited and message.edited_at is not None:
+                await self._heard_anew(incoming)
+            else:
+                await self._put(f"discord:{message.id}", incoming)
+
+        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
+        could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
+        if not (could_be or unknown):
+            return
+        if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
+            self._soon(self._messages.typing(message.channel.id))
+        self._intake.add(keep)
+
+    async def _place_known(self, message: discord.Message) -> None:
+        """A thread that was put away before we came is not among those we were told of: it is looked up."""
+        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
+            with suppress(FootnoteError):
+                async with reaching("look at that thread", 10):
+                    found = await message.guild.fetch_channel(message.channel.id)
+                if isinstance(found, discord.Thread):
+                    message.channel = found
+
+    def _in_turn(self, message: discord.Message) -> bool:
+        """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
+        if by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
+            return True
+        log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
+        return False
+
+    async def _heard_anew(self, incoming: IncomingMessage) -> None:
+        """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
+
+        Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
+        before it is put into the inbox, so that it never calls itself off.
+        """
+        if not await self._wordings.is_news(incoming):
+            return
+        await self._wordings.announce(incoming)
+        await self._postings.request_cancel(str(incoming.thread), incoming.id, "edited")
+        await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
+        await self._wordings.taken_in(incoming)
+
+    async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
+        await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
+
+    async def _continues(self, message: discord.Message) -> ThreadKey | None:
+        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
+        original = replied_to(message)
+        return await self._shown.thread_of(original) if original is not None else None
+
+    async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
+        """Where answers are for the asker alone, a question in the channel is answered directly."""
+        address = ReplyTarget.of(incoming.address)
+        if address.manner is not ReplyMode.START:
+            return incoming
+        if (await self._readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
+            return incoming
+        directly = replace(address, manner=ReplyMode.DIRECT)
+        key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
+        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+
+    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        """Whoever works on it stops."""
+        channel = self._client().get_channel(channel_id) or discord.Object(channel_id)
+        key = key_of(channel, guild_id, message_id)
+
+        async def request_cancel() -> None:
+            kept = await self._shown.question_of(message_id)
+            await self._postings.request_cancel(str(kept or key), str(message_id), "deleted")
+
+        self._intake.add(request_cancel)
+
+    def _soon(self, work: Awaitable[None]) -> None:
+        async def do() -> None:
+            await work
+
+        task = asyncio.create_task(do())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Leave nothing running."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,174 @@
+"""The connection to Discord's gateway: what it tells us goes to whoever handles it, in order, and nothing is done here.
+
+Events come through discord.py; a resumed connection repeats some of them, which does no harm. How often we identify
+is bounded, and nothing we send can mention anybody.
+"""
+
+from typing import Protocol
+
+import discord
+import structlog
+from discord import app_commands
+
+from adapters.discord.api.api_errors import RESET_REMEDY, reaching
+from adapters.discord.api.api_responses import ApiResponses
+from adapters.discord.api.endpoints import host
+from adapters.discord.api.messages import NOBODY
+from adapters.discord.inbound.buttons import (
+    AnswerButton,
+    ChoiceButton,
+    CorrectButton,
+    KbButton,
+    PlaceMenu,
+    Presses,
+    RoleMenu,
+    StopButton,
+)
+from adapters.discord.inbound.identify_limiter import IdentifyLimiter
+from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
+
+NO_CONTENT_REMEDY = (
+    "Switch on “Message Content Intent” at https://discord.com/developers/applications, under Bot, Privileged Gateway "
+    "Intents, and restart me."
+)
+LOGIN_SECONDS = 60.0
+
+log = structlog.get_logger(__name__)
+
+
+class GatewayEvents(Protocol):
+    """What wants to know of events."""
+
+    def said(self, message: discord.Message) -> None:
+        """A message, by anybody."""
+
+    def edited(self, message: discord.Message) -> None:
+        """A message as it reads now."""
+
+    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        """A message is gone."""
+
+    async def submitted(self, press: discord.Interaction) -> None:
+        """A form was sent."""
+
+    def changed(self, guild_id: int, user_id: int) -> None:
+        """A member's roles are no longer what they were, or they have left."""
+
+    async def ready(self) -> None:
+        """A session stands, for the first time or anew: what was said since the last one is not told."""
+
+    def resumed(self) -> None:
+        """The session goes on where it was."""
+
+    def disconnected(self) -> None:
+        """The connection is lost."""
+
+
+def intents(*, content: bool) -> discord.Intents:
+    """What we ask to be told: servers, and messages in them and directly. Content is a privileged intent."""
+    wanted = discord.Intents.none()
+    wanted.guilds = wanted.guild_messages = wanted.dm_messages = True
+    wanted.message_content = content
+    return wanted
+
+
+class FootnoteClient(discord.Client):
+    """discord.py's client with our ears, our commands and our buttons."""
+
+    def __init__(self, *, ears: GatewayEvents, presses: Presses, identifying: IdentifyLimiter, content: bool) -> None:
+        self.responses = ApiResponses()
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
+        super().__init__(
+            intents=intents(content=content),
+            allowed_mentions=NOBODY,
+            http_trace=self.responses.trace(),
+            chunk_guilds_at_startup=False,
+            max_messages=None,
+            guild_ready_timeout=0.2,
+        )
+        self.ears = ears
+        self.presses = presses
+        self.tree = app_commands.CommandTree(
+            self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
+        )
+        self._identifying = identifying
+        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton)
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Wait for our turn, so that no loop of ours uses up the day's identifications."""
+        await self._identifying.wait(initial=initial)
+
+    async def on_ready(self) -> None:
+        """Identified; the servers are known."""
+        log.info("discord_ready", user=str(self.user), guilds=len(self.guilds))
+        await self.ears.ready()
+
+    async def on_resumed(self) -> None:
+        """The connection was lost and goes on where it was."""
+        log.info("discord_resumed")
+        self.ears.resumed()
+
+    async def on_disconnect(self) -> None:
+        """The connection is lost; the library comes back by itself. Told for every try that fails, too."""
+        self.ears.disconnected()
+
+    async def on_message(self, message: discord.Message) -> None:
+        """Something was said."""
+        self.ears.said(message)
+
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """Something reads otherwise now. Without a time of editing it is only Discord's own doing, like a preview."""
+        if payload.message.edited_at is not None:
+            self.ears.edited(payload.message)
+
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """Something is gone."""
+        self.ears.deleted(payload.guild_id, payload.channel_id, payload.message_id)
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """Many things are gone."""
+        for message_id in payload.message_ids:
+            self.ears.deleted(payload.guild_id, payload.channel_id, message_id)
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Forms are answered here, by their ids alone: the library would only know those this process has opened."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await self.ears.submitted(interaction)
+
+    async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
+        """Told only where the members intent is on."""
+        self.ears.changed(after.guild.id, after.id)
+
+    async def on_raw_member_remove(self, payload: discord.RawMemberRemoveEvent) -> None:
+        """Told only where the members intent is on."""
+        self.ears.changed(payload.guild_id, payload.user.id)
+
+    async def on_error(self, event_method: str, /, *_: object, **__: object) -> None:
+        """Whatever a handler did not catch: the log has it, without what was said."""
+        log.error("event_failed", handler=event_method, exc_info=True)  # noqa: LOG014 - called while it is handled
+
+
+def reads_content(client: discord.Client) -> bool:
+    """Whether the application may read what people write, as the developer portal has it. After login only."""
+    flags = client.application_flags
+    return flags.gateway_message_content or flags.gateway_message_content_limited
+
+
+async def logged_in(client: discord.Client, token: str, seconds: float = LOGIN_SECONDS) -> None:
+    """Log in over REST; a client that could not is closed by who made it.
+
+    Raises ConfigurationError for a token that Discord refuses, PlatformUnavailable when nothing useful answers.
+    """
+    try:
+        async with reaching("log in", seconds):
+            await client.login(token)
+    except discord.LoginFailure:
+        raise ConfigurationError(
+            "Discord refuses DISCORD_BOT_TOKEN.",
+            remedy=RESET_REMEDY,
+        ) from None
+    except FootnoteError as error:
+        why = error.__cause__
+        what = why.status if isinstance(why, discord.HTTPException) else type(why).__name__
+        remedy = "Check the network and its name service, and DISCORD_API_URL if it is set."
+        raise PlatformUnavailable(f"Discord at {host()} does not answer ({what}).", remedy=remedy) from error

@@ -1,0 +1,191 @@
+"""Staying connected: logging in, holding the gateway's connection, and beginning anew whatever ends it.
+
+Nothing that Discord or the network does ends this. What is wrong is told by ``waiting_for``, which readiness reports,
+and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can mend it,
+and the questions that wait are kept meanwhile.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import discord
+import structlog
+
+from adapters.discord.api.api_errors import RESET_REMEDY, TokenRefused
+from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
+from core.model.errors import ConfigurationError, PlatformUnavailable
+
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
+REFUSED_SECONDS = 60.0  # the same, after it refused our token or our intents
+LONGEST_AWAY = 90.0  # seconds; the library's own pauses grow to a quarter of an hour
+LOOK_SECONDS = 5.0  # between two looks at how long the connection is away
+BAD_TOKEN = 4004  # the gateway's close code
+NOT_YET = "it is not connected yet"
+AWAY = "the connection to Discord's gateway is lost; it is tried again"
+
+log = structlog.get_logger(__name__)
+
+MakeClient = Callable[[bool], FootnoteClient]
+
+
+class GatewayConnection:
+    """One session after another. ``make_client`` gives a new client, with or without the content intent."""
+
+    def __init__(
+        self,
+        make_client: MakeClient,
+        token: str,
+        *,
+        retry_seconds: Sequence[float] = RETRY_SECONDS,
+        refused_seconds: float = REFUSED_SECONDS,
+    ) -> None:
+        self._make_client = make_client
+        self._token = token
+        self._retry_seconds = retry_seconds
+        self._refused_seconds = refused_seconds
+        self._content = True
+        self._waiting_for = NOT_YET
+        self._away_since: float | None = None
+        self._failures = 0  # since a session stood
+        self._ready = asyncio.Event()
+        self.client: FootnoteClient | None = None
+
+    def waiting_for(self) -> str:
+        """Why nobody can be answered right now; empty when they can."""
+        if self.client is not None and self.client.responses.token_refused:
+            return str(TokenRefused())
+        return self._waiting_for
+
+    async def wait_until_ready(self, seconds: float) -> None:
+        """Returns when the servers are known. Raises PlatformUnavailable, with the reason, when that takes longer."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._ready.wait()
+        except TimeoutError:
+            raise PlatformUnavailable(f"Discord: {self._waiting_for or NOT_YET}.") from None
+
+    # --- what the gateway tells
+
+    def established(self) -> None:
+        """A session stands: whatever may be asked of Discord can be."""
+        self._away_since = None
+        self._failures = 0
+        self._ready.set()
+
+    def serving(self) -> None:
+        """Everything that people need is there."""
+        self._waiting_for = ""
+
+    def resumed(self) -> None:
+        """The session goes on."""
+        self._away_since = None
+        if self._waiting_for == AWAY:
+            self._waiting_for = ""
+
+    def disconnected(self) -> None:
+        """The connection is lost; the library is coming back."""
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+        self._waiting_for = self._waiting_for or AWAY
+
+    def closing(self) -> None:
+        """We are leaving."""
+        self._waiting_for = "it is closing"
+
+    # --- holding it
+
+    async def hold(self) -> None:
+        """Be connected, until cancelled."""
+        while True:
+            try:
+                await self._one_client()
+            except PlatformUnavailable as error:
+                await self._tell(error, self._pause())
+            except ConfigurationError as error:
+                await self._tell(error, self._refused_seconds)
+
+    def _pause(self) -> float:
+        """Seconds until the next try: the longer, the more have failed since a session stood."""
+        self._failures += 1
+        return self._retry_seconds[min(self._failures, len(self._retry_seconds)) - 1]
+
+    async def _tell(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
+        self._ready.clear()
+        if self._waiting_for != str(error):
+            log.error("discord_away", reason=str(error))
+        self._waiting_for = str(error)
+        await asyncio.sleep(pause)
+
+    async def _one_client(self) -> None:
+        """Log in and stay, with one client. Raises PlatformUnavailable, and ConfigurationError when it is refused.
+
+        Cancelled, it leaves the client open: answers that are being made can still be shown.
+        """
+        client = self._make_client(self._content)
+        try:
+            await self._use(client)
+        except asyncio.CancelledError:
+            if self.client is not client:
+                await client.close()
+            raise
+        except BaseException:
+            await client.close()
+            raise
+        await client.close()
+
+    async def _use(self, client: FootnoteClient) -> None:
+        try:
+            await logged_in(client, self._token)
+            if self._content and not reads_content(client):
+                return self._give_up_content()
+            self.client = client
+            await self._stay(client)
+        except discord.PrivilegedIntentsRequired:
+            if not self._content:
+                raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
+            self._give_up_content()
+        except discord.ConnectionClosed as error:
+            if error.code == BAD_TOKEN:
+                raise ConfigurationError("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY) from None
+            remedy = "footnote doctor says what is missing."
+            raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
+        return None
+
+    def _give_up_content(self) -> None:
+        """Say what to switch on, and go on with what can be heard without: mentions, direct messages, commands."""
+        log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)
+        self._content = False
+
+    async def _stay(self, client: FootnoteClient) -> None:
+        """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
+        while True:
+            connecting = asyncio.create_task(client.connect(reconnect=True))
+            try:
+                await self._watched(connecting)
+            finally:
+                connecting.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await connecting
+            if client.is_closed():
+                return
+            self.disconnected()
+            await asyncio.sleep(self._pause())
+
+    async def _watched(self, connecting: "asyncio.Task[None]") -> None:
+        """Returns when the library has given up, or has been away for too long.
+
+        Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:
+        the library itself stumbles when its very first one does.
+        """
+        while not (await asyncio.wait({connecting}, timeout=LOOK_SECONDS))[0]:
+            if self._away_since is not None and time.monotonic() - self._away_since > LONGEST_AWAY:
+                self._away_since = time.monotonic()
+                return
+        try:
+            connecting.result()
+        except (discord.ConnectionClosed, discord.PrivilegedIntentsRequired):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+            log.warning("discord_connection_failed", reason=type(error).__name__)

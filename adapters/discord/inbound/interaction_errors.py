@@ -1,0 +1,52 @@
+"""The outer edge of a press or a command: what goes wrong is said to the one who pressed, and to nobody else."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import discord
+import structlog
+
+from adapters.discord.api.messages import NOBODY
+from adapters.discord.inbound.buttons import Press
+from adapters.discord.outbound import layouts
+from core.model.errors import FootnoteError
+
+LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
+TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
+WENT_WRONG = "Something went wrong on my side. Please try again."
+
+log = structlog.get_logger(__name__)
+
+
+async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
+    """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
+    shown = layouts.said(text, mentions=mentions)
+    try:
+        if press.response.is_done():
+            await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+        else:
+            await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+    except discord.HTTPException as error:
+        log.warning("not_told", reason=error.text[:200], code=error.code)
+
+
+@asynccontextmanager
+async def answering(press: Press) -> AsyncIterator[None]:
+    """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
+    try:
+        yield
+    except TimeoutError:
+        await tell(press, TRY_AGAIN)
+    except FootnoteError as error:
+        await tell(press, str(error))
+    except discord.HTTPException as error:
+        log.warning("press_not_answered", code=error.code, reason=error.text[:200])
+    except Exception:
+        log.exception("press_failed")
+        await tell(press, WENT_WRONG)
+
+
+def is_admin(press: Press) -> bool:
+    """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
+    rights = press.permissions
+    return press.guild_id is not None and (rights.administrator or rights.manage_guild)

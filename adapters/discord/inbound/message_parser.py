@@ -1,0 +1,151 @@
+"""What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
+
+Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. So is what is said in a
+channel without naming us; in a thread everything is passed on, and whether it goes on with our conversation is the
+desk's to decide.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import discord
+
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, key_of, person_of
+from adapters.discord.inbound.edit_versions import stamp_of
+from adapters.discord.outbound.layouts import only_text
+from core.model.conversation import ThreadKey
+from core.model.incoming_events import FileReference, IncomingMessage
+
+SAID = (discord.MessageType.default, discord.MessageType.reply)
+MOST_FILES = 10
+NOTHING_SAID = "Hello"
+
+
+@dataclass(frozen=True, slots=True)
+class Ourselves:
+    """Who we are: our user's id, and the role that Discord made for us in this server."""
+
+    user_id: int
+    role_id: int | None = None
+
+
+def ourselves(user_id: int, guild: discord.Guild | None) -> Ourselves:
+    """Who we are in this server."""
+    role = guild.self_role if guild is not None else None
+    return Ourselves(user_id, role.id if role is not None else None)
+
+
+def could_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
+    """Whether a person said it, or a bot that is allowed by id or name.
+
+    Such a bot is heard in a channel alone: threads are for people, or two bots would never end. A webhook counts by its
+    id, since whoever posts through it can call themselves anything.
+    """
+    if message.type not in SAID:
+        return False
+    if by_person(message):
+        return True
+    names = {str(message.author.id)}
+    if message.webhook_id is None:
+        names.add(message.author.name.casefold())
+    return bool(names & set(allowed_bots)) and not isinstance(message.channel, discord.Thread)
+
+
+def by_person(message: discord.Message) -> bool:
+    """Whether a human being wrote it."""
+    return not message.author.bot and message.webhook_id is None
+
+
+def mentions_us(message: discord.Message, us: Ourselves) -> bool:
+    """Whether it names us, or our role, which people pick as easily."""
+    return any(user.id == us.user_id for user in message.mentions) or us.role_id in message.raw_role_mentions
+
+
+def replied_to(message: discord.Message) -> int | None:
+    """The id of the message that this one replies to."""
+    if message.type is not discord.MessageType.reply or message.reference is None:
+        return None
+    return message.reference.message_id
+
+
+def heard(
+    message: discord.Message,
+    us: Ourselves,
+    *,
+    continues: ThreadKey | None = None,
+    edited: bool = False,
+    allowed_bots: Collection[str] = (),
+) -> IncomingMessage | None:
+    """The message, if it could be for us. ``continues``: the conversation of the message of ours that it replies to."""
+    if not could_be_for_us(message, allowed_bots):
+        return None
+    original = message.reference.resolved if message.reference is not None else None
+    to_us = isinstance(original, discord.Message) and original.author.id == us.user_id
+    direct = message.guild is None
+    named = mentions_us(message, us) or to_us or continues is not None
+    threaded = isinstance(message.channel, discord.Thread)
+    if not (named or direct or threaded):
+        return None
+    return IncomingMessage(
+        id=str(message.id),
+        thread=continues or _key(message),
+        text=_question(message, us, original),
+        asker=person_of(message.author),
+        address=_address(message, in_place=direct or threaded, continues=continues).to_mapping(),
+        mentions_us=named,
+        direct=direct,
+        mentions_others=_mentions_others(message, us, original),
+        edited=edited,
+        files=tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:MOST_FILES]),
+    )
+
+
+def _key(message: discord.Message) -> ThreadKey:
+    return key_of(message.channel, message.guild.id if message.guild else None, message.id)
+
+
+def _address(message: discord.Message, *, in_place: bool, continues: ThreadKey | None) -> ReplyTarget:
+    otherwise = ReplyMode.REPLY if continues is not None else ReplyMode.START
+    return ReplyTarget(
+        manner=ReplyMode.POST if in_place else otherwise,
+        channel=str(message.channel.id),
+        message=str(message.id),
+        guild=str(message.guild.id) if message.guild else "",
+        asker=str(message.author.id),
+        about=str(replied_to(message) or ""),
+        edited=stamp_of(message.edited_at),
+    )
+
+
+def _mentions_others(message: discord.Message, us: Ourselves, original: object) -> bool:
+    people = any(user.id != us.user_id for user in message.mentions)
+    roles = any(role != us.role_id for role in message.raw_role_mentions)
+    answers = isinstance(original, discord.Message) and original.author.id not in (us.user_id, message.author.id)
+    return people or roles or answers or message.mention_everyone
+
+
+def _question(message: discord.Message, us: Ourselves, original: object) -> str:
+    """What was said, without naming us; a bare mention in reply to something asks that."""
+    text = readable(message, us)
+    if not text and isinstance(original, discord.Message) and original.author.id != us.user_id:
+        text = readable(original, us)
+    return text or ("" if message.attachments else NOTHING_SAID)
+
+
+def _name(user: discord.abc.User) -> str:
+    return f"@{user.display_name}".replace("\\", "")
+
+
+def readable(message: discord.Message, us: Ourselves) -> str:
+    """A message's words as people see them: names where the raw text has ids, and nothing where it names us."""
+    text = only_text(message)
+    ours = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
+    text = re.sub(ours, " ", text)
+    for user in message.mentions:
+        text = re.sub(rf"<@!?{user.id}>", _name(user), text)
+    for role in message.role_mentions:
+        text = text.replace(f"<@&{role.id}>", f"@{role.name}")
+    for channel in message.channel_mentions:
+        text = text.replace(f"<#{channel.id}>", f"#{channel.name}")
+    return re.sub(r"[ \t]{2,}", " ", text).strip()

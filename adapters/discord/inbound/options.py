@@ -1,0 +1,27 @@
+"""Options of slash commands that discord.py does not have in just this form."""
+
+from typing import Any
+
+import discord
+from discord import app_commands
+
+from adapters.discord.inbound.buttons import Press
+
+
+class PlaceOption(app_commands.Transformer):
+    """A channel or category of the server, as its id. Of the kinds that Discord's published description knows."""
+
+    @property
+    def type(self) -> discord.AppCommandOptionType:
+        """What Discord offers to choose from."""
+        return discord.AppCommandOptionType.channel
+
+    @property
+    def channel_types(self) -> list[discord.ChannelType]:
+        """Where settings make sense."""
+        kinds = discord.ChannelType
+        return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
+
+    async def transform(self, interaction: Press, value: Any, /) -> int:
+        """The id; whether there is such a channel is looked up where it is used."""
+        return int(value.id)

@@ -1,0 +1,70 @@
+"""What was said before us: the earlier messages of a thread we are pulled into, or what a question replies to."""
+
+from collections.abc import Iterable
+
+import discord
+import structlog
+
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
+from adapters.discord.outbound.text import clipped
+from core.model.conversation import ContextMessage, Role
+from core.model.errors import FootnoteError
+from core.model.incoming_events import IncomingMessage
+
+MOST_MESSAGES = 50
+LONGEST = 2_000  # characters of one message
+LONGEST_TOGETHER = 20_000
+
+log = structlog.get_logger(__name__)
+
+
+async def earlier(client: discord.Client, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+    """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
+    address = ReplyTarget.of(message.address)
+    guild = client.get_guild(int(address.guild)) if address.guild else None
+    us = ourselves(client.user.id if client.user else 0, guild)
+    channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)
+    found: list[discord.Message] = []
+    try:
+        async with reaching("read what was said before", 20):
+            if address.manner is ReplyMode.POST and address.guild and address.message:
+                before = discord.Object(int(address.message))
+                found = [one async for one in channel.history(limit=MOST_MESSAGES, before=before)][::-1]
+            elif address.about:
+                found = [await channel.fetch_message(int(address.about))]
+    except FootnoteError as error:
+        log.info("no_context", reason=str(error))
+    return _bounded(_written(found, us))
+
+
+def _written(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
+    lines: list[ContextMessage] = []
+    for message in messages:
+        shown = _opening(message)
+        text = clipped(readable(shown, us), LONGEST) if shown is not None else ""
+        if shown is not None and text:
+            role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
+            lines.append(ContextMessage(shown.author.display_name, text, role))
+    return lines
+
+
+def _opening(message: discord.Message) -> discord.Message | None:
+    """The message itself; for the note with which a thread begins, the message that it was started on."""
+    if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
+        original = message.reference.resolved
+        return original if isinstance(original, discord.Message) else None
+    return message if message.type in SAID else None
+
+
+def _bounded(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
+    """The newest that fit together."""
+    kept: list[ContextMessage] = []
+    left = LONGEST_TOGETHER
+    for line in reversed(lines):
+        left -= len(line.text)
+        if left < 0:
+            break
+        kept.append(line)
+    return tuple(reversed(kept))

@@ -1,0 +1,55 @@
+"""What Discord lends to the knowledge desk: attached files, conversations as documents, and a job's card."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from urllib.parse import unquote, urlsplit
+
+import discord
+
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.transcripts import conversation_of, conversations_in
+from core.ingestion.transcripts import Conversation
+from core.model.errors import DocumentRejected, FetchRefused
+from core.ports.platform_capabilities import PlatformCapabilities
+
+LARGEST = 25 * 1024 * 1024  # bytes
+DOWNLOAD_SECONDS = 60.0
+
+
+class DiscordKnowledge:
+    """The seams, over whatever client is connected now; a job that goes on after a restart waits for that."""
+
+    def __init__(
+        self, client: Callable[[], discord.Client], cards: JobCards, connected: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._client = client
+        self._cards = cards
+        self._connected = connected
+
+    def capabilities(self) -> PlatformCapabilities:
+        """As the knowledge desk takes them."""
+        return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
+
+    async def download(self, reference: str) -> tuple[str, bytes]:
+        """An attached file by its address, which Discord itself gave us. Raises FetchRefused, PlatformUnavailable."""
+        name = unquote(urlsplit(reference).path.rsplit("/", 1)[-1]) or "file"
+        await self._connected()
+        async with reaching("download an attached file", DOWNLOAD_SECONDS):
+            try:
+                data = await self._client().http.get_from_cdn(reference)
+            except (discord.NotFound, discord.Forbidden) as error:
+                raise FetchRefused(f"{name} is gone.", remedy="Attach it again.") from error
+        if len(data) > LARGEST:
+            raise DocumentRejected(f"{name} is larger than {LARGEST // 2**20} MB.")
+        return name, data
+
+    async def conversation(self, reference: str) -> Conversation:
+        """One thread. Raises NotFound when it is not there, PlatformUnavailable."""
+        await self._connected()
+        return await conversation_of(self._client(), reference)
+
+    async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """The latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""
+        await self._connected()
+        async for conversation in conversations_in(self._client(), int(channel), limit):
+            yield conversation

@@ -1,0 +1,288 @@
+"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge desk does.
+
+The group is hidden from those who cannot manage the server; who may do what is the desk's to decide, by rights that
+are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
+"""
+
+import asyncio
+import hashlib
+import re
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import discord
+from discord import app_commands, ui
+
+from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.messages import NOBODY
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
+from adapters.discord.inbound.buttons import KbButton, Press
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.kb.capabilities import LARGEST
+from adapters.discord.kb.job_cards import JobCards, card
+from adapters.discord.kb.options import subcommands
+from adapters.discord.kb.transcripts import conversation_of, reference_of
+from adapters.discord.outbound import layouts
+from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
+from adapters.discord.outbound.text import clipped
+from core.model.incoming_events import FileReference, Permissions
+from core.model.jobs import Job
+from core.model.json_codec import from_json, to_json
+from core.ports.message_state import MessageStateStore
+from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
+from core.service.kb.job_text import job_text, job_title
+
+EXPIRED = "That button is too old. Use the command again."
+DONE_ALREADY = "That has been done already."
+ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conversation, each with a command of its own."
+ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
+_LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILINE)
+_OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
+PRESSES_REMEMBERED = 1_000
+PAGES_COMPLETED = 5
+LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
+_COMMAND = "command"
+ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
+
+Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+
+
+class KbGroup:
+    """The commands, over the knowledge desk."""
+
+    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+        self._kb = kb
+        self._readers = readers
+        self._postings = postings
+        self._cards = cards
+        self._pressed: OrderedDict[str, None] = OrderedDict()
+
+    # --- what is registered
+
+    def group(self) -> app_commands.Group:
+        """The group with all its subcommands."""
+        group = app_commands.Group(
+            name="kb",
+            description="For admins: what I know",
+            guild_only=True,
+            default_permissions=discord.Permissions(manage_guild=True),
+        )
+        for name, description, callback in subcommands(self):
+            command: app_commands.Command[Any, ..., Any] = app_commands.Command(
+                name=name, description=description, callback=callback
+            )
+            for option, complete in self._completions(name).items():
+                if command.get_parameter(option) is not None:
+                    command.autocomplete(option)(complete)
+            group.add_command(command)
+        return group
+
+    def _completions(self, name: str) -> dict[str, Complete]:
+        """What completes each option of a subcommand. What was removed is no document that could be looked up."""
+        found: dict[str, Complete] = {"knowledge": self._complete_base}
+        found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
+        return found if name == "restore" else found | {"source": self._complete_source}
+
+    # --- what they do
+
+    async def run(self, press: Press, command: KbCommand) -> None:
+        """Do it and show the reply, for the caller alone."""
+        async with answering(press):
+            await press.response.defer(ephemeral=True, thinking=True)
+            await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
+
+    async def ingest(
+        self, press: Press, base: str, files: Sequence[discord.Attachment], link: str, pages: int, *, here: bool
+    ) -> None:
+        """Take in files, a link with what lies below it, or this conversation: one of the three."""
+        threaded = isinstance(press.channel, discord.Thread)
+        reference = f"{press.guild_id}/{base_channel_id(press.channel)}/{press.channel_id}"
+        large = [one.filename for one in files if one.size > LARGEST]
+        if sum((bool(files), bool(link.strip()), here)) > 1:
+            return await tell(press, ONE_AT_A_TIME)
+        if large:
+            return await tell(press, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
+        command = KbCommand(
+            KbVerb.INGEST,
+            base=base,
+            target=link,
+            files=tuple(FileReference(one.url, one.filename, one.size) for one in files),
+            conversation=reference if here and threaded else "",
+            channel=str(press.channel_id) if here and not threaded else "",
+            limit=pages,
+        )
+        return await self.run(press, command)
+
+    async def pressed(self, press: Press, kept: str) -> None:
+        """A button below a reply: the command it stands for, run again as whoever presses it."""
+        async with answering(press):
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                values = await self._postings.read(_place(kept), _COMMAND)
+            if "command" not in values:
+                return await tell(press, EXPIRED)
+            await press.response.defer()
+            once = values.get("kind") == ONCE
+            if once and not self._first(kept, values):
+                return await tell(press, DONE_ALREADY)
+            command: KbCommand = from_json(KbCommand, values["command"])
+            reply = await self._kb.handle(command, await self.caller(press))
+            if once:  # not before: a process that dies over it must not leave a button that claims it was done
+                await self._postings.keep(_place(kept), _COMMAND, {"used": "yes"})
+            if values.get("kind") != ASIDE:
+                return await self._show(press, reply, command, in_place=True)
+            await self._cards.renewed(command.target, press.token, str(press.id))
+            await tell(press, layouts.reply_text(reply.text), mentions=True)
+        return None
+
+    def _first(self, kept: str, values: Mapping[str, str]) -> bool:
+        """Whether nobody has pressed it before, however fast two presses follow each other."""
+        if values.get("used") or kept in self._pressed:
+            return False
+        self._pressed[kept] = None
+        while len(self._pressed) > PRESSES_REMEMBERED:
+            self._pressed.popitem(last=False)
+        return True
+
+    async def add_message(self, press: Press, message: discord.Message) -> None:
+        """A message, with the thread that it stands in or that hangs on it."""
+        async with answering(press):
+            await press.response.defer(ephemeral=True, thinking=True)
+            conversation = await conversation_of(press.client, reference_of(message), fallback=message)
+            await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
+
+    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+        """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
+        await self._show(press, await self._kb.correct(question, answer, link, await self.caller(press)))
+
+    async def caller(self, press: Press) -> Caller:
+        """Who calls, by what Discord says of them now."""
+        person = person_of(press.user)
+        audience = await self._readers.of_one(person, press.guild_id, press.channel, press.user)
+        thread = key_of(press.channel, press.guild_id, press.id)
+        address = ReplyTarget(
+            manner=ReplyMode.PRIVATE,
+            channel=str(press.channel_id or 0),
+            message=str(press.id),
+            guild=str(press.guild_id or ""),
+            asker=str(press.user.id),
+            token=press.token,
+        )
+        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address.to_mapping())
+
+    # --- what is shown
+
+    async def _show(
+        self, press: Press, reply: KbReply, command: KbCommand | None = None, *, in_place: bool = False
+    ) -> None:
+        """The reply as a message of its own, or in place of the one whose button was pressed."""
+        jobs = [job for job in (reply.job, *reply.more) if job is not None]
+        if jobs and not reply.choices:
+            return await self._show_jobs(press, reply.text, jobs, in_place=in_place)
+        parts: list[ui.Item[Any]] = []
+        for section in reply.sections():
+            text = layouts.reply_text(_without_cards(section.text, jobs))
+            parts.append(Text(clipped(text, LONGEST_CHOICE) if section.options else text, mentions=True))
+            if section.options:
+                parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
+        turning = reply.turning or command
+        if turning is not None and turning.verb is KbVerb.PROPOSALS and any(one.options for one in reply.choices):
+            parts.append(ui.TextDisplay(ELSEWHERE))
+        buttons: list[KbButton] = []
+        if reply.confirm is not None:
+            label = reply.confirm_label or "Yes, do it"
+            buttons.append(await self._button(press, reply.confirm, label, kind=ONCE, danger=True))
+        if turning is not None and reply.pages > 1:
+            buttons += await self._neighbours(press, turning, reply)
+        shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
+        await self._put(press, shown, in_place=in_place)
+        if jobs:
+            await self._show_jobs(press, "", jobs, in_place=False)
+        return None
+
+    async def _option(self, press: Press, option: KbOption) -> KbButton:
+        return await self._button(press, option.command, option.label, kind=ONCE if option.once else "")
+
+    async def _show_jobs(self, press: Press, text: str, jobs: Sequence[Job], *, in_place: bool) -> None:
+        """A card for each new job, which is edited from now on; what else was said goes with the first."""
+        for job in jobs:
+            text = text.replace(job_text(job), "")
+        for number, job in enumerate(jobs):
+            note = "" if number else text.strip()
+            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=ASIDE)
+            cancel = (button.item.custom_id or "").rpartition(":")[2]
+            shown = card({"latest": job_text(job), "note": note, "cancel": cancel})
+            message = await self._put(press, shown, in_place=in_place and not number)
+            await self._cards.posted(job, message, note=note, cancel=cancel)
+
+    async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
+        """Show this; the message's id."""
+        if in_place:
+            return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
+        return (await press.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
+
+    async def _neighbours(self, press: Press, command: KbCommand, reply: KbReply) -> list[KbButton]:
+        """Buttons to the pages before and after this one."""
+        pages = {"Previous page": reply.page - 1, "Next page": reply.page + 1}
+        return [
+            await self._button(press, replace(command, page=page), label)
+            for label, page in pages.items()
+            if 1 <= page <= reply.pages
+        ]
+
+    async def _button(
+        self, press: Press, command: KbCommand, label: str, *, kind: str = "", danger: bool = False
+    ) -> KbButton:
+        """A button for a command, which is kept; one that counts once is another each time it is offered."""
+        text = to_json(command)
+        mark = f"{uuid.uuid4()}" if kind == ONCE else text
+        kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
+        values = {"command": text, "kind": kind}
+        await self._postings.keep(_place(kept), _COMMAND, values, person=person_of(press.user).id)
+        return KbButton.made(kept, label, danger=danger)
+
+    # --- autocomplete
+
+    async def _complete_base(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        names = await self._kb.complete(typed, await self.caller(press))
+        return [choice(name, name) for name in names[:25]]
+
+    async def _complete_source(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        base = str(getattr(press.namespace, "kb", "") or "")
+        found = await self._kb.complete_document(typed, await self.caller(press), base)
+        return [choice(title or name, name) for title, name in found[:25]]
+
+    async def _complete_proposal(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._listed(press, typed, KbVerb.PROPOSALS)
+
+    async def _complete_job(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._listed(press, typed, KbVerb.JOBS)
+
+    async def _listed(self, press: Press, typed: str, verb: KbVerb) -> list[app_commands.Choice[str]]:
+        """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
+        if not is_admin(press):
+            return []
+        caller, found = await self.caller(press), dict[str, str]()
+        for page in range(1, PAGES_COMPLETED + 1):
+            reply = await self._kb.handle(KbCommand(verb, page=page), caller)
+            found |= {one["id"]: one["what"].replace("**", "") for one in _LISTED.finditer(reply.text)}
+            if page >= reply.pages:
+                break
+        return [
+            choice(clipped(what, 100), number)
+            for number, what in found.items()
+            if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
+        ][:25]
+
+
+def _without_cards(text: str, jobs: Sequence[Job]) -> str:
+    """A part of a reply; of jobs, which have cards of their own, what each does."""
+    for job in jobs:
+        text = text.replace(job_text(job), f"**{job_title(job)}**")
+    return text
+
+
+def _place(kept: str) -> str:
+    return f"discord/kb/{kept}"

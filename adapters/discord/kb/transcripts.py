@@ -1,0 +1,136 @@
+"""What was said, as documents: a thread, a message by itself, or a channel's own days, by the names people have here.
+
+Our own answers are left out, and so are other bots: what is kept is what people told each other.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import groupby
+
+import discord
+
+from adapters.discord.api.api_errors import reaching
+from adapters.discord.inbound.message_parser import Ourselves, could_be_for_us, mentions_us, ourselves, readable
+from adapters.discord.outbound.text import clipped
+from core.ingestion.transcripts import Conversation, Said
+from core.model.errors import NotFound
+
+MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
+READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
+GONE = "That conversation is not there any more."
+NOTHING_TO_KEEP = "There is nothing in that message that I could keep."
+
+
+def reference_of(message: discord.Message) -> str:
+    """The conversation that a message stands in, or begins: its server, channel and thread."""
+    guild = message.guild.id if message.guild else 0
+    if isinstance(message.channel, discord.Thread):
+        return f"{guild}/{message.channel.parent_id}/{message.channel.id}"
+    return f"{guild}/{message.channel.id}/{message.id}"
+
+
+async def conversation_of(
+    client: discord.Client, reference: str, *, fallback: discord.Message | None = None
+) -> Conversation:
+    """One thread as a document; a message without a thread (``fallback``) is a conversation of one. Raises NotFound."""
+    thread_id = int(reference.rpartition("/")[2])
+    async with reaching("read that conversation", READ_SECONDS):
+        try:
+            thread = await client.fetch_channel(thread_id)
+        except discord.NotFound:
+            thread = None
+        if isinstance(thread, discord.Thread):
+            return await _of_thread(client, reference, thread)
+    if fallback is None:
+        raise NotFound(GONE)
+    title = clipped(" ".join(readable(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    conversation = _conversation(client, reference, title, [fallback])
+    if not conversation.messages:
+        raise NotFound(NOTHING_TO_KEEP)
+    return conversation
+
+
+async def conversations_in(client: discord.Client, channel_id: int, limit: int) -> AsyncIterator[Conversation]:
+    """A channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
+
+    Threads that we started are questions to us, not knowledge, and what is said in private threads stays there: such a
+    thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
+    """
+    async with reaching("look at that channel", READ_SECONDS):
+        place = await client.fetch_channel(channel_id)
+        if not isinstance(place, discord.TextChannel | discord.ForumChannel):
+            raise NotFound("That channel has no conversations that I could read.")
+        threads = await _threads(client, place, limit)
+        days = await _days(client, place) if isinstance(place, discord.TextChannel) else []
+    found: list[tuple[int, discord.Thread | list[discord.Message]]] = [
+        *((one.last_message_id or one.id, one) for one in threads),
+        *((day[-1].id, day) for day in days),
+    ]
+    for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)[:limit]:
+        conversation = await _read(client, place, one)
+        if conversation is not None and conversation.messages:
+            yield conversation
+
+
+async def _threads(
+    client: discord.Client, place: discord.TextChannel | discord.ForumChannel, limit: int
+) -> list[discord.Thread]:
+    """Those that are open, then those that were put away."""
+    threads = sorted(place.threads, key=lambda one: one.id, reverse=True)
+    if len(threads) < limit:
+        threads += [one async for one in place.archived_threads(limit=limit - len(threads))]
+    us = client.user.id if client.user else 0
+    return [one for one in threads if not one.is_private() and one.owner_id != us]
+
+
+async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
+    """What was said in the channel itself, by day (UTC); a day that was not read to its beginning is left out."""
+    read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
+    us = _us(client, place.guild)
+    days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
+    if len(read) == MOST_MESSAGES and len(days) > 1:
+        days = days[1:]
+    kept = [[one for one in day if not one.flags.has_thread and not mentions_us(one, us)] for day in days]
+    return [day for day in kept if day]
+
+
+async def _read(
+    client: discord.Client,
+    place: discord.TextChannel | discord.ForumChannel,
+    one: "discord.Thread | list[discord.Message]",
+) -> Conversation | None:
+    """One of them; None when it has gone since it was listed."""
+    if isinstance(one, discord.Thread):
+        try:
+            async with reaching("read that conversation", READ_SECONDS):
+                return await _of_thread(client, f"{place.guild.id}/{place.id}/{one.id}", one)
+        except NotFound:
+            return None
+    day = f"{one[0].created_at:%Y-%m-%d}"
+    return _conversation(client, f"{place.guild.id}/{place.id}/{day}", f"#{place.name}, {day}", one)
+
+
+async def _of_thread(client: discord.Client, reference: str, thread: discord.Thread) -> Conversation:
+    messages = [one async for one in thread.history(limit=MOST_MESSAGES, oldest_first=True)]
+    return _conversation(client, reference, thread.name, messages, link=thread.jump_url)
+
+
+def _conversation(
+    client: discord.Client, reference: str, title: str, messages: Sequence[discord.Message], link: str = ""
+) -> Conversation:
+    said = tuple(_said(client, messages))
+    return Conversation(f"discord/{reference}", title, said, link or messages[0].jump_url)
+
+
+def _said(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[Said]:
+    for message in messages:
+        shown = message
+        if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
+            original = message.reference.resolved
+            shown = original if isinstance(original, discord.Message) else message
+        text = readable(shown, _us(client, message.guild))
+        if could_be_for_us(shown) and text:
+            yield Said(shown.author.display_name, shown.created_at, text)
+
+
+def _us(client: discord.Client, guild: discord.Guild | None) -> Ourselves:
+    return ourselves(client.user.id if client.user else 0, guild)

@@ -1,0 +1,230 @@
+"""One answer in the making on Discord: a message that changes as the work goes, then the answer in as many as it takes.
+
+Edits come at least ``pace`` seconds apart and what happens between them is shown together. Every id is kept before it
+is relied on, and every edit first makes sure that no other worker has taken the question over.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from adapters.discord.api.api_errors import Refused
+from adapters.discord.api.messages import Messages
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.inbound.edit_versions import EditVersions, Superseded
+from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
+from adapters.discord.outbound.layouts import Extras
+from adapters.discord.outbound.sanitizer import SanitizedView
+from adapters.discord.outbound.text import clipped, pieces, plain
+from core.model.answer import Answer
+from core.model.errors import Denied, FootnoteError, NotFound
+from core.model.incoming_events import IncomingMessage
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step
+from core.ports.platform import MessageState
+
+PACE_SECONDS = 1.2
+MOST_PIECES = 50
+PAUSES = Pauses()
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Pace:
+    """When a message was last edited, and the edit that waits for its time; shared by all who edit that message."""
+
+    last: float = 0.0
+    waiting: "asyncio.Task[None] | None" = None
+    editing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def stop(self) -> None:
+        """Nothing that still waits is to be shown."""
+        if self.waiting is not None:
+            self.waiting.cancel()
+
+
+class DiscordAnswerView:
+    """Shows one question's answer."""
+
+    def __init__(
+        self,
+        *,
+        message: IncomingMessage,
+        posting: MessageState,
+        trace_id: str,
+        messages: Messages,
+        shown: AnswerIndex,
+        wordings: EditVersions,
+        pace: Pace,
+        connected: Callable[[], Awaitable[None]],
+        extras: Callable[[], Awaitable[Extras]],
+        seconds: float = PACE_SECONDS,
+        pauses: Pauses = PAUSES,
+    ) -> None:
+        self._message = message
+        self._address = ReplyTarget.of(message.address)
+        self._posting = posting
+        self._trace_id = trace_id
+        self._shown = shown
+        self._wordings = wordings
+        self._pace = pace
+        self._connected = connected
+        self._extras = extras
+        self._seconds = seconds
+        self._shown_as = AnswerMessages(
+            posting=posting,
+            address=self._address,
+            question=message.text,
+            messages=messages,
+            moved=self._moved,
+            pauses=pauses,
+        )
+        self._steps: dict[str, Step] = {}
+        self._written = ""
+        self._notices: list[str] = []
+        self._over = False
+        self._superseded = False
+
+    # --- while it goes
+
+    async def open(self) -> None:
+        """Show that the question was heard, in its place; or take up what an earlier worker showed.
+
+        Raises Superseded when the question reads otherwise meanwhile; nothing more is then shown here.
+        """
+        self._pace.stop()
+        await self._connected()
+        if not self._posting.get("outcome"):  # what is parked goes on, whatever became of its wording
+            try:
+                await self._wordings.check(self._message)
+            except Superseded:
+                self._superseded = True
+                raise
+        await self._shown.keep(self._trace_id, self._message)
+        if chosen := self._posting.get("chosen"):
+            self._notices.append(plain(chosen))
+        await self._posting.keep(stage="working")
+        await self._shown_as.open(self._working)
+        self._pace.last = time.monotonic()
+        await self._remember_first()
+
+    async def step(self, step: Step) -> None:
+        """Show or replace a line of the timeline."""
+        self._steps.pop(step.id, None)
+        self._steps[step.id] = step
+        self._touch()
+
+    async def write(self, text: str) -> None:
+        """Show more of the answer."""
+        self._written += text
+        self._touch()
+
+    async def rewrite(self, reason: str) -> None:
+        """Forget the text shown so far."""
+        self._written = ""
+        await self.notice(reason)
+
+    async def notice(self, text: str) -> None:
+        """Say something beside the answer."""
+        if text.strip() and text not in self._notices:
+            self._notices.append(text)
+        self._touch()
+
+    async def _working(self) -> list[SanitizedView]:
+        question = self._question_line()
+        return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
+
+    def _question_line(self) -> str:
+        """The question, where the answer does not stand below it, and who can see this, where that is only one."""
+        apart = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)
+        if self._shown_as.manner not in apart and self._address.manner not in apart:
+            return ""
+        alone = "\n-# visible to you only" if self._message.private else ""
+        moved = self._shown_as.manner is ReplyMode.DIRECT and self._address.manner is not ReplyMode.DIRECT
+        where = f"\n-# asked in <#{self._address.channel}>" if moved and self._address.guild else ""
+        return f"> {plain(clipped(self._message.text, 300))}{alone}{where}"
+
+    def _touch(self) -> None:
+        """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
+        if self._pace.waiting is None or self._pace.waiting.done():
+            self._pace.waiting = asyncio.create_task(self._show_later())
+
+    async def _show_later(self) -> None:
+        """One edit when its time has come. It ends by itself, and says nothing once the question is another's."""
+        await asyncio.sleep(max(0.0, self._pace.last + self._seconds - time.monotonic()))
+        async with self._pace.editing:
+            if self._over:
+                return
+            self._pace.last = time.monotonic()
+            with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
+                await self._posting.keep(stage="working")
+                await self._shown_as.change(self._working)
+
+    # --- the end
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """The text in as many messages as it takes; the last has the sources and the buttons."""
+        parts = pieces(answer.text, answer.citations)
+        if len(parts) > MOST_PIECES:
+            parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
+        extras = await self._extras()
+
+        async def render() -> list[SanitizedView]:
+            question = self._question_line()
+            beside = replace(extras, question="" if len(parts) > 1 else question)
+            last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
+            return [
+                *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
+                last,
+            ]
+
+        await self._end(render)
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """A checkpoint's card."""
+
+        async def render() -> list[SanitizedView]:
+            return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
+
+        await self._end(render)
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """Say that it did not work; where even that may not be said, the log has it.
+
+        Nothing is said of a wording that is not the question's any more: the place belongs to the later one.
+        """
+        if self._superseded:
+            return
+
+        async def render() -> list[SanitizedView]:
+            return [layouts.failed(message, trace_id)]
+
+        try:
+            await self._end(render)
+        except (NotFound, Denied, Refused) as error:
+            log.warning("failure_not_shown", trace_id=trace_id, reason=str(error))
+
+    async def _end(self, render: Render) -> None:
+        self._over = True
+        self._pace.stop()
+        async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
+            await self._posting.keep(stage="ending")
+            await self._shown_as.conclude(render)
+            await self._remember_first()
+            self._pace.last = time.monotonic()
+
+    async def _remember_first(self) -> None:
+        """A reply to it goes on with this conversation, where it stands in no thread of its own."""
+        if self._shown_as.first and self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
+            await self._shown.keep_message(self._shown_as.first, self._message.thread)
+
+    def _moved(self, because: str) -> None:
+        """It goes to the asker directly: they hear why."""
+        self._notices.append(f"I could not answer where you asked. {because}")

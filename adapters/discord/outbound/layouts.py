@@ -1,0 +1,206 @@
+"""What our messages look like: layouts of text and buttons, from the first sign to the answer with its sources.
+
+One kind of message throughout. Discord's component layout cannot be taken off a message again, so the first sign is
+one already; nothing in it unfolds into a preview, and its mentions ping nobody. Buttons carry ids, never state.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import discord
+from discord import ui
+
+from adapters.discord.inbound.buttons import AnswerButton, ChoiceButton, StopButton
+from adapters.discord.outbound import text as texts
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from core.model.answer import Answer, Citation, Outcome
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step, StepState
+
+WORKING_COLOUR = 0x5865F2
+ASKING_COLOUR = 0xF0B232
+FAILED_COLOUR = 0xDA373C
+STEPS_SHOWN = 8
+STREAM_SHOWN = 2_400  # characters of the text so far: its end, when it is longer
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What an answer has beside its text: some buttons, and the question where it does not stand above it."""
+
+    feedback: bool = True
+    handoff: bool = False
+    share: bool = False
+    question: str = ""
+
+
+def layout(*items: ui.Item[Any]) -> SanitizedView:
+    """A message of these parts."""
+    return SanitizedView(*items)
+
+
+def said(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
+    """A message that is only text, in Discord's own Markdown; what may be a link in it are these sources."""
+    return layout(Text(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
+
+
+def links_of(sources: Sequence[Citation]) -> frozenset[str]:
+    """The addresses of these sources."""
+    return frozenset(filter(None, map(texts.link, sources)))
+
+
+def plainly(shown: SanitizedView) -> SanitizedView:
+    """The same words and nothing else, for where the rest is refused."""
+    return layout(Text(texts.clipped(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
+
+
+def shown_text(text: str) -> str:
+    """Core's Markdown, as much of it as one message takes beside some small print."""
+    return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
+
+
+def reply_text(text: str) -> str:
+    """What the knowledge desk replies: as ``shown_text``, with places and people by the names that Discord has."""
+    return texts.named(shown_text(text))
+
+
+def working(
+    steps: Mapping[str, Step],
+    written: str,
+    notices: Sequence[str],
+    trace_id: str,
+    *,
+    can_stop: bool = True,
+    question: str = "",
+) -> SanitizedView:
+    """The work as it goes: a line for each step, the text so far, and a button that stops it."""
+    lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
+    if written.strip():
+        parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
+    if can_stop:
+        parts.append(row(StopButton.made(trace_id)))
+    return layout(*asked(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
+
+
+def asked(question: str) -> list[ui.Item[Any]]:
+    """The question as small print above, where it does not stand there anyway; nothing where it does."""
+    return [ui.TextDisplay(question)] if question else []
+
+
+def _step(step: Step) -> str:
+    mark = "…" if step.state is StepState.RUNNING else "✓"
+    detail = f" · {texts.plain(texts.clipped(step.detail, 120))}" if step.detail else ""
+    return f"-# {mark} {texts.plain(texts.clipped(step.title, 120))}{detail}"
+
+
+def _so_far(written: str) -> str:
+    """The end of what is written so far; a code block that is still open is closed."""
+    shown = texts.markdown(written)
+    if len(shown) > STREAM_SHOWN:
+        shown = "…" + shown[-STREAM_SHOWN:]
+    return shown + ("\n```" if shown.count("```") % 2 else " ▍")
+
+
+def row(*buttons: Any) -> ui.ActionRow[Any]:
+    """Buttons side by side, or one menu."""
+    return ui.ActionRow(*buttons)
+
+
+def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
+    """A part of a long answer that is not its last."""
+    return layout(*asked(question), Text(text, links=links_of(sources)))
+
+
+def answered(
+    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
+) -> SanitizedView:
+    """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
+    parts: list[ui.Item[Any]] = asked(extras.question)
+    if text:
+        parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
+    if answer.citations:
+        listed = "**Sources**\n" + texts.source_lines(answer.citations)
+        parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
+    buttons = _answer_buttons(answer, trace_id, extras)
+    if buttons:
+        parts.append(row(*buttons))
+    small = [*_noted(dict.fromkeys([*notices, *answer.notices])), *([texts.footer(answer, trace_id)] if took else [])]
+    if small:
+        parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
+    return layout(*parts)
+
+
+def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
+    wanted = ["quotes"] if answer.citations else []
+    if extras.feedback and answer.outcome in (Outcome.ANSWERED, Outcome.ABSTAINED):
+        wanted += ["helpful", "unhelpful"]
+    wanted += ["handoff"] if extras.handoff else []
+    wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
+    return [AnswerButton.made(action, trace_id) for action in wanted]
+
+
+def asking(
+    checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
+) -> SanitizedView:
+    """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
+    lines = [
+        *_noted(dict.fromkeys([*notices, *answer.notices])),
+        texts.clipped(texts.markdown(checkpoint.message), 1_500),
+    ]
+    if checkpoint.missing:
+        lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
+    links = links_of((*answer.citations, *answer.nearest))
+    parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
+    listed = texts.source_lines(answer.citations) if answer.citations else _found(checkpoint.found)
+    if listed:
+        parts += [ui.Separator(), Text(listed, links=links)]
+    if answer.citations:
+        parts.append(row(AnswerButton.made("quotes", trace_id)))
+    choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+    parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
+    parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
+    return layout(*asked(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
+
+
+def _found(found: Sequence[str]) -> str:
+    return "\n".join(f"-# • {texts.plain(texts.clipped(one, 120))}" for one in found)
+
+
+def chosen(label: str, who: str) -> SanitizedView:
+    """What stands in a card's place once somebody has chosen."""
+    text = f"-# ✓ **{texts.plain(label)}** was chosen by {texts.plain(who)}."
+    return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
+
+
+def failed(message: str, trace_id: str) -> SanitizedView:
+    """That it did not work, and under which trace."""
+    parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
+    if trace_id:
+        parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
+    return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
+
+
+def _noted(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
+    return [f"-# {texts.clipped(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
+
+
+def only_text(message: discord.Message) -> str:
+    """The words of a message, whichever way it is laid out."""
+    parts = [message.content, *(embed.description or "" for embed in message.embeds)]
+    parts += [item.content for item in _walk(message.components) if isinstance(item, discord.TextDisplay)]
+    return "\n".join(part for part in parts if part)
+
+
+def text_of(shown: SanitizedView) -> str:
+    """The words of a layout that is not sent yet, as ``only_text`` gives them once it is."""
+    return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
+
+
+def _walk(components: Sequence[object]) -> list[object]:
+    found: list[object] = []
+    for component in components:
+        found.append(component)
+        found += _walk(getattr(component, "children", ()))
+    return found

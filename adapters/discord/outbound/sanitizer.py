@@ -1,0 +1,201 @@
+"""The one way out to Discord: what a message would show is made safe after all rendering, whoever rendered it.
+
+Every message of ours is a ``SanitizedView`` and every form a ``SanitizedForm``: what is put into them is sanitized on
+the way in. Nothing in them can be clicked and nothing reads as a mention, but for what the text itself permits, as
+data: ``Text(content, links=…)``. That nobody is pinged does not rest on it: every call allows no mention.
+
+What Discord's client makes active in a message (https://support.discord.com/hc/en-us/articles/210298617, and the rules
+of its parser as https://github.com/LyricLy/parse-discord found them):
+
+- ``http://``, ``https://``, ``steam://`` wherever they stand, but for code; ``<scheme:/…>``; ``mailto:``, ``tel:``;
+- ``[label](address "title")``, with white space after the bracket, with or without ``<>``, where the label holds no
+  address itself; the address may leave its slashes out (``https:host``), and may be ``discord://``;
+- invitations by their host alone: ``discord.gg/…``;
+- ``<@…>``, ``<@&…>``, ``<#…>``, ``</…>``, ``<id:…>``, ``@everyone``, ``@here``;
+- names of threads, labels, placeholders and titles of forms: nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import discord
+from discord import app_commands, ui
+
+from adapters.discord.outbound.code_spans import code_spans
+from core.model.plain_text import JOINER, defang_invites, defang_schemes, one_line, remove_controls
+
+LAYOUT_TEXT_LIMIT = 4_000  # characters of all texts of one message together
+_ZERO_WIDTH = "\u200b"
+_CALL = re.compile(r"@(?=everyone|here)|<(?=@|#|id:|/|sound:)", re.IGNORECASE)
+_CALL_BUT_IDS = re.compile(r"@(?=everyone|here)|<(?=@|#|id:|/|sound:)(?!@[!&]?\d{1,20}>|#\d{1,20}>)", re.IGNORECASE)
+_OWN_MESSAGE = re.compile(r"https://discord\.com/channels/\d{1,20}/\d{1,20}(?:/\d{1,20})?")
+_LINK = re.compile(
+    r"(?<![\\!])\[((?:\\.|\[\d{1,4}\]|[^\[\]\\\n]){0,400})\]\(<?(https?://[^\s<>()]{1,2000})>?\)"
+    r"|<(https?://[^\s<>]{1,2000})>|(?<![\w/:.\[(<\"'`|=])(https?://[^\s<>]+)"
+)
+_CLOSING = ".,;:!?)\"'*_~`"
+_CITED = re.compile(r"\[\d{1,4}\]\Z")
+_NOT_IN_A_LINK = set('()<>[]\\"`')
+_ADDRESS = re.compile(r"[:：]/|\bwww\.|\w\.[^\W\d_]{2,}")
+
+
+class Text(ui.TextDisplay[Any]):
+    """Markdown of ours, with what may be active in it: these links, and with ``mentions`` names of people and places.
+
+    Where mentions may stand, addresses of Discord's own messages may too.
+    """
+
+    __slots__ = ("links", "mentions")
+
+    def __init__(self, content: str, *, links: Iterable[str] = (), mentions: bool = False) -> None:
+        super().__init__(content)
+        self.links = frozenset(link for link in links if link)
+        self.mentions = mentions
+
+
+class SanitizedView(ui.LayoutView):
+    """A message that is safe to send, whatever is added to it."""
+
+    def __init__(self, *items: ui.Item[Any]) -> None:
+        super().__init__(timeout=None)
+        for item in items:
+            self.add_item(item)
+        self.stop()  # buttons are found by their ids, so the library need not remember it
+
+    @property
+    def links(self) -> frozenset[str]:
+        """Every address that a text in it permits."""
+        return frozenset[str]().union(*(one.links for one in self.walk_children() if isinstance(one, Text)))
+
+    def add_item(self, item: ui.Item[Any]) -> "SanitizedView":
+        """Add this, sanitized. Texts that have become too long for a message lose their end."""
+        super().add_item(item)
+        for part in _with_children(item):
+            _sanitize(part)
+        texts = [one for one in self.walk_children() if isinstance(one, ui.TextDisplay)]
+        over = sum(len(one.content) for one in texts) - LAYOUT_TEXT_LIMIT
+        if over > 0:
+            longest = max(texts, key=lambda one: len(one.content))
+            longest.content = _shortened(longest, len(longest.content) - over)
+        return self
+
+
+class SanitizedForm(ui.Modal):
+    """A form that is safe to open; the library need not remember it: its answer is known by the id."""
+
+    def __init__(self, title: str, custom_id: str, *items: ui.Item[Any]) -> None:
+        super().__init__(title=label(title), custom_id=custom_id, timeout=None)
+        for item in items:
+            self.add_item(item)
+            for part in _with_children(item):
+                _sanitize(part)
+        self.stop()
+
+
+def choice(name: str, value: str) -> app_commands.Choice[str]:
+    """One line of what completes a command's option."""
+    return app_commands.Choice(name=label(name)[:100] or "…", value=value[:100])
+
+
+def label(text: str) -> str:
+    """A text without markup, where Discord knows none: a label, a title, a thread's name. Never longer than it was."""
+    return one_line(text)[: len(text)]
+
+
+def _with_children(item: Any) -> Iterator[Any]:
+    yield getattr(item, "item", item)  # a dynamic item wraps the one that is shown
+    for child in getattr(item, "children", None) or ():
+        yield from _with_children(child)
+    for name in ("accessory", "component"):
+        if (child := getattr(item, name, None)) is not None:
+            yield from _with_children(child)
+
+
+def _sanitize(part: Any) -> None:
+    """What this part would show, in place."""
+    if isinstance(part, ui.TextDisplay):
+        part.content = _safe(part, part.content)
+    if isinstance(part, ui.Button):
+        part.label = label(part.label) if part.label else part.label
+        part.url = None  # no button of ours leads anywhere
+    if isinstance(part, ui.Label):
+        part.text = label(part.text)
+        part.description = label(part.description) if part.description else part.description
+    if isinstance(part, ui.Select):
+        for option in part.options:
+            _sanitize_option(option)
+    if isinstance(part, ui.Select | ui.RoleSelect | ui.TextInput) and part.placeholder:
+        part.placeholder = label(part.placeholder)
+
+
+def _sanitize_option(option: discord.SelectOption) -> None:
+    option.label = label(option.label)
+    option.description = label(option.description) if option.description else option.description
+
+
+def _safe(part: ui.TextDisplay[Any], content: str) -> str:
+    if isinstance(part, Text):
+        return markdown(content, part.links, mentions=part.mentions)
+    return markdown(content)
+
+
+def _shortened(part: ui.TextDisplay[Any], limit: int) -> str:
+    """A text's beginning, sanitized anew: what was cut in two is not what was permitted."""
+    kept = part.content
+    while len(kept) > max(limit, 1):
+        cut = kept[: max(limit, 1) - 1 - (len(kept) - limit) // 8]
+        kept = _safe(part, cut.rstrip() + "…")
+    return kept
+
+
+# --- Markdown
+
+
+def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool = False) -> str:
+    """Markdown in which nothing is active but these links, written so that they cannot be read otherwise."""
+    text = remove_controls(text)
+    pieces: list[str] = []
+    last = 0
+    for start, end in code_spans(text):
+        pieces += [_active(text[last:start], links, mentions=mentions), text[start:end]]
+        last = end
+    return "".join([*pieces, _active(text[last:], links, mentions=mentions)])
+
+
+def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
+    """Text outside code, with the links that are permitted."""
+    kept: list[str] = []
+    last = 0
+    for match in _LINK.finditer(text):
+        written = _permitted(match, links, mentions=mentions)
+        if written is not None:
+            kept += [_still(text[last : match.start()], mentions=mentions), written]
+            last = match.end()
+    return "".join([*kept, _still(text[last:], mentions=mentions)])
+
+
+def _permitted(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> str | None:
+    words, masked, quiet, bare = match.groups()
+    url, closing = _without_closing(bare) if bare else (masked or quiet, "")
+    own = mentions and _OWN_MESSAGE.fullmatch(url)
+    if not (url in links or own) or set(url) & _NOT_IN_A_LINK:
+        return None
+    closing = _still(closing, mentions=mentions)
+    if words is None or not words.strip() or words.strip() == url:
+        return f"<{url}>{closing}"
+    words = _still(words, mentions=False)
+    return f"{words} (<{url}>)" if _ADDRESS.search(words.replace(JOINER, "")) else f"[{words}](<{url}>)"
+
+
+def _without_closing(bare: str) -> tuple[str, str]:
+    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    address = bare.rstrip(_CLOSING)
+    while cited := _CITED.search(address, max(0, len(address) - 6)):
+        address = address[: cited.start()].rstrip(_CLOSING)
+    return address, bare[len(address) :]
+
+
+def _still(text: str, *, mentions: bool) -> str:
+    calls = _CALL_BUT_IDS if mentions else _CALL
+    return calls.sub(lambda match: match.group() + _ZERO_WIDTH, defang_invites(defang_schemes(text)))

@@ -1,0 +1,205 @@
+"""Core's Markdown as Discord writes it: no ping can be produced, no link but to a source, nothing cut in half.
+
+Every function is pure. What is shown where, and with which buttons, is ``layouts``' business.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from core.model.answer import Answer, Citation, Outcome, Support
+from core.service.text_splitting import split_markdown
+
+MESSAGE_LIMIT = 2_000  # characters of an answer in one message
+LAYOUT_TEXT_LIMIT = 4_000  # of all texts of one message together
+THREAD_NAME_LIMIT = 100
+LABEL_LIMIT = 80
+TITLE_LIMIT = 90
+SOURCES_LIMIT = 1_400  # characters of a source list below the last piece of an answer
+LINK_LIMIT = 400  # a longer address stays out: it would crowd out the text
+
+_ZERO_WIDTH = "\u200b"
+_MENTION = re.compile(r"@(?=everyone\b|here\b)|<(?=@|#|id:|/|sound:)", re.IGNORECASE)
+_IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]*\)")
+_MASKED = re.compile(r"(?<!\])\[([^\]\n]{1,300})\]\(<?(https?://[^)\s>]{1,2000})>?\)")
+_BARE = re.compile(r"(?<![<\w(])(https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?'\"])(?!>)")
+_MARKER = re.compile(r"\[(\d{1,4})\](?!\()")
+_DEEP_HEADING = re.compile(r"^#{4,6}\s+(.+?)\s*#*\s*$")
+_RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})")
+_TABLE_LINE = re.compile(r"^\s*\|?(?:[^|\n]+\|)+[^|\n]*\|?\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_PRINCIPALS = (
+    (re.compile(r"\bdiscord:role:\d+/(\d+)\b"), r"<@&\1>"),
+    (re.compile(r"\bdiscord:channel:\d+/(\d+)\b"), r"<#\1>"),
+    (re.compile(r"\bdiscord:user:(\d+)\b"), r"<@\1>"),
+    (re.compile(r"\bdiscord:guild:\d+\b"), "everybody in this server"),
+)
+_SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
+
+
+def quiet(text: str) -> str:
+    """The same to the eye, but without a mention in it: of people, roles, everyone, channels or commands."""
+    return _MENTION.sub(lambda match: match.group() + _ZERO_WIDTH, text)
+
+
+def plain(text: str) -> str:
+    """A title or a name: shown as it is, on one line, with no Markdown in it coming alive."""
+    return quiet(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
+
+
+def clipped(text: str, limit: int) -> str:
+    """At most ``limit`` characters, the last an ellipsis where something is missing."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def thread_name(question: str) -> str:
+    """What a question's thread is called: its first words, as plain text, never empty."""
+    words = re.sub(r"<[@#:/][^>]*>|[*_~`|>#\\]", " ", question)
+    return clipped(quiet(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
+
+
+def markdown(text: str) -> str:
+    """An answer's text in Discord's dialect, without links that hide where they lead and without mentions.
+
+    Tables become code, since Discord shows none; headings below the third level become bold; images their caption.
+    """
+    lines: list[str] = []
+    fenced = False
+    rows: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        if _FENCE.match(line):
+            fenced = not fenced
+        if not fenced and _TABLE_LINE.match(line):
+            rows.append(line)
+            continue
+        lines += _table(rows)
+        rows = []
+        lines.append(line if fenced else _line(line))
+    return quiet(_outside_code("\n".join(lines).strip("\n"), _open_links))
+
+
+def _line(line: str) -> str:
+    if _RULE.match(line):
+        return ""
+    return _DEEP_HEADING.sub(r"**\1**", line)
+
+
+def _table(rows: list[str]) -> list[str]:
+    if len(rows) < 2 or not _TABLE_RULE.match(rows[1]):
+        return [_line(row) for row in rows]
+    cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in [rows[0], *rows[2:]]]
+    width = max(map(len, cells))
+    cells = [row + [""] * (width - len(row)) for row in cells]
+    widths = [max(len(row[column]) for row in cells) for column in range(width)]
+    drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return ["```", drawn[0], "  ".join("─" * size for size in widths), *drawn[1:], "```"]
+
+
+def _open_links(text: str) -> str:
+    """Links as what they are: the words, then the address; in angle brackets, so that nothing unfolds."""
+    text = _IMAGE.sub(r"\1", text)
+    text = _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
+    return _BARE.sub(r"<\1>", text)
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    parts = _CODE.split(text)
+    return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
+
+
+def named(text: str) -> str:
+    """Principals as people see them: a role, a channel or a person by name, a server as everybody in it.
+
+    These mentions are for the eye: whatever shows them sends them with no mention allowed.
+    """
+    for principal, shown in _PRINCIPALS:
+        text = principal.sub(shown, text)
+    return text
+
+
+def link(citation: Citation) -> str:
+    """The address of a source where it has one that a browser opens; else empty."""
+    url = (citation.url or "").strip()
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    sound = parts.scheme in ("http", "https") and parts.netloc and not re.search(r"[\s<>()\[\]\\]", url)
+    return url if sound and len(url) <= LINK_LIMIT else ""
+
+
+def linked(text: str, citations: Sequence[Citation]) -> str:
+    """Every ``[n]`` as a link to its source, where the source has an address; code is left alone."""
+    addresses = {citation.n: link(citation) for citation in citations}
+
+    def marker(match: re.Match[str]) -> str:
+        address = addresses.get(int(match[1]))
+        return f"[[{match[1]}]](<{address}>)" if address else match[0]
+
+    return _outside_code(text, lambda part: _MARKER.sub(marker, part))
+
+
+def pieces(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
+    """An answer in messages of at most 2,000 characters; code fences and citations stay whole.
+
+    Markers are links wherever the addresses leave room for that.
+    """
+    written = markdown(text)
+    for limit in (MESSAGE_LIMIT, 1_500, 1_000):
+        parts = tuple(linked(part, citations) for part in split_markdown(written, limit))
+        if all(len(part) <= MESSAGE_LIMIT for part in parts):
+            return parts
+    return split_markdown(written, MESSAGE_LIMIT)
+
+
+def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> str:
+    """The numbered list of sources in small print: title, place, date; the title is the link."""
+    lines: list[str] = []
+    for citation in citations:
+        line = "-# " + _source(citation)
+        if sum(map(len, lines)) + len(lines) + len(line) > limit - 60:
+            left = len(citations) - len(lines)
+            lines.append(f"-# … and {left} more: *Show quotes* has them all.")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _source(citation: Citation) -> str:
+    title = plain(clipped(citation.title or citation.document, TITLE_LIMIT))
+    address = link(citation)
+    named = f"[{title}](<{address}>)" if address else title
+    parts = [named, plain(clipped(citation.locator, TITLE_LIMIT)), plain(citation.dated)]
+    return f"[{citation.n}] " + " · ".join(part for part in parts if part)
+
+
+def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
+    """The exact passages behind an answer, each below its source, as one Markdown text."""
+    head = f"**The passages behind the answer to “{plain(clipped(question, 200))}”**"
+    blocks = [head, *(f"{_source(one)}\n{_quoted(one.quote)}" for one in citations)]
+    if withheld:
+        blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
+    return "\n\n".join(blocks)
+
+
+def _quoted(passage: str) -> str:
+    return "\n".join(f"> {quiet(line)}" for line in f"“{clipped(passage.strip(), 1_500)}”".split("\n"))
+
+
+def footer(answer: Answer, trace_id: str) -> str:
+    """What the answer took, in one small line."""
+    spent = answer.spent
+    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
+    if spent.calls:
+        parts.append(f"{spent.calls} model call{'' if spent.calls == 1 else 's'}")
+    if spent.tokens:
+        parts.append(f"{spent.tokens:,} tokens")
+    if spent.cost:
+        parts.append(f"{spent.cost:.4f}")
+    verdict = answer.verdict
+    if verdict is not None and verdict.claims and answer.outcome is Outcome.ANSWERED:
+        held = sum(claim.support is Support.SUPPORTED for claim in verdict.claims)
+        parts.append(f"{held} of {len(verdict.claims)} sentences checked")
+    return "-# " + " · ".join([*parts, f"trace {trace_id}"])

@@ -1,0 +1,119 @@
+"""Reranking with a sentence-transformers cross-encoder, where one is to be had.
+
+No cross-encoder comes with a package, so on a machine without network there may be none. Then the fused order stands:
+that is said once, shown by ``available`` and ``reason``, and not tried again for every question.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+from adapters.encoders.model_files import find_model, load
+from core.model.errors import ModelUnavailable
+
+DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"
+_BATCH = 16
+_LOAD_SECONDS = 300.0
+_SECONDS = 30.0
+_WAIT_FOR_LOADING = 6.0  # of one question; a download takes longer, and then only later questions are reranked
+
+
+class CrossEncoderReranker:
+    """``Reranker`` of a model by its name or path. Loads at the first use, or at ``open``.
+
+    Args:
+        model: empty for the default, ``none`` to go without.
+        say: told once, in a sentence, when there is no model.
+    """
+
+    def __init__(self, model: str = DEFAULT, *, say: Callable[[str], None] | None = None) -> None:
+        self._files = find_model(model or DEFAULT)
+        self._say = say or _log
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
+        self._model: Any = None
+        self._loading: asyncio.Task[None] | None = None
+        self.reason = "No reranker is configured." if model.casefold() == "none" else ""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._files.name
+
+    @property
+    def available(self) -> bool:
+        """Whether a model is loaded."""
+        return self._model is not None
+
+    async def open(self) -> None:
+        """Try to load the model, once; without one, say so once and go on. Never raises for a missing model."""
+        if self._model is not None or self.reason:
+            return
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._try_loading(), name="load the reranker")
+        await asyncio.shield(self._loading)
+
+    async def close(self) -> None:
+        """Let go of the thread."""
+        if self._loading is not None:
+            self._loading.cancel()
+            await asyncio.gather(self._loading, return_exceptions=True)
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
+        """A probability in [0, 1] for each text, or None when there is no model, or none yet."""
+        if self._model is None and not self.reason:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_WAIT_FOR_LOADING):
+                    await self.open()
+        if self._model is None:
+            return None
+        if not texts:
+            return []
+        scores: list[float] = await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
+        return scores
+
+    async def _try_loading(self) -> None:
+        try:
+            self._model = await self._in_thread(self._load, _LOAD_SECONDS)
+        except ModelUnavailable as error:
+            self.reason = str(error)
+            self._say(f"Reranking is off; everything else works. {error}")
+
+    def _load(self) -> Any:
+        from sentence_transformers import CrossEncoder
+
+        model = load(self._files, CrossEncoder)
+        if model.num_labels != 1:
+            raise ModelUnavailable(
+                f"The model {self.name} is a classifier of {model.num_labels} classes, not a reranker.",
+                remedy="RERANKER_MODEL wants one that gives a single score.",
+            )
+        return model
+
+    def _predict(self, query: str, texts: list[str]) -> list[float]:
+        from torch.nn import Sigmoid
+
+        # The logistic function of the one logit: MS MARCO models are trained so, whatever they apply by default.
+        scores = self._model.predict(
+            [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
+        )
+        return [float(score) for score in scores]
+
+    async def _in_thread(self, do: Callable[[], Any], seconds: float) -> Any:
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, do)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
+        except RuntimeError as error:  # torch's own: out of memory, above all
+            raise ModelUnavailable(
+                f"The model {self.name} failed: {str(error).partition(chr(10))[0][:200]}."
+            ) from error
+
+
+def _log(message: str) -> None:
+    import structlog
+
+    structlog.get_logger("footnote").warning(message)

@@ -1,0 +1,73 @@
+"""Bytes set aside for a while as files of one folder: copies of what was removed, and what waits to be read.
+
+Each is written beside its place and moved there, so that a file that is there is whole. Only this machine has them:
+workers on several machines share the folder, or do without what it holds.
+"""
+
+import asyncio
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Collection
+from datetime import timedelta
+from pathlib import Path
+
+from core.model.errors import DocumentRejected
+from core.ports.blob_store import BlobStore
+
+
+class FolderBlobStore(BlobStore):
+    """Files below ``folder``, which is made when it is first needed, for its owner's eyes only."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """Keep them durably. Raises DocumentRejected when there is no room."""
+        try:
+            await asyncio.to_thread(self._write, self._path(name), data)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise DocumentRejected(f"It cannot be set aside: {reason}.", remedy="Make room on the disk.") from error
+
+    async def read(self, name: str) -> bytes | None:
+        """The bytes; None when they are not there (any more)."""
+        try:
+            return await asyncio.to_thread(self._path(name).read_bytes)
+        except OSError:
+            return None
+
+    async def forget(self, name: str) -> None:
+        """Remove them, if they are there."""
+        await asyncio.to_thread(self._path(name).unlink, missing_ok=True)
+
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
+        """Remove everything that was kept longer ago, but for what these names name; how many."""
+        return await asyncio.to_thread(self._sweep, time.time() - older_than.total_seconds(), sparing)
+
+    def _path(self, name: str) -> Path:
+        """Where it lies: under a digest, because names come from outside."""
+        return self._folder / hashlib.sha256(name.encode()).hexdigest()[:40]
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = path.with_suffix(f".{secrets.token_hex(8)}")  # no pid: containers that share the folder are all 1
+        try:
+            with draft.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _sweep(self, before: float, sparing: Collection[str]) -> int:
+        if not self._folder.is_dir():
+            return 0
+        spared = {self._path(name) for name in sparing}
+        files = (path for path in self._folder.iterdir() if path not in spared and path.is_file())
+        old = [path for path in files if path.stat().st_mtime < before]
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)

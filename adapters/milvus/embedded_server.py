@@ -1,0 +1,239 @@
+"""Milvus Lite's server, shared by every process that works on one database file.
+
+Milvus Lite must not have one file open twice: the second process would see an empty database and no error. So
+whoever holds an exclusive lock beside the file starts the server and publishes its socket there; everybody else
+connects to that socket. When the holder is gone the lock is free, and the next caller becomes the holder. Everything
+here blocks: ``MilvusConnection`` calls it in a thread. The client's side is the same pymilvus code as for a server.
+"""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+from contextlib import closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from core.model.errors import ConfigurationError, StoreUnavailable
+
+_NAME = re.compile(r"[a-zA-Z0-9.\-_]{1,36}")  # what Milvus Lite takes as a file name
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SOCKET_LIMIT = 100  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the closing zero
+_PLAIN_PATH = re.compile(r"[\w./+=@-]+", re.ASCII)  # gRPC reads the rest of "unix:" as a URL, so nothing to escape
+_PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at the first call
+# Its logging library (glog) would write every call, 66 MB in a morning, into files in the system's temporary directory
+# that nobody removes, three for each start. Errors alone, into our own log, which begins anew with each start.
+_QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
+_PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it looks every two
+
+
+class EmbeddedMilvus:
+    """One process's share in the server of one database file."""
+
+    def __init__(self, database: Path, collection: str = "") -> None:
+        if not _NAME.fullmatch(database.name):
+            raise ConfigurationError(
+                f"Milvus Lite cannot use the file name {database.name!r}.",
+                remedy="Give MILVUS_URI a name of at most 36 letters, digits, dots, dashes and underscores.",
+            )
+        self._database = database.absolute()
+        self._collection = collection
+        self._holder_path = self._database.with_name(f"{database.name}.holder")
+        # The name that milvus_lite itself would lock, so that a plain MilvusClient on the file is refused as well.
+        self._life_path = self._database.with_name(f".{database.name}.lock")
+        self._holder: IO[str] | None = None
+        self._life: IO[str] | None = None
+        self._server: subprocess.Popen[bytes] | None = None
+        self._socket: Path | None = None
+
+    @property
+    def holding(self) -> bool:
+        """Whether the server is this process's."""
+        return self._server is not None
+
+    def address(self) -> str:
+        """The server's address, ``unix:/…``: of the one that runs, or of one started now. Raises StoreUnavailable."""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            if self._server is not None and self._server.poll() is not None:
+                self.close()  # our own server died
+            if self._server is None and self._lock():
+                self._start(until)
+            found = str(self._socket) if self._server is not None else self._published().get("socket", "")
+            if found and _listens(found):
+                return f"unix:{found}"
+            time.sleep(0.05)
+        raise StoreUnavailable(
+            f"The embedded Milvus of {self._database} does not answer.",
+            remedy="Another process holds it but does not serve it; end that process and try again.",
+        )
+
+    def close(self) -> None:
+        """End the server if it is ours; others then take over. Acknowledged rows are on disk already."""
+        if self._server is not None:
+            self._server.terminate()
+            try:
+                self._server.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait(timeout=5)
+            self._server = None
+        if self._socket is not None:
+            self._socket.unlink(missing_ok=True)
+            if self._socket.parent != self._database.parent:
+                with suppress(OSError):
+                    self._socket.parent.rmdir()
+            self._socket = None
+        for handle in (self._life, self._holder):
+            if handle is not None:
+                handle.close()
+        self._life = self._holder = None
+
+    def _lock(self) -> bool:
+        self._database.parent.mkdir(parents=True, exist_ok=True)
+        handle = self._holder_path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            handle.close()
+            return False
+        self._holder = handle
+        return True
+
+    def _published(self) -> dict[str, Any]:
+        try:
+            record = json.loads(self._holder_path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}  # not there, or being written
+        return record if isinstance(record, dict) else {}
+
+    def _start(self, until: float) -> None:
+        assert self._holder is not None
+        self._outlive_predecessor(self._published())
+        self._socket = self._choose_socket()
+        self._life = self._life_path.open("a", encoding="utf-8")
+        try:
+            # The server ends by itself once this lock is released, which a killed process does too: no orphan.
+            fcntl.lockf(self._life, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise StoreUnavailable(
+                f"{self._database} is open in another program.", remedy="Close that program and try again."
+            ) from error
+        self._index_row_ids()
+        until = max(until, time.monotonic() + _PATIENCE / 2)
+        try:
+            self._server = self._launch()
+        except OSError as error:
+            self.close()
+            raise StoreUnavailable(f"Milvus Lite does not start: {error}.") from error
+        while not _listens(str(self._socket)):
+            if self._server.poll() is not None or time.monotonic() > until:
+                self.close()
+                raise StoreUnavailable(
+                    f"Milvus Lite ended as it opened {self._database}.", remedy=f"See {self._log_path}."
+                )
+            time.sleep(0.02)
+        self._publish({"pid": self._server.pid, "socket": str(self._socket)})
+
+    def _index_row_ids(self) -> None:
+        """Let the server find rows by their id in its file, which is an SQLite database.
+
+        Milvus Lite has no index there: it reads the whole file for each batch that replaces or deletes rows, with every
+        search waiting. At 100,000 rows a batch of 500 took 226 ms of processor time without it and 50 ms with it,
+        growing with the file. The table is what Milvus Lite would create itself "if it does not exist". Nobody else
+        has the file open: we hold both locks, and the server starts after this.
+        """
+        if not _IDENTIFIER.fullmatch(self._collection):
+            return
+        table, index = f'"{self._collection}"', f'"{self._collection}_milvus_id"'
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._database, timeout=1.0)) as database:
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, milvus_id VARCHAR(1024), data BLOB)"
+            )
+            database.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {table} (milvus_id)")
+            database.commit()
+
+    def _launch(self) -> "subprocess.Popen[bytes]":
+        spec = find_spec("milvus_lite")
+        if spec is None or not spec.submodule_search_locations:
+            raise ConfigurationError(
+                "Milvus Lite is not installed on this system.", remedy="Set MILVUS_URI to a Milvus server."
+            )
+        library = Path(spec.submodule_search_locations[0]) / "lib"
+        paths = os.pathsep.join(filter(None, (str(library), os.environ.get("LD_LIBRARY_PATH"))))
+        with self._log_path.open("wb") as log:
+            return subprocess.Popen(  # noqa: S603 - a binary of the installed package, with our own arguments
+                [
+                    str(library / "milvus"),
+                    str(self._database),
+                    f"unix:{self._socket}",
+                    "ERROR",
+                    str(self._life_path),
+                ],
+                env={**os.environ, "LD_LIBRARY_PATH": paths, "DYLD_LIBRARY_PATH": paths, **_QUIET},
+                cwd=self._database.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # an interrupt at the terminal is ours to handle: the server ends last
+            )
+
+    @property
+    def _log_path(self) -> Path:
+        return self._database.with_name(f"{self._database.name}.log")
+
+    def _choose_socket(self) -> Path:
+        beside = self._database.with_name(f"{self._database.name}.sock")
+        if len(os.fsencode(beside)) <= _SOCKET_LIMIT and _PLAIN_PATH.fullmatch(str(beside)):
+            beside.unlink(missing_ok=True)
+            return beside
+        return Path(tempfile.mkdtemp(prefix="footnote-")) / "milvus.sock"
+
+    def _publish(self, record: dict[str, Any]) -> None:
+        assert self._holder is not None
+        self._holder.truncate(0)
+        self._holder.write(json.dumps(record))
+        self._holder.flush()
+
+    def _outlive_predecessor(self, record: dict[str, Any]) -> None:
+        """Wait for the server of a holder that was killed; end exactly that process if it does not end itself."""
+        pid = record.get("pid")
+        until = time.monotonic() + _PREDECESSOR
+        while isinstance(pid, int) and str(self._database) in _command(pid):
+            if time.monotonic() > until:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
+        assert self._holder is not None
+        self._holder.truncate(0)
+
+
+def _listens(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+        return True
+
+
+def _command(pid: int) -> str:
+    """The command line of a process; empty when there is none, or only its remains."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        if Path("/proc/self").exists():
+            return ""
+    done = subprocess.run(  # noqa: S603 - macOS has no /proc
+        ["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False, timeout=5
+    )
+    return done.stdout

@@ -1,0 +1,174 @@
+"""What a passage looks like as a row of Milvus, and how a scope reads as its filter.
+
+Only what Milvus Lite 2.5, Standalone and Distributed all have: no partition keys (Lite has none), no filter templates
+(Lite rejects them), no function output among the fields read back.
+
+Two things are there for speed alone, because every search pays for them. A base is also a number (``shelf``): comparing
+100,000 strings takes Milvus 1.5 ms a leg and comparing as many numbers 0.1 ms. And a row's names stand once more in its
+JSON, so that a search reads two fields of each hit instead of eight. Collections without them go on working.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from core.model.errors import DocumentRejected
+from core.model.knowledge import Locator, Passage
+from core.ports.index import Scope
+
+if TYPE_CHECKING:
+    from core.ports.encoder import Vectors
+
+VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
+KEY_BYTES = 1_024
+FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
+HIT_FIELDS = ("text", "about")  # of a hit in a collection that has shelves; its id comes with the score
+SHELF = "shelf"
+_KEYS = ("id", "knowledge_base", "document", "version", "section")
+_COMPARED = 16  # shelves; from there on looking each row's up in a set is cheaper than comparing it with every one
+
+# What a string literal of Milvus's filter language cannot carry in the same way everywhere, and our own mark.
+_UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
+
+
+def key(value: str) -> str:
+    r"""``value`` as it is stored and filtered by: percent-encoded where it could end or escape a literal.
+
+    Quoting rules differ (Lite does not read ``\n`` in a literal, the server refuses a raw line break), so stored keys
+    simply hold nothing that needs quoting.
+    """
+    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), value)
+
+
+def one_of(field: str, values: Iterable[str]) -> str:
+    """``field in ["…", …]``."""
+    quoted = ", ".join(f'"{key(value)}"' for value in sorted(values))
+    return f"{field} in [{quoted}]"
+
+
+def equal(field: str, value: str) -> str:
+    """``field == "…"``."""
+    return f'{field} == "{key(value)}"'
+
+
+def both(*conditions: str) -> str:
+    """All of the conditions that are not empty."""
+    return " and ".join(condition for condition in conditions if condition)
+
+
+def within(scope: Scope) -> str:
+    """The scope as a filter."""
+    documents = "" if scope.documents is None else one_of("document", scope.documents)
+    return both(one_of("knowledge_base", scope.bases), documents)
+
+
+def shelf(base: str) -> int:
+    """A base as a number of 62 bits. Two bases may share one, however unlikely: look at the hits' own base as well."""
+    return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
+
+
+def shelves(scope: Scope) -> list[int]:
+    """The numbers of a scope's bases."""
+    return sorted({shelf(base) for base in scope.bases})
+
+
+def on_shelves(scope: Scope) -> str:
+    """The scope as a filter of collections that have shelves: what it lets through is ``seen`` by the scope, or not."""
+    numbers = shelves(scope)
+    if len(numbers) > _COMPARED:
+        bases = f"{SHELF} in {numbers}"
+    else:
+        bases = f"({' or '.join(f'{SHELF} == {number}' for number in numbers)})"
+    return both(bases, "" if scope.documents is None else one_of("document", scope.documents))
+
+
+def seen(passages: Iterable[Passage], scope: Scope) -> list[Passage]:
+    """Those whose base is in the scope by its full name."""
+    return [passage for passage in passages if passage.knowledge_base in scope.bases]
+
+
+def sees_nothing(scope: Scope) -> bool:
+    """Whether the scope is empty, so that there is no need to ask."""
+    return not scope.bases or (scope.documents is not None and not scope.documents)
+
+
+def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
+    """The row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
+
+    Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
+    """
+    locator = passage.locator
+    text = _clean(passage.searchable)
+    row: dict[str, Any] = {name: key(getattr(passage, name)) for name in _KEYS}
+    if len(text.encode()) > VARCHAR_BYTES:
+        raise DocumentRejected(
+            f"A passage of {passage.title or passage.document} is longer than {VARCHAR_BYTES:,} bytes."
+        )
+    if any(len(value.encode()) > KEY_BYTES for value in row.values()):
+        raise DocumentRejected(f"An id of {passage.title or passage.document} is longer than {KEY_BYTES:,} bytes.")
+    about = {
+        "title": _clean(passage.title),
+        "heading": [_clean(part) for part in passage.heading],
+        "locator": [locator.page, _clean(locator.label), locator.first_line, locator.last_line],
+        "source": _clean(passage.source),
+        "url": passage.url and _clean(passage.url),
+        "dated": passage.dated,
+        "head": len(text) - len(passage.text),
+        "keys": [row[name] for name in _KEYS[1:]],
+        "ordinal": passage.ordinal,
+    }
+    shelved = {SHELF: shelf(passage.knowledge_base)}
+    return {**row, **shelved, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
+
+
+def to_passage(row: Mapping[str, Any]) -> Passage:
+    """The inverse of ``to_row``, of all ``FIELDS`` or, from a hit, of ``HIT_FIELDS`` and the id."""
+    about = row["about"]
+    names = [row["id"], *(about["keys"] if "keys" in about else (row[name] for name in _KEYS[1:]))]
+    return Passage(
+        # Nearly no name holds anything encoded, and a search makes a hundred passages.
+        **{name: unquote(value) if "%" in value else value for name, value in zip(_KEYS, names, strict=True)},
+        ordinal=int(about["ordinal"] if "ordinal" in about else row["ordinal"]),
+        title=about["title"],
+        text=row["text"][about["head"] :],
+        heading=tuple(about["heading"]),
+        locator=Locator(*about["locator"]),
+        source=about["source"],
+        url=about["url"],
+        dated=about["dated"],
+    )
+
+
+def of_hit(name: str, entity: Mapping[str, Any]) -> Passage:
+    """The passage of a hit, from its stored id and its ``HIT_FIELDS`` or ``FIELDS``.
+
+    ``to_passage`` for a hundred hits of every search: with the values in their places, because keywords, and a look at
+    each name for what is encoded, took twice as long.
+    """
+    about = entity["about"]
+    keys = about.get("keys")
+    if keys is None or "%" in name or "%" in "".join(keys):
+        return to_passage({"id": name, **entity})
+    base, document, version, section = keys
+    return Passage(
+        name,
+        base,
+        document,
+        version,
+        section,
+        about["ordinal"],
+        about["title"],
+        entity["text"][about["head"] :],
+        tuple(about["heading"]),
+        Locator(*about["locator"]),
+        about["source"],
+        about["url"],
+        about["dated"],
+    )
+
+
+def _clean(text: str) -> str:
+    """Lone surrogates, which no protocol carries, become question marks; the length stays."""
+    return text.encode(errors="replace").decode()

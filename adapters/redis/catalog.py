@@ -1,0 +1,142 @@
+"""The shelves in Redis: bases, documents, and which version of each is visible.
+
+All under one hash tag, so that publishing is one Lua call. The visible versions stand in a hash of their own, because
+every search asks for some sixty to a hundred of them: one HMGET.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching
+from adapters.redis.keys import BASES, DOCUMENTS, HOMES, INDEX, VERSIONS
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document, KnowledgeBase
+from core.ports.catalog import Catalog
+
+# KEYS versions homes documents; ARGV id version base json
+_PUBLISH = """
+local earlier = redis.call('HGET', KEYS[3], ARGV[1])
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[4])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return earlier
+"""
+
+# KEYS versions homes documents; ARGV id
+_WITHDRAW = """
+local earlier = redis.call('HGET', KEYS[3], ARGV[1])
+for i = 1, 3 do redis.call('HDEL', KEYS[i], ARGV[1]) end
+return earlier
+"""
+
+# KEYS bases versions homes documents; ARGV base
+_REMOVE_BASE = """
+for _, id in ipairs(redis.call('HKEYS', KEYS[4])) do
+  redis.call('HDEL', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+end
+redis.call('DEL', KEYS[4])
+redis.call('HDEL', KEYS[1], ARGV[1])
+"""
+
+# KEYS versions; ARGV a JSON list of ids
+_VISIBLE = """
+return cjson.encode(redis.call('HMGET', KEYS[1], unpack(cjson.decode(ARGV[1]))))
+"""
+_UNPACKED = 1_000  # ids; Lua's stack holds 8,000 values
+
+
+class RedisCatalog(Catalog):
+    """What is on the shelves. No time to live: it is the truth about the index."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._publish = client.register_script(_PUBLISH)
+        self._withdraw = client.register_script(_WITHDRAW)
+        self._remove_base = client.register_script(_REMOVE_BASE)
+        self._visible = client.register_script(_VISIBLE)
+
+    async def bases(self) -> Sequence[KnowledgeBase]:
+        """All bases, by name."""
+        async with reaching():
+            found = await self._client.hvals(BASES)
+        return sorted((from_json(KnowledgeBase, base) for base in found), key=lambda base: base.name)
+
+    async def save_base(self, base: KnowledgeBase) -> None:
+        """Create or replace a base's description and grants."""
+        async with reaching():
+            await self._client.hset(BASES, base.name, to_json(base))
+
+    async def remove_base(self, name: str) -> None:
+        """Forget a base and the entries of its documents."""
+        async with reaching():
+            await self._remove_base(keys=[BASES, VERSIONS, HOMES, DOCUMENTS + name], args=[name])
+
+    async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
+        """The documents of these bases, by base and title."""
+        if not bases:
+            return []
+        async with reaching(), self._client.pipeline(transaction=False) as pipe:
+            for base in sorted(bases):
+                pipe.hvals(DOCUMENTS + base)
+            shelves = await pipe.execute()
+        found = [from_json(Document, document) for shelf in shelves for document in shelf]
+        return sorted(found, key=lambda document: (document.knowledge_base, document.title, document.id))
+
+    async def document(self, document_id: str) -> Document | None:
+        """One document at its visible version."""
+        async with reaching():
+            base = await self._client.hget(HOMES, document_id)
+            stored = None if base is None else await self._client.hget(DOCUMENTS + str(base), document_id)
+        return None if stored is None else _document(str(stored))
+
+    async def publish(self, document: Document) -> Document | None:
+        """Make this version the visible one, in one step; what it replaced."""
+        async with reaching():
+            earlier = await self._publish(
+                keys=[VERSIONS, HOMES, DOCUMENTS + document.knowledge_base],
+                args=[document.id, document.version, document.knowledge_base, to_json(document)],
+            )
+        return None if earlier is None else _document(earlier)
+
+    async def withdraw(self, document_id: str) -> Document | None:
+        """Make a document invisible at once; what it was."""
+        async with reaching():
+            base = await self._client.hget(HOMES, document_id)
+            if base is None:
+                return None
+            earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + str(base)], args=[document_id])
+        return None if earlier is None else _document(earlier)
+
+    async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
+        """The visible version of each of these documents, in one round trip; invisible ones are absent.
+
+        As one JSON text each way: redis-py reads a hundred replies one by one, in 0.45 ms, and one in 0.26 ms.
+        """
+        wanted = list(dict.fromkeys(document_ids))
+        if not wanted:
+            return {}
+        async with reaching():
+            if len(wanted) > _UNPACKED:
+                found = await self._client.hmget(VERSIONS, wanted)
+            else:
+                asked = json.dumps(wanted, ensure_ascii=False)
+                found = json.loads(await self._visible(keys=[VERSIONS], args=[asked]))
+        return {name: version for name, version in zip(wanted, found, strict=True) if isinstance(version, str)}
+
+    async def index_identity(self) -> str:
+        """Which index the passages of these documents are in."""
+        async with reaching():
+            return str(await self._client.get(INDEX) or "")
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
+        async with reaching():
+            await self._client.set(INDEX, identity)
+
+
+def _document(stored: str) -> Document:
+    document: Document = from_json(Document, stored)
+    return document

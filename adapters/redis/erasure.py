@@ -1,0 +1,193 @@
+"""Forgetting in Redis, beyond a thread's own turns: whatever else holds somebody's words, found by its indexes.
+
+A thread's index leads to its checkpoints, traces and postings, a person's to their threads, checkpoints, traces and
+postings; each is written before what it leads to. What is posted is looked through once more as a whole: whoever keeps
+a note there may not have said whose it is. Keys of several hash tags cannot go in one call, so every step can
+be said again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
+
+Stays: the audit; what became a document, which its base's admins take out; and, for a day, the ids of deliveries.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import texts
+from adapters.redis.keys import (
+    DUE,
+    EVERY_POSTING,
+    FEEDBACK,
+    FEEDBACK_ORDER,
+    PROPOSALS,
+    WAITING,
+    called_off_key,
+    checkpoint_key,
+    lease_key,
+    notes_key,
+    person_key,
+    posting_key,
+    queue_key,
+    seen_key,
+    thread_index_key,
+    thread_keys,
+    trace_key,
+    waiting_member,
+)
+from core.model.erasure import fields_about, mentions
+from core.model.json_codec import from_json
+from core.ports.checkpoints import ParkedInquiry
+from core.ports.feedback import Feedback
+from core.ports.inbox import Delivery
+from core.ports.knowledge_records import Proposal
+
+OWNER = "@person"  # the field of a posting that says whose it is
+_PAGE = 500
+_SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again
+
+# KEYS about; ARGV checkpoint
+CLOSE_CHECKPOINT = """
+if redis.call('HGET', KEYS[1], 'open_checkpoint') == ARGV[1] then redis.call('HDEL', KEYS[1], 'open_checkpoint') end
+"""
+
+# KEYS lease queue notes; ARGV person, or nothing for everybody. What a living worker holds is left to it.
+_DROP_WAITING = """
+local told = redis.call('TIME')
+local now = told[1] * 1000 + math.floor(told[2] / 1000)
+local lease = redis.call('HMGET', KEYS[1], 'holder', 'until')
+local held = lease[1] and lease[1] ~= '' and (tonumber(lease[2]) or 0) > now
+local gone = {}
+for at, body in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+  local mine = ARGV[1] == '' or cjson.decode(body).person == ARGV[1]
+  if mine and not (held and at == 1) then
+    redis.call('LREM', KEYS[2], 1, body)
+    table.insert(gone, body)
+    if at == 1 then
+      redis.call('DEL', KEYS[3])
+      redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0)
+    end
+  end
+end
+return gone
+"""
+
+
+class Erasure:
+    """Removes all that hangs on a thread or a person. Raises redis exceptions: its caller reaches Redis."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._close_checkpoint = client.register_script(CLOSE_CHECKPOINT)
+        self._drop_waiting = client.register_script(_DROP_WAITING)
+
+    async def threads_of(self, person: str) -> list[str]:
+        """The threads that this person has turns in."""
+        return await self._members(person_key(person, "threads"))
+
+    async def thread(self, thread: str, checkpoint: str, traces: Sequence[str]) -> bool:
+        """All of a thread beside its turns, with this open checkpoint and these turns' traces; whether any waited."""
+        waited = await self._waiting_in(thread)
+        checkpoints = await self._members(thread_index_key(thread, "checkpoints"))
+        for name in dict.fromkeys([*filter(None, [checkpoint]), *checkpoints]):
+            await self._checkpoint(name)
+        every = [*traces, *await self._members(thread_index_key(thread, "traces"))]
+        await self._traces(every)
+        await self._postings(thread, await self._members(thread_index_key(thread, "postings")))
+        await self._feedback(traces=frozenset(every), thread=thread)
+        for what in ("checkpoints", "traces", "postings"):
+            await self._client.delete(thread_index_key(thread, what))
+        return bool(waited)
+
+    async def person(self, person: str, traces: Sequence[str]) -> None:
+        """All of a person beside their turns, which had these traces."""
+        for member in await self._members(person_key(person, "waiting")):
+            await self._waiting_in(json.loads(member)[0], person)
+        for checkpoint in await self._members(person_key(person, "checkpoints")):
+            await self._checkpoint(checkpoint)
+        every = [*traces, *await self._members(person_key(person, "traces"))]
+        await self._traces(every)
+        for member in await self._members(person_key(person, "postings")):
+            thread, subject = json.loads(member)
+            if await self._client.hget(posting_key(thread, subject), OWNER) in (None, person):
+                await self._postings(thread, [subject])
+        await self._named_in_postings(person, frozenset(every))
+        await self._feedback(traces=frozenset(every), person=person)
+        await self._proposals(person)
+        for what in ("threads", "checkpoints", "traces", "postings"):
+            await self._client.delete(person_key(person, what))
+
+    async def _members(self, key: str) -> list[str]:
+        return texts(await self._client.zrange(key, 0, -1))
+
+    async def _waiting_in(self, thread: str, person: str = "") -> int:
+        """Drop what waits in a thread, of everybody or of one person; a repeat of it is known as done."""
+        keys = [lease_key(thread), queue_key(thread), notes_key(thread)]
+        dropped = [from_json(Delivery, body) for body in await self._drop_waiting(keys=keys, args=[person])]
+        for one in dropped:
+            member = waiting_member(one.thread, one.id, one.person)
+            await self._client.set(seen_key(one.thread, one.id), "done", ex=_SEEN_TTL)
+            await self._client.zrem(WAITING, member)
+            await self._client.zrem(person_key(one.person, "waiting"), member)
+        return len(dropped)
+
+    async def _checkpoint(self, checkpoint_id: str) -> None:
+        stored = await self._client.hget(checkpoint_key(checkpoint_id), "parked")
+        if stored:
+            parked: ParkedInquiry = from_json(ParkedInquiry, stored)
+            about = thread_keys(str(parked.checkpoint.thread))[3]
+            await self._close_checkpoint(keys=[about], args=[checkpoint_id])
+            await self._traces([parked.inquiry.id])
+        await self._client.delete(checkpoint_key(checkpoint_id))
+        await self._client.zrem(DUE, checkpoint_id)
+
+    async def _traces(self, traces: Collection[str]) -> None:
+        for trace in traces:
+            await self._client.delete(trace_key(trace))
+
+    async def _postings(self, thread: str, subjects: Collection[str]) -> None:
+        for subject in subjects:
+            await self._client.delete(posting_key(thread, subject), called_off_key(thread, subject))
+            await self._client.zrem(thread_index_key(thread, "postings"), subject)
+
+    async def _named_in_postings(self, person: str, traces: frozenset[str]) -> None:
+        """Whatever else is noted anywhere that names this person, or a trace of theirs: the index is not trusted.
+
+        It reads every posting there is, about 20,000 a second.
+        """
+        page: list[str] = []
+        async for key in self._client.scan_iter(match=EVERY_POSTING, count=_PAGE):
+            page.append(str(key))
+            if len(page) >= _PAGE:
+                await self._named_in(page, person, traces)
+                page = []
+        await self._named_in(page, person, traces)
+
+    async def _named_in(self, keys: Sequence[str], person: str, traces: frozenset[str]) -> None:
+        async with self._client.pipeline(transaction=False) as pipe:
+            for key in keys:
+                pipe.hgetall(key)
+            kept = await pipe.execute()
+        for key, values in zip(keys, kept, strict=True):
+            if mentions(key, person) or values.get(OWNER) == person:
+                await self._client.delete(key)
+            elif about := fields_about(values, person, traces):
+                await self._client.hdel(key, *about)
+
+    async def _feedback(self, *, traces: frozenset[str], person: str = "", thread: str = "") -> None:
+        """Words on these answers, and those of this person, on their questions or in this thread."""
+        gone: list[str] = []
+        async for field, stored in self._client.hscan_iter(FEEDBACK, count=_PAGE):
+            word: Feedback = from_json(Feedback, stored)
+            theirs = bool(person) and person in (word.person.id, word.asker)
+            if theirs or word.trace_id in traces or (thread and word.thread == thread):
+                gone.append(str(field))
+        if gone:
+            await self._client.hdel(FEEDBACK, *gone)
+            await self._client.zrem(FEEDBACK_ORDER, *gone)
+
+    async def _proposals(self, person: str) -> None:
+        """Take back what this person proposed and nobody has decided."""
+        for name, stored in (await self._client.hgetall(PROPOSALS)).items():
+            proposal: Proposal = from_json(Proposal, stored)
+            if proposal.by.id == person:
+                await self._client.hdel(PROPOSALS, name)

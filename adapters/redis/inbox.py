@@ -1,0 +1,352 @@
+"""The road in, on Redis Streams: durable deliveries, one worker at a time for a thread, fair between people.
+
+Deliveries of a thread wait in a list of their own, and the one being worked on stays at its head until it is done, so
+order within a thread needs no more than that. Which threads have something to do is told by the stream of tokens
+(``redis_tokens``, where the rule stands by which none is lost). Who may work on a thread is decided by its lease: a
+hash with a fence that grows with every new holder and never shrinks, so that all a stale holder tries is refused.
+
+Nothing here depends on a worker's good end. Killed at any point, its lease runs out and another takes the head of the
+list again, with what the first had noted. An index of everything that waits serves the bounds and the count, and once
+in a while renews the token of what has waited long: that heals a ``put`` which died between its two steps.
+"""
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching, texts
+from adapters.redis.keys import (
+    inbox_keys,
+    lease_key,
+    notes_key,
+    person_key,
+    queue_key,
+    seen_key,
+    waiting_member,
+)
+from adapters.redis.pipelining import Command, in_order, lua
+from adapters.redis.ready_stream import FairQueue, ReadyThread, ReadyTokens
+from core.model.errors import Busy, LeaseLost
+from core.model.json_codec import from_json, to_json
+from core.ports.inbox import Delivery, Inbox, Lease
+
+_SEEN_TTL = 24 * 3600  # seconds for which a delivery's id is known again
+_LEASE_TTL = 30 * 24 * 3600  # seconds for which an idle thread's fence is kept
+_NOTES_TTL = 7 * 24 * 3600
+_WAITING_TTL = 24 * 3600
+_BLOCK_SECONDS = 1.0  # one wait for a token; well under the socket's timeout
+_SWEEP_SECONDS = 30.0
+_SWEEP_BATCH = 100
+
+# KEYS seen queue; ARGV nonce body ttl. The nonce tells our own repeated command from a repeated delivery.
+_ENQUEUE = """
+local seen = redis.call('GET', KEYS[1])
+if seen == ARGV[1] then return 'new' end
+if seen == 'done' then return 'done' end
+if seen then return 'waiting' end
+redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[3])
+redis.call('RPUSH', KEYS[2], ARGV[2])
+return 'new'
+"""
+
+# KEYS index; ARGV member limit now ttl
+_RESERVE = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 1 end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+_NOW = """
+local told = redis.call('TIME')
+local now = told[1] * 1000 + math.floor(told[2] / 1000)
+"""
+
+# KEYS lease queue notes; ARGV holder lease_ms ttl
+_ACQUIRE = (
+    _NOW
+    + """
+local head = redis.call('LINDEX', KEYS[2], 0)
+if not head then return {'empty'} end
+local lease = redis.call('HMGET', KEYS[1], 'holder', 'until')
+local held = (tonumber(lease[2]) or 0) > now
+if held and lease[1] ~= ARGV[1] then return {'held'} end
+if not held then
+  redis.call('HINCRBY', KEYS[1], 'fence', 1)
+  redis.call('HINCRBY', KEYS[1], 'attempt', 1)
+end
+local person = cjson.decode(head).person
+redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', string.format('%.0f', now + ARGV[2]), 'person', person)
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+local is = redis.call('HMGET', KEYS[1], 'fence', 'attempt')
+return {'taken', head, is[1], is[2], redis.call('HGETALL', KEYS[3])}
+"""
+)
+
+# KEYS lease; ARGV fence lease_ms
+_RENEW = (
+    _NOW
+    + """
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder')
+if lease[1] ~= ARGV[1] or lease[2] == '' then return 0 end
+redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
+return 1
+"""
+)
+
+# KEYS lease notes; ARGV fence name value ttl
+_NOTE = """
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder')
+if lease[1] ~= ARGV[1] or lease[2] == '' then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1
+"""
+
+# KEYS lease queue notes seen; ARGV fence. Returns the new head. Said twice under one fence, the second changes nothing.
+_DONE = """
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder', 'finished')
+if lease[3] ~= ARGV[1] then
+  if lease[1] ~= ARGV[1] or lease[2] == '' then return {'lost'} end
+  redis.call('LPOP', KEYS[2])
+  redis.call('DEL', KEYS[3])
+  redis.call('SET', KEYS[4], 'done', 'XX', 'KEEPTTL')
+  redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0, 'person', '', 'finished', ARGV[1])
+end
+return {'done', redis.call('LINDEX', KEYS[2], 0) or ''}
+"""
+
+# KEYS lease; ARGV fence. What was given back was not tried: who drains says nothing about the delivery.
+_RELEASE = """
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished', 'holder', 'attempt')
+if lease[1] ~= ARGV[1] or lease[2] == ARGV[1] then return 0 end
+if lease[3] == '' then return 1 end
+redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', math.max(0, (tonumber(lease[4]) or 0) - 1))
+return 1
+"""
+
+
+class RedisInbox(Inbox):
+    """Holds at most ``most_waiting`` deliveries, ``most_waiting_each`` of one person, and leases threads.
+
+    ``lease`` is how long a worker may be silent before its thread is given to another; renew it about three times as
+    often. ``look_again`` is how often a token that was left unacknowledged is looked at: what a dead worker held is
+    taken up at most ``lease + look_again`` and a second after its last renewal, if any lane is free. A delivery that
+    waits longer than ``overdue`` has its thread's token renewed.
+    """
+
+    def __init__(
+        self,
+        client: Redis,
+        *,
+        lease: timedelta = timedelta(seconds=30),
+        look_again: timedelta = timedelta(seconds=2),
+        overdue: timedelta = timedelta(minutes=2),
+        most_waiting: int = 10_000,
+        most_waiting_each: int = 20,
+        namespace: str = "inbox",
+    ) -> None:
+        self._client = client
+        stream, self._waiting = inbox_keys(namespace)
+        self._of_person = "waiting" if namespace == "inbox" else f"waiting-{namespace}"
+        self._lease_ms = int(lease.total_seconds() * 1000)
+        self._look_again = look_again.total_seconds()
+        self._overdue = overdue.total_seconds()
+        self._most_waiting = most_waiting
+        self._most_waiting_each = most_waiting_each
+        self._tokens = ReadyTokens(client, stream=stream, idle_ms=int(self._look_again * 1000))
+        self._in_hand = FairQueue()
+        self._filling = asyncio.Lock()
+        self._looked_again = self._swept = 0.0
+        self._acquire = client.register_script(_ACQUIRE)
+        self._renew = client.register_script(_RENEW)
+        self._note = client.register_script(_NOTE)
+        self._done = client.register_script(_DONE)
+        self._release = client.register_script(_RELEASE)
+
+    # --- putting ----------------------------------------------------------------------------------------------------
+
+    async def put(self, delivery: Delivery) -> bool:
+        """Keep it durably; False when this id was there before. Raises Busy when too many wait.
+
+        A repeat that is not done yet renews its thread's token, which heals an earlier put that died half-way.
+        """
+        async with reaching():
+            await self._admit(delivery)
+            keys = [_seen_key(delivery), queue_key(delivery.thread)]
+            fate, _ = await in_order(
+                self._client,
+                lua(_ENQUEUE, keys, uuid.uuid4().hex, to_json(delivery), _SEEN_TTL),
+                self._tokens.added(delivery.thread, delivery.person),  # one too many is looked at and put away
+            )
+            if fate == "done":
+                await in_order(self._client, *self._struck(delivery))
+        return bool(fate == "new")
+
+    async def _admit(self, delivery: Delivery) -> None:
+        """Keep a place for it among what waits; a repeat has had its own. Raises Busy."""
+        member, now = _member(delivery), time.time()
+        mine = person_key(delivery.person, self._of_person)
+        known, place, own = await in_order(
+            self._client,
+            ("EXISTS", _seen_key(delivery)),
+            lua(_RESERVE, [self._waiting], member, self._most_waiting, now, _WAITING_TTL),
+            lua(_RESERVE, [mine], member, self._most_waiting_each, now, _WAITING_TTL),
+        )
+        if known or (place and own):
+            return
+        await in_order(self._client, *self._struck(delivery))
+        if not place:
+            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
+        raise Busy(
+            f"You have {self._most_waiting_each} questions waiting already.",
+            remedy="Please wait for some of the answers.",
+        )
+
+    def _struck(self, delivery: Delivery) -> Sequence[Command]:
+        member = _member(delivery)
+        return [("ZREM", self._waiting, member), ("ZREM", person_key(delivery.person, self._of_person), member)]
+
+    async def waiting(self) -> int:
+        """How many deliveries are not done."""
+        async with reaching():
+            return int(await self._client.zcard(self._waiting))
+
+    # --- taking -----------------------------------------------------------------------------------------------------
+
+    async def take(self, worker: str, timeout: timedelta) -> Lease | None:
+        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        deadline = time.monotonic() + timeout.total_seconds()
+        await self._fill(0)
+        while True:
+            while ready := self._in_hand.next():
+                async with reaching():
+                    if lease := await self._try(worker, ready):
+                        return lease
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return None
+            await self._fill(remaining)
+
+    async def _try(self, worker: str, ready: ReadyThread) -> Lease | None:
+        thread = ready.thread
+        outcome, *taken = await self._acquire(
+            keys=[lease_key(thread), queue_key(thread), notes_key(thread)],
+            args=[f"{worker} {uuid.uuid4().hex}", self._lease_ms, _LEASE_TTL],
+        )
+        if outcome == "empty":
+            await self._tokens.acknowledge(ready.tokens)
+        if outcome != "taken":
+            return None
+        head, fence, attempt, notes = taken
+        return Lease(
+            delivery=from_json(Delivery, head),
+            fence=int(fence),
+            attempt=int(attempt),
+            notes=dict(zip(notes[::2], notes[1::2], strict=True)),
+            token=" ".join(ready.tokens),
+        )
+
+    async def _fill(self, seconds: float) -> None:
+        """Take tokens in hand; one lane at a time waits for them, up to ``seconds``, the others wait for that lane."""
+        try:
+            async with asyncio.timeout(seconds or None):
+                if not seconds and self._filling.locked():
+                    return
+                await self._filling.acquire()
+        except TimeoutError:
+            return
+        try:
+            async with reaching():
+                await self._look_after_the_left()
+                wait = min(seconds, _BLOCK_SECONDS) if not len(self._in_hand) else 0
+                await self._tokens.read(self._in_hand, block_ms=max(1, int(wait * 1000)) if wait else None)
+        finally:
+            self._filling.release()
+
+    async def _look_after_the_left(self) -> None:
+        now = time.monotonic()
+        if now - self._looked_again >= self._look_again / 2:
+            self._looked_again = now
+            await self._tokens.reclaim(self._in_hand)
+        if now - self._swept >= _SWEEP_SECONDS:
+            self._swept = now
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        """Renew the tokens of what has waited long, and strike from the index what does not wait any more."""
+        now = time.time()
+        if await self._tokens.count() > 2 * await self._client.zcard(self._waiting) + _SWEEP_BATCH:
+            return  # enough of them to be read first
+        overdue = await self._client.zrangebyscore(
+            self._waiting, "-inf", now - self._overdue, start=0, num=_SWEEP_BATCH
+        )
+        for member in texts(overdue):
+            thread, _, person = json.loads(member)
+            if await self._client.llen(queue_key(thread)):
+                await self._tokens.add(thread, person)
+                await self._client.zadd(self._waiting, {member: now}, xx=True)
+            else:
+                await self._client.zrem(self._waiting, member)
+                await self._client.zrem(person_key(person, self._of_person), member)
+
+    # --- holding ----------------------------------------------------------------------------------------------------
+
+    async def renew(self, lease: Lease) -> None:
+        """Extend the lease. Raises LeaseLost when another holds the thread, or this one has let it go."""
+        async with reaching():
+            renewed = await self._renew(keys=[lease_key(lease.delivery.thread)], args=[lease.fence, self._lease_ms])
+        if not renewed:
+            raise _lost()
+
+    async def note(self, lease: Lease, name: str, value: str) -> None:
+        """Leave something for a worker that may take over. Raises LeaseLost."""
+        thread = lease.delivery.thread
+        async with reaching():
+            noted = await self._note(
+                keys=[lease_key(thread), notes_key(thread)], args=[lease.fence, name, value, _NOTES_TTL]
+            )
+        if not noted:
+            raise _lost()
+
+    async def done(self, lease: Lease) -> None:
+        """The delivery has had its outcome: the thread's next one may be taken. Raises LeaseLost."""
+        delivery = lease.delivery
+        thread = delivery.thread
+        async with reaching():
+            outcome, *rest = await self._done(
+                keys=[lease_key(thread), queue_key(thread), notes_key(thread), _seen_key(delivery)],
+                args=[lease.fence],
+            )
+            if outcome == "lost":
+                raise _lost()
+            if rest[0]:
+                following: Delivery = from_json(Delivery, rest[0])
+                await self._tokens.add(thread, following.person)
+            await in_order(self._client, *self._tokens.acknowledged(lease.token.split()), *self._struck(delivery))
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""
+        thread = lease.delivery.thread
+        async with reaching():
+            if await self._release(keys=[lease_key(thread)], args=[lease.fence]):
+                await self._tokens.add(thread, lease.delivery.person)
+                await self._tokens.acknowledge(lease.token.split())
+
+
+def _lost() -> LeaseLost:
+    return LeaseLost("Another worker has taken this thread over.")
+
+
+def _seen_key(delivery: Delivery) -> str:
+    return seen_key(delivery.thread, delivery.id)
+
+
+def _member(delivery: Delivery) -> str:
+    return waiting_member(delivery.thread, delivery.id, delivery.person)

@@ -1,0 +1,104 @@
+"""Jobs in Redis: a hash for each, so that one item's outcome is one small write, and an index of the newest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching, texts
+from adapters.redis.keys import JOBS, job_key
+from core.model.jobs import Job, JobItem
+from core.model.json_codec import from_json, to_json
+from core.ports.job_store import JobStore
+
+MOST_LISTED = 1_000
+
+# KEYS job; ARGV head ttl [field item …]
+_KEEP = """
+if redis.call('HSETNX', KEYS[1], 'head', ARGV[1]) == 0 then return 0 end
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+# KEYS job; ARGV who
+_CANCEL = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HSETNX', KEYS[1], 'cancelled', ARGV[1])
+"""
+
+
+class RedisJobStore(JobStore):
+    """Keeps a job for ``ttl`` after it was last written."""
+
+    def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
+        self._client = client
+        self._ttl = int(ttl.total_seconds())
+        self._keep = client.register_script(_KEEP)
+        self._cancel = client.register_script(_CANCEL)
+
+    async def keep(self, job: Job) -> bool:
+        """Keep a new job; False when one of this id is known."""
+        async with reaching():
+            new = await self._keep(keys=[job_key(job.id)], args=[_head(job), self._ttl, *_fields(job, job.items)])
+            await self._client.zadd(JOBS, {job.id: job.created_at.timestamp()})
+            await self._client.zremrangebyrank(JOBS, 0, -MOST_LISTED - 1)
+        return bool(new)
+
+    async def read(self, job_id: str) -> Job | None:
+        """A job as it is now; None when it is unknown."""
+        async with reaching():
+            stored = await self._client.hgetall(job_key(job_id))
+        return _job(stored)
+
+    async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
+        """Replace what is known of a job, and of these of its items."""
+        key = job_key(job.id)
+        fields = _fields(job, items)
+        async with reaching(), self._client.pipeline(transaction=True) as pipe:
+            pipe.hset(key, "head", _head(job))
+            for name, item in zip(fields[::2], fields[1::2], strict=True):
+                pipe.hset(key, name, item)
+            pipe.expire(key, self._ttl)
+            await pipe.execute()
+
+    async def cancel(self, job_id: str, by: str) -> bool:
+        """Ask whoever works on it to end it; False when it is unknown or asked already."""
+        async with reaching():
+            return bool(await self._cancel(keys=[job_key(job_id)], args=[by]))
+
+    async def cancelled(self, job_id: str) -> str:
+        """Who cancelled it; empty when nobody did."""
+        async with reaching():
+            return str(await self._client.hget(job_key(job_id), "cancelled") or "")
+
+    async def recent(self, limit: int = 50) -> Sequence[Job]:
+        """The newest jobs, newest first."""
+        async with reaching():
+            names = texts(await self._client.zrevrange(JOBS, 0, limit - 1))
+            async with self._client.pipeline(transaction=False) as pipe:
+                for name in names:
+                    pipe.hgetall(job_key(name))
+                stored = await pipe.execute()
+        return [job for fields in stored if (job := _job(fields)) is not None]
+
+
+def _head(job: Job) -> str:
+    return to_json(replace(job, items=(), cancelled_by=""))
+
+
+def _fields(job: Job, items: Sequence[JobItem]) -> list[str]:
+    """Field and value of each item, one after the other. The fields of a hash have no order, so they are numbered."""
+    positions = {item.source: number for number, item in enumerate(job.items)}
+    return [part for item in items for part in (f"item:{positions[item.source]}", to_json(item))]
+
+
+def _job(stored: Mapping[Any, Any]) -> Job | None:
+    if "head" not in stored:
+        return None
+    job: Job = from_json(Job, stored["head"])
+    numbered = sorted((int(name[5:]), text) for name, text in stored.items() if name.startswith("item:"))
+    items = tuple(from_json(JobItem, text) for _, text in numbered)
+    return replace(job, items=items, cancelled_by=str(stored.get("cancelled", "")))

@@ -1,0 +1,140 @@
+"""The names of everything kept in Redis, and the index that leads from a person to what is kept about them.
+
+All keys of one thread share the hash tag ``{thread}``, so that one Lua call may touch them together on a cluster; no
+call in this package touches keys of two tags.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+
+from adapters.redis.pipelining import Command, lua
+
+PREFIX = "footnote"
+BASES = f"{PREFIX}:{{catalog}}:bases"
+VERSIONS = f"{PREFIX}:{{catalog}}:versions"
+HOMES = f"{PREFIX}:{{catalog}}:homes"
+DOCUMENTS = f"{PREFIX}:{{catalog}}:documents:"
+INDEX = f"{PREFIX}:{{catalog}}:index"
+SCHEMA = f"{PREFIX}:schema"
+COUNTERS = f"{PREFIX}:counters"
+DUE = f"{PREFIX}:checkpoints:due"
+FEEDBACK = f"{PREFIX}:{{feedback}}:words"
+FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+AUDIT = f"{PREFIX}:audit"
+INBOX = f"{PREFIX}:inbox"
+WAITING = f"{PREFIX}:waiting"
+JOBS = f"{PREFIX}:jobs"
+REMOVED = f"{PREFIX}:{{shelf}}:removed"
+SCHEDULES = f"{PREFIX}:{{shelf}}:schedules"
+SITES = f"{PREFIX}:{{shelf}}:sites"
+PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
+UNDONE = f"{PREFIX}:{{shelf}}:undone"
+DECIDED = f"{PREFIX}:{{shelf}}:decided:"
+
+
+def tagged(name: str, *rest: str) -> str:
+    """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds."""
+    tag = name.replace("{", "%7B").replace("}", "%7D")
+    return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
+
+
+def inbox_keys(namespace: str) -> tuple[str, str]:
+    """The stream of ready tokens and the index of what waits, of one inbox."""
+    return (INBOX, WAITING) if namespace == "inbox" else (f"{INBOX}:{namespace}", f"{WAITING}:{namespace}")
+
+
+def job_key(job_id: str) -> str:
+    """The hash of a job: its head, its items by position, and who cancelled it."""
+    return tagged(f"job:{job_id}")
+
+
+def trace_key(trace_id: str) -> str:
+    """The list of a trace's events."""
+    return tagged(f"trace:{trace_id}")
+
+
+def checkpoint_key(checkpoint_id: str) -> str:
+    """The hash of a parked inquiry."""
+    return tagged(f"checkpoint:{checkpoint_id}")
+
+
+def person_key(person_id: str, what: str) -> str:
+    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
+    return tagged(f"person:{person_id}", what)
+
+
+def thread_keys(thread: str) -> tuple[str, str, str, str]:
+    """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
+    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
+
+
+def lease_key(thread: str) -> str:
+    """The hash with the thread's fence, and whose delivery is worked on under it."""
+    return tagged(thread, "lease")
+
+
+def queue_key(thread: str) -> str:
+    """The list of a thread's deliveries, the one that is worked on first."""
+    return tagged(thread, "queue")
+
+
+def notes_key(thread: str) -> str:
+    """What earlier attempts at the first delivery left."""
+    return tagged(thread, "notes")
+
+
+def seen_key(thread: str, delivery_id: str) -> str:
+    """What became of a delivery, for a day."""
+    return tagged(thread, "seen", delivery_id)
+
+
+def waiting_member(thread: str, delivery_id: str, person: str) -> str:
+    """A delivery in the indexes of what waits."""
+    return json.dumps([thread, delivery_id, person])
+
+
+def posting_key(thread: str, subject: str) -> str:
+    """What is noted of one question's messages."""
+    return tagged(thread, "posting", subject)
+
+
+EVERY_POSTING = f"{PREFIX}:*:posting:*"
+
+
+def called_off_key(thread: str, subject: str) -> str:
+    """Why whoever works on a subject is asked to stop."""
+    return tagged(thread, "called-off", subject)
+
+
+def thread_index_key(thread: str, what: str) -> str:
+    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
+    return tagged(thread, f"all-{what}")
+
+
+# KEYS index; ARGV member now expired ttl
+_INDEX = """
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+
+def of_person(person_id: str, what: str, member: str, ttl: int) -> Sequence[Command]:
+    """Note that ``member`` holds something of this person, for ``ttl`` seconds.
+
+    To be carried out before that something is written: a crash in between leaves an entry that leads nowhere, never
+    something that cannot be found and forgotten.
+    """
+    return [_indexed(person_key(person_id, what), member, ttl)] if person_id else []
+
+
+def of_thread(thread: str, what: str, member: str, ttl: int) -> Sequence[Command]:
+    """Note that ``member`` belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
+    return [_indexed(thread_index_key(thread, what), member, ttl)] if thread else []
+
+
+def _indexed(key: str, member: str, ttl: int) -> Command:
+    now = time.time()
+    return lua(_INDEX, [key], member, now, now - ttl, ttl)

@@ -1,0 +1,207 @@
+"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``redis_forgetting``'s.
+
+One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
+things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
+the library by number, everything by a time to live that each write renews.
+
+The current fence of a thread is the inbox's (``redis_inbox``), kept under the same tag so that a stale worker's turn
+is refused in the same call that would write it.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching
+from adapters.redis.erasure import Erasure
+from adapters.redis.keys import lease_key, of_person, thread_keys
+from adapters.redis.pipelining import in_order, lua
+from core.model.conversation import ThreadKey, Turn
+from core.model.errors import LeaseLost
+from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.json_codec import from_json, to_json
+from core.ports.memory import Memory, ThreadRecord
+
+# Drops evidence that no kept turn cites, lowest id first, and after it the cited, until at most ``limit`` are left.
+_TRIM_LIBRARY = """
+local function trim_library(turns, library, limit)
+  local over = redis.call('HLEN', library) - limit
+  if over <= 0 then return end
+  local cited = {}
+  for _, turn in ipairs(redis.call('HVALS', turns)) do
+    for _, citation in ipairs(cjson.decode(turn).citations) do cited[citation.evidence] = true end
+  end
+  local ids = {}
+  for _, id in ipairs(redis.call('HKEYS', library)) do table.insert(ids, tonumber(id)) end
+  table.sort(ids)
+  for _, wanted in ipairs({false, true}) do
+    for _, id in ipairs(ids) do
+      if over > 0 and (cited[id] or false) == wanted then
+        redis.call('HDEL', library, string.format('%d', id))
+        over = over - 1
+      end
+    end
+  end
+end
+"""
+
+# KEYS turns order library about
+_RECALL = """
+return {redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[2], 0, -1), redis.call('HVALS', KEYS[3]),
+  redis.call('HGETALL', KEYS[4])}
+"""
+
+# KEYS turns order library about lease; ARGV fence trace turn max_turns max_library ttl (id evidence)...
+_REMEMBER = (
+    _TRIM_LIBRARY
+    + """
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[5], 'fence') ~= ARGV[1] then return -1 end
+if redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) == 1 then
+  redis.call('RPUSH', KEYS[2], ARGV[2])
+  redis.call('HINCRBY', KEYS[4], 'total', 1)
+end
+while redis.call('LLEN', KEYS[2]) > tonumber(ARGV[4]) do
+  redis.call('HDEL', KEYS[1], redis.call('LPOP', KEYS[2]))
+end
+for i = 7, #ARGV, 2 do redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
+trim_library(KEYS[1], KEYS[3], tonumber(ARGV[5]))
+for i = 1, 4 do redis.call('EXPIRE', KEYS[i], ARGV[6]) end
+return 1
+"""
+)
+
+# KEYS about; ARGV summary bases upto ttl. A summary of turns that have been forgotten meanwhile is not written.
+_SUMMARISE = """
+local total = tonumber(redis.call('HGET', KEYS[1], 'total') or '0')
+local covered = tonumber(redis.call('HGET', KEYS[1], 'summarised') or '0')
+if tonumber(ARGV[3]) > total or tonumber(ARGV[3]) < covered then return 0 end
+redis.call('HSET', KEYS[1], 'summary', ARGV[1], 'summary_bases', ARGV[2], 'summarised', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+# KEYS turns order library about; ARGV person. Returns the trace ids of the removed turns. What the person said may
+# also stand in the summary and in the queries that found evidence, so those go too, unless another's turn cites them.
+_FORGET_PERSON = """
+local removed, cited = {}, {}
+for _, trace in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+  local turn = cjson.decode(redis.call('HGET', KEYS[1], trace))
+  if turn.asker.id == ARGV[1] then
+    redis.call('HDEL', KEYS[1], trace)
+    redis.call('LREM', KEYS[2], 0, trace)
+    table.insert(removed, trace)
+  else
+    for _, citation in ipairs(turn.citations) do cited[string.format('%d', citation.evidence)] = true end
+  end
+end
+for _, id in ipairs(redis.call('HKEYS', KEYS[3])) do
+  if not cited[id] then redis.call('HDEL', KEYS[3], id) end
+end
+if redis.call('EXISTS', KEYS[4]) == 1 then
+  local left = redis.call('LLEN', KEYS[2])
+  local total = tonumber(redis.call('HGET', KEYS[4], 'total') or '0') - #removed
+  redis.call('HDEL', KEYS[4], 'summary', 'summary_bases')
+  redis.call('HSET', KEYS[4], 'total', total, 'summarised', math.max(0, total - left))
+end
+return removed
+"""
+
+# KEYS turns order library about. Returns the open checkpoint, then the trace ids; whether it is muted stays.
+_FORGET_THREAD = """
+local gone = redis.call('LRANGE', KEYS[2], 0, -1)
+table.insert(gone, 1, redis.call('HGET', KEYS[4], 'open_checkpoint') or '')
+local something = redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+for _, field in ipairs({'summary', 'summary_bases', 'summarised', 'total', 'open_checkpoint'}) do
+  something = something + redis.call('HDEL', KEYS[4], field)
+end
+table.insert(gone, 1, something > 0 and '1' or '')
+return gone
+"""
+
+
+class RedisMemory(Memory):
+    """Keeps each thread's last ``turns`` turns and ``library`` pieces of cited evidence for ``ttl`` after a write."""
+
+    def __init__(
+        self, client: Redis, *, turns: int = 60, library: int = 200, ttl: timedelta = timedelta(days=30)
+    ) -> None:
+        self._client = client
+        self._turns = turns
+        self._library = library
+        self._ttl = int(ttl.total_seconds())
+        self._summarise = client.register_script(_SUMMARISE)
+        self._forget_person = client.register_script(_FORGET_PERSON)
+        self._forget_thread = client.register_script(_FORGET_THREAD)
+        self._forgetting = Erasure(client)
+
+    async def recall(self, key: ThreadKey) -> ThreadRecord:
+        """All that is kept of this thread, in one round trip; an empty record when it is new."""
+        async with reaching():
+            ((kept, order, library, small),) = await in_order(self._client, lua(_RECALL, thread_keys(str(key))))
+        turns, about = (dict(zip(flat[::2], flat[1::2], strict=True)) for flat in (kept, small))
+        evidence = sorted((from_json(Evidence, item) for item in library), key=lambda item: item.id)
+        return ThreadRecord(
+            turns=tuple(from_json(Turn, turns[trace]) for trace in order),
+            summary=about.get("summary", ""),
+            summary_bases=frozenset(json.loads(about.get("summary_bases", "[]"))),
+            summarised=int(about.get("summarised", 0)),
+            total=int(about.get("total", 0)),
+            library=EvidenceLibrary(tuple(evidence)),
+            muted=about.get("muted") == "1",
+            open_checkpoint=about.get("open_checkpoint", ""),
+        )
+
+    async def remember(
+        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
+    ) -> None:
+        """Append a turn and the evidence it cited; the same trace id again replaces that turn. Raises LeaseLost."""
+        thread = str(key)
+        cited: list[Any] = [part for item in evidence for part in (item.id, to_json(item))]
+        limits = [self._turns, self._library, self._ttl]
+        async with reaching():
+            keys, fenced = [*thread_keys(thread), lease_key(thread)], "" if fence is None else fence
+            *_, written = await in_order(
+                self._client,
+                *of_person(turn.asker.id, "threads", thread, self._ttl),
+                lua(_REMEMBER, keys, fenced, turn.trace_id, to_json(turn), *limits, *cited),
+            )
+        if written == -1:
+            raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
+
+    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
+        """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
+        async with reaching():
+            await self._summarise(
+                keys=[thread_keys(str(key))[3]], args=[summary, json.dumps(sorted(bases)), upto, self._ttl]
+            )
+
+    async def mute(self, key: ThreadKey, muted: bool) -> None:
+        """Keep quiet in a thread, or speak again."""
+        about = thread_keys(str(key))[3]
+        async with reaching(), self._client.pipeline(transaction=True) as pipe:
+            pipe.hset(about, "muted", "1" if muted else "0")
+            pipe.expire(about, self._ttl)
+            await pipe.execute()
+
+    async def forget_thread(self, key: ThreadKey) -> bool:
+        """Remove what was said in a thread and all that came of it; whether there was anything. Muted stays muted."""
+        thread = str(key)
+        async with reaching(deadline=60):
+            something, checkpoint, *traces = await self._forget_thread(keys=thread_keys(thread))
+            more = await self._forgetting.thread(thread, checkpoint, traces)
+        return bool(something) or more
+
+    async def forget_person(self, person_id: str) -> int:
+        """Remove every turn this person asked and all else that holds their words; how many turns.
+
+        Summaries of the threads they spoke in go too, as they may hold their words.
+        """
+        gone: list[str] = []
+        async with reaching(deadline=60):
+            for thread in await self._forgetting.threads_of(person_id):
+                gone += await self._forget_person(keys=thread_keys(thread), args=[person_id])
+            await self._forgetting.person(person_id, gone)
+        return len(gone)

@@ -1,0 +1,60 @@
+"""The settings of places, by id, and the record of who changed what, in Redis."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching
+from adapters.redis.keys import AUDIT, tagged
+from core.model.json_codec import from_json, to_json
+from core.ports.audit import Audit, AuditEntry
+from core.ports.channel_settings import ChannelSettingsStore
+
+
+class RedisChannelSettingsStore(ChannelSettingsStore):
+    """One JSON object for each place. No time to live: it is configuration."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def read(self, place: str) -> Mapping[str, str]:
+        """What was chosen; empty where nothing was."""
+        async with reaching():
+            stored = await self._client.get(_place_key(place))
+        chosen: dict[str, str] = json.loads(stored or "{}")
+        return chosen
+
+    async def write(self, place: str, values: Mapping[str, str]) -> None:
+        """Replace all that was chosen; nothing left means back to the defaults."""
+        async with reaching():
+            if values:
+                await self._client.set(_place_key(place), json.dumps(dict(values)))
+            else:
+                await self._client.delete(_place_key(place))
+
+
+class RedisAudit(Audit):
+    """A stream of the newest ``most`` entries, by the server's order."""
+
+    def __init__(self, client: Redis, *, most: int = 10_000) -> None:
+        self._client = client
+        self._most = most
+
+    async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
+        """Keep it, with the time."""
+        entry = AuditEntry(datetime.now(UTC), actor, action, target, allowed, detail)
+        async with reaching():
+            await self._client.xadd(AUDIT, {"entry": to_json(entry)}, maxlen=self._most, approximate=False)
+
+    async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
+        """The newest entries, newest first."""
+        async with reaching():
+            found: Any = await self._client.xrevrange(AUDIT, count=limit)
+        return [from_json(AuditEntry, fields["entry"]) for _, fields in found]
+
+
+def _place_key(place: str) -> str:
+    return tagged(f"place:{place}")

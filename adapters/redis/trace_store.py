@@ -1,0 +1,72 @@
+"""Traces and counters in Redis: what happened on the way to each answer, for a fortnight."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import reaching
+from adapters.redis.keys import COUNTERS, of_person, of_thread, trace_key
+from adapters.redis.pipelining import in_order, lua
+from core.model.events import AnswerDelta, TracedEvent
+from core.model.json_codec import from_json, to_json
+from core.ports.trace_store import TraceStore
+
+MOST_EVENTS = 2_000  # of one trace; the newest are kept
+
+# KEYS trace; ARGV most ttl event…
+_RECORD = """
+for i = 3, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[i]) end
+redis.call('LTRIM', KEYS[1], -ARGV[1], -1)
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+# KEYS counters; ARGV name amount …
+_COUNT = """
+for i = 1, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return 1
+"""
+
+
+class RedisTraceStore(TraceStore):
+    """Keeps the events of a trace for ``ttl`` after the last one. The answer's streamed text is not among them."""
+
+    def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=14)) -> None:
+        self._client = client
+        self._ttl = int(ttl.total_seconds())
+
+    async def record(
+        self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
+    ) -> None:
+        """Append events to a trace, and remember whose it is and of which thread."""
+        kept = [to_json(event) for event in events if not isinstance(event.event, AnswerDelta)]
+        if not kept:
+            return
+        async with reaching():
+            await in_order(
+                self._client,
+                *of_person(person_id, "traces", trace_id, self._ttl),
+                *of_thread(thread, "traces", trace_id, self._ttl),
+                lua(_RECORD, [trace_key(trace_id)], MOST_EVENTS, self._ttl, *kept),
+            )
+
+    async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
+        """All events of a trace, in order; empty when unknown."""
+        async with reaching():
+            stored = await self._client.lrange(trace_key(trace_id), 0, -1)
+        return [from_json(TracedEvent, event) for event in stored]
+
+    async def count(self, counters: Mapping[str, int]) -> None:
+        """Add to named counters."""
+        if not counters:
+            return
+        flat = [part for pair in counters.items() for part in pair]
+        async with reaching():
+            await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
+
+    async def counters(self) -> Mapping[str, int]:
+        """The counters' values."""
+        async with reaching():
+            found = await self._client.hgetall(COUNTERS)
+        return {str(name): int(value) for name, value in found.items()}

@@ -1,0 +1,174 @@
+"""Who and what there is in the workspace: ourselves, people, their rights and groups, channels. Cached for a minute.
+
+A minute is how long a right that was taken away may still hold; names, which grant nothing, are kept longer.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal, Web
+from core.model.errors import PlatformUnavailable
+
+RIGHTS_SECONDS = 60.0
+NAMES_SECONDS = 600.0
+MOST_CACHED = 2_000
+
+V = TypeVar("V")
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who we are in this workspace."""
+
+    team: str
+    user: str
+    bot: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person or a bot of the workspace. A guest is a member of some channels only."""
+
+    id: str
+    name: str
+    is_admin: bool = False
+    is_guest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A conversation. ``shared``: people of other workspaces read it too."""
+
+    id: str
+    direct: bool = False
+    private: bool = False
+    shared: bool = False
+    name: str = ""
+
+
+class Kept(Generic[V]):
+    """A bounded cache whose values grow old."""
+
+    def __init__(self, seconds: float, most: int = MOST_CACHED) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._values: OrderedDict[str, tuple[float, V]] = OrderedDict()
+
+    async def get(self, key: str, fetch: Callable[[], Awaitable[V]]) -> V:
+        """The value, fetched where it is missing or too old."""
+        found = self._values.get(key)
+        if found is not None and time.monotonic() - found[0] < self._seconds:
+            return found[1]
+        value = await fetch()
+        self._values[key] = (time.monotonic(), value)
+        self._values.move_to_end(key)
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
+        return value
+
+    def peek(self, key: str) -> V | None:
+        """The value as it is, however old; None when there is none."""
+        found = self._values.get(key)
+        return found[1] if found else None
+
+
+class Directory:
+    """Looks people and channels up. What cannot be looked up has no rights."""
+
+    def __init__(self, web: Web) -> None:
+        """Ask this workspace."""
+        self._web = web
+        self._identity: Identity | None = None
+        self._members: Kept[Member] = Kept(RIGHTS_SECONDS)
+        self._names: Kept[str] = Kept(NAMES_SECONDS)
+        self._rooms: Kept[Room] = Kept(RIGHTS_SECONDS)
+        self._groups: Kept[dict[str, tuple[str, frozenset[str]]]] = Kept(RIGHTS_SECONDS, 1)
+
+    @property
+    def known(self) -> Identity | None:
+        """Who we are, if that has been asked already."""
+        return self._identity
+
+    async def identity(self) -> Identity:
+        """Who we are. Raises Refusal when the token is refused, PlatformUnavailable."""
+        if self._identity is None:
+            answer = await self._web.patiently("auth.test")
+            self._identity = Identity(
+                str(answer["team_id"]),
+                str(answer["user_id"]),
+                str(answer.get("bot_id", "")),
+                str(answer.get("url", "")),
+            )
+        return self._identity
+
+    async def member(self, user: str) -> Member:
+        """A member, with their rights as of the last minute; one without rights when Slack does not tell."""
+        try:
+            return await self._members.get(user, lambda: self._fetch_member(user))
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("member_unknown", user=user, reason=str(error))
+            return Member(user, user)
+
+    async def _fetch_member(self, user: str) -> Member:
+        found: dict[str, Any] = (await self._web.patiently("users.info", user=user))["user"]
+        profile = found.get("profile") or {}
+        name = profile.get("display_name") or profile.get("real_name") or found.get("real_name") or found.get("name")
+        return Member(
+            user,
+            str(name or user),
+            is_admin=bool(found.get("is_admin") or found.get("is_owner")),
+            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
+        )
+
+    async def name(self, user: str) -> str:
+        """A display name; the id where there is none."""
+
+        async def fetch() -> str:
+            return (await self.member(user)).name
+
+        return await self._names.get(user, fetch)
+
+    def name_at_hand(self, user: str) -> str:
+        """A display name if it is known without asking; else empty."""
+        return self._names.peek(user) or ""
+
+    async def room(self, channel: str) -> Room:
+        """A conversation. Raises Refusal and PlatformUnavailable: who reads there must be known."""
+        return await self._rooms.get(channel, lambda: self._fetch_room(channel))
+
+    async def _fetch_room(self, channel: str) -> Room:
+        found: dict[str, Any] = (await self._web.patiently("conversations.info", channel=channel))["channel"]
+        return Room(
+            channel,
+            direct=bool(found.get("is_im")),
+            private=bool(found.get("is_private") or found.get("is_mpim") or found.get("is_im")),
+            shared=bool(found.get("is_ext_shared") or found.get("is_shared")),
+            name=str(found.get("name") or ""),
+        )
+
+    async def groups(self) -> dict[str, tuple[str, frozenset[str]]]:
+        """The user groups by id: (handle, members' ids). Empty where the scope is missing."""
+        try:
+            return await self._groups.get("", self._fetch_groups)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("groups_unknown", reason=str(error))
+            return {}
+
+    async def _fetch_groups(self) -> dict[str, tuple[str, frozenset[str]]]:
+        answer = await self._web.patiently("usergroups.list", include_users=True)
+        return {
+            str(one["id"]): (str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ()))
+            for one in answer.get("usergroups") or []
+            if not one.get("date_delete")
+        }
+
+    async def groups_of(self, user: str) -> frozenset[str]:
+        """The ids of the user groups that someone is in."""
+        return frozenset(group for group, (_, users) in (await self.groups()).items() if user in users)

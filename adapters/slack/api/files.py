@@ -1,0 +1,125 @@
+"""Files in Slack: what is said of one, and its bytes; canvases too, which are files whose download is HTML.
+
+Slack has no method that reads a canvas. ``files.info`` names one with the file type ``quip`` (``canvas`` is seen too)
+and the media type ``application/vnd.slack-docs``, and its private address answers with HTML for a bot that holds
+``files:read`` and is where the canvas is shared.
+"""
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.slack.api.web_client import SIGN_IN, Refusal, Web
+from core.model.errors import DocumentRejected, FetchRefused
+from core.model.incoming_events import FileReference
+
+CANVAS_TYPES = {"quip", "canvas"}
+CANVAS_MEDIA = "application/vnd.slack-docs"
+NO_SCOPE = "I may not read files here: the scope files:read is missing."
+ADD_SCOPE = "An admin adds it with the app's manifest and installs the app again."
+_LINK = re.compile(
+    r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/(?:docs/T\w+|files/[UW]\w+)/(?P<id>F[A-Z0-9]+)(?:[/?#]|$)"
+)
+_SIGN_IN_PAGE = re.compile(rb"(?is)<title>[^<]{0,200}\bSlack\s*</title>")
+_NO_ACCESS = {"access_denied", "not_visible", "file_not_found", "file_deleted", "template_not_visible"}
+
+
+@dataclass(frozen=True, slots=True)
+class SlackFile:
+    """What Slack says of a file. ``places`` are the conversations where it is shared."""
+
+    id: str
+    name: str
+    title: str
+    size: int
+    media_type: str
+    url: str
+    canvas: bool
+    public: bool
+    owner: str
+    places: frozenset[str]
+
+    @property
+    def reference(self) -> FileReference:
+        """As a job takes it. A canvas keeps its name here when its title changes, so that it stays one document."""
+        return FileReference(self.id, f"canvas {self.id}.html" if self.canvas else self.name, self.size)
+
+    def readable_by(self, user: str, place: str) -> bool:
+        """Whether we know that this person may read it: their own, a public one, or shared where they are."""
+        return self.public or self.owner == user or place in self.places
+
+
+def file_in(link: str) -> str:
+    """The id of the file or canvas that a Slack link leads to; empty when it leads elsewhere."""
+    found = _LINK.match(link)
+    return found["id"] if found else ""
+
+
+class Files:
+    """The files that the bot may read."""
+
+    def __init__(self, web: Web) -> None:
+        """With this bot's token."""
+        self._web = web
+
+    async def about(self, file_id: str) -> SlackFile:
+        """What Slack says of a file. Raises FetchRefused with the reason, PlatformUnavailable."""
+        try:
+            found = (await self._web.patiently("files.info", file=file_id))["file"]
+        except Refusal as refusal:
+            raise _refused(refusal) from None
+        return _file(found)
+
+    async def fetch(self, file_id: str, limit: int) -> tuple[str, bytes]:
+        """(name, bytes), at most ``limit`` of them. Raises FetchRefused, DocumentRejected, PlatformUnavailable."""
+        file = await self.about(file_id)
+        if file.size > limit:
+            raise DocumentRejected(f"{file.name} is larger than {limit // 2**20} MB.")
+        kind, data = await self._web.download(file.url, limit)
+        if kind == "text/html" and _is_sign_in_page(file, data):
+            raise FetchRefused(SIGN_IN)
+        return (file.reference.name, _page(file.title, data)) if file.canvas else (file.name, data)
+
+
+def _file(found: dict[str, Any]) -> SlackFile:
+    media = str(found.get("mimetype") or "")
+    canvas = str(found.get("filetype") or "") in CANVAS_TYPES or media == CANVAS_MEDIA
+    name = str(found.get("name") or found.get("title") or found["id"])
+    url = found.get("url_private_download") or found.get("url_private") or ""
+    return SlackFile(
+        id=str(found["id"]),
+        name=name,
+        title=str(found.get("title") or name),
+        size=0 if canvas else int(found.get("size") or 0),
+        media_type=media,
+        url=str(url),
+        canvas=canvas,
+        public=bool(found.get("is_public")),
+        owner=str(found.get("user") or ""),
+        places=frozenset(str(one) for kind in ("channels", "groups", "ims") for one in found.get(kind) or ()),
+    )
+
+
+def _is_sign_in_page(file: SlackFile, data: bytes) -> bool:
+    """Whether HTML came instead of the file: the file is none, or the page is not what was announced."""
+    if file.canvas or file.media_type == "text/html":
+        return len(data) != file.size and _SIGN_IN_PAGE.search(data[:20_000]) is not None
+    return len(data) != file.size
+
+
+def _page(title: str, data: bytes) -> bytes:
+    """A canvas as a page that names itself: what Slack sends is the body alone."""
+    head = f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title></head><body>'
+    return head.encode() + data + b"</body></html>"
+
+
+def _refused(refusal: Refusal) -> FetchRefused:
+    if refusal.error == "missing_scope":
+        return FetchRefused(NO_SCOPE, remedy=ADD_SCOPE)
+    if refusal.error in _NO_ACCESS:
+        return FetchRefused(
+            "I cannot see that file: it is gone, or not shared with me.",
+            remedy="Share it in a channel that I am in, or attach it.",
+        )
+    return FetchRefused(f"Slack does not give me that file ({refusal.error}).")

@@ -1,0 +1,153 @@
+"""``/footnote why|mute|unmute|forget|help|settings``.
+
+Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal
+from adapters.slack.api.workspace import SlackWorkspace
+from adapters.slack.inbound.event_listener import PLATFORM, person_id
+from adapters.slack.outbound import views
+from adapters.slack.outbound.answer_view import place_key
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.service.answer_actions import HELP, SettingsForm
+
+COMMAND = "/footnote"
+SAVED = "The settings of this channel are saved; they hold from the next question."
+NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
+_LINK = re.compile(
+    r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A command as it was given."""
+
+    team: str
+    channel: str
+    user: str
+    words: str
+    trigger: str
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> "Given":
+        """From a ``slash_commands`` payload."""
+        return cls(
+            team=str(body["team_id"]),
+            channel=str(body["channel_id"]),
+            user=str(body["user_id"]),
+            words=str(body.get("text") or "").strip(),
+            trigger=str(body.get("trigger_id") or ""),
+        )
+
+    @property
+    def place(self) -> ThreadKey:
+        """The channel."""
+        return ThreadKey(PLATFORM, self.team, self.channel, "")
+
+    @property
+    def person(self) -> Person:
+        """Who gave it."""
+        return Person(person_id(self.team, self.user))
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Answers commands; each answer is for the one who gave it."""
+
+    workplace: SlackWorkspace
+
+    async def answer(self, given: Given) -> str:
+        """What to tell; empty when a modal opened instead."""
+        verb, _, rest = given.words.partition(" ")
+        try:
+            match verb.casefold():
+                case "why":
+                    return await self._why(given, rest)
+                case "mute" | "unmute":
+                    thread = await self._thread(given, rest)
+                    muted = verb.casefold() == "mute"
+                    return await self.workplace.controls.mute(thread, muted=muted) if thread else NO_THREAD
+                case "forget":
+                    return await self._forget(given, rest)
+                case "settings":
+                    return await self._settings(given)
+                case _:
+                    return "\n".join(HELP)
+        except FootnoteError as error:
+            return str(error)
+
+    async def _why(self, given: Given, rest: str) -> str:
+        thread = await self._thread(given, rest)
+        if thread is None:
+            return NO_THREAD
+        return await self.workplace.controls.why(thread, await self.workplace.reader(thread, given.user))
+
+    async def _forget(self, given: Given, rest: str) -> str:
+        if rest.strip().casefold() in {"me", "everything", "all"}:
+            return await self.workplace.controls.forget_person(given.person)
+        thread = await self._thread(given, rest)
+        if thread is None:
+            return NO_THREAD
+        is_admin = await self.workplace.is_admin(given.user)
+        return await self.workplace.controls.forget_thread(thread, given.person, is_admin=is_admin)
+
+    async def _thread(self, given: Given, rest: str) -> ThreadKey | None:
+        """The thread that is meant: of the link, else where this person was last answered here."""
+        if named := _LINK.search(rest):
+            ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
+            # Only of this channel: who can give a command here can read here.
+            return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
+        for subject in (f"latest:{given.person.id}", "latest"):
+            kept = await self.workplace.postings.read(place_key(given.place), subject)
+            if "thread" in kept:
+                return ThreadKey.parse(kept["thread"])
+        return None
+
+    # --- settings
+
+    async def _settings(self, given: Given) -> str:
+        controls = self.workplace.controls
+        if not await self.workplace.is_admin(given.user):
+            await controls.refuse(given.person, "settings", given.place.place)
+            return "Only an admin can change the settings here."
+        bases = await self._bases(given.place, given.user)
+        groups = {
+            group: f"@{handle}" for group, (handle, _) in sorted((await self.workplace.directory.groups()).items())
+        }
+        form = SettingsForm.of(await self.workplace.settings(given.place))
+        view = views.settings(form, bases, groups, "this channel", {"channel": given.channel})
+        try:
+            await self.workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("view_not_opened", reason=str(error))
+            return "Slack did not open the form. Please try again."
+        return ""
+
+    async def save_settings(self, body: Mapping[str, Any]) -> None:
+        """Keep what the settings form brought. Raises Denied: rights are looked up again."""
+        user = str(body["user"]["id"])
+        team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
+        place = ThreadKey(PLATFORM, team, views.kept_in(body["view"]).get("channel", ""), "")
+        person = await self.workplace.person(team, user)
+        is_admin = await self.workplace.is_admin(user)
+        form, bases = views.filled_in(body["view"]), await self._bases(place, user)
+        await self.workplace.controls.save_settings(place.place, form, person, is_admin=is_admin, allowed_bases=bases)
+        await self.workplace.whisper(
+            place, user, "The settings of this channel are saved; they hold from the next question."
+        )
+
+    async def _bases(self, place: ThreadKey, user: str) -> list[str]:
+        """The bases that may be read in this place."""
+        audience = await self.workplace.audience(place, user)
+        return [base.name for base in await self.workplace.controls.visible_bases(audience)]

@@ -1,0 +1,217 @@
+"""From Slack's events to the inbox: what is for us is kept durably before Slack is told that we have it.
+
+Nothing here asks Slack anything: an event is acknowledged as soon as the inbox has it. One message may come as
+``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.directory import Directory, Identity
+from adapters.slack.outbound.text import heard, mentions
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import Busy, FootnoteError
+from core.model.incoming_events import FileReference, IncomingMessage
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.service.delivery_codec import delivery
+
+PLATFORM = "slack"
+SAID = {None, "file_share", "thread_broadcast", "bot_message"}
+MOST_FILES = 10
+MOST_EDITS = 1_000
+LOOK_AGAIN = FileReference("?", "")  # an app_mention does not say whether there are files
+
+log = structlog.get_logger(__name__)
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What became of an event: whether it was new to us, and what to tell the writer, if anything."""
+
+    new: bool = False
+    told: str = ""
+    message: IncomingMessage | None = None
+
+
+NOTHING = Turned()
+
+
+class Intake:
+    """Takes events in."""
+
+    def __init__(
+        self,
+        *,
+        directory: Directory,
+        inbox: Inbox,
+        postings: MessageStateStore,
+        allowed_bots: frozenset[str] = frozenset(),
+    ) -> None:
+        """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
+        self._directory = directory
+        self._inbox = inbox
+        self._postings = postings
+        self._edits: OrderedDict[str, None] = OrderedDict()
+        self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
+
+    async def take(self, event: Event, team: str) -> Turned:
+        """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
+        us = await self._directory.identity()
+        kind, subtype = event.get("type"), event.get("subtype")
+        if kind == "agent_session_stopped":
+            await self._stopped(event, team)
+        elif kind == "message" and subtype == "message_changed":
+            return await self._changed(event, team, us)
+        elif kind == "message" and subtype == "message_deleted":
+            await self._deleted(event, team, us)
+        elif kind in {"app_mention", "message"} and subtype in SAID:
+            return await self._said(event, team, us)
+        return NOTHING
+
+    async def put(self, delivery_id: str, message: IncomingMessage) -> Turned:
+        """Keep a question; what to say when its asker has too many waiting already."""
+        try:
+            return Turned(await self._inbox.put(delivery(delivery_id, message)), message=message)
+        except Busy as busy:
+            spoken_to = message.mentions_us or message.direct
+            return Turned(told=str(busy) if spoken_to else "", message=message)
+
+    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> Turned:
+        """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
+        asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
+        return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
+
+    # --- what was said
+
+    async def _said(self, event: Event, team: str, us: Identity) -> Turned:
+        message = self.message(event, team, us)
+        if message is None:
+            return NOTHING
+        return await self.put(_delivery_id(message), message)
+
+    def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
+        """The message, if it could be for us: a mention, a direct message, or anything in a thread."""
+        sender = self._sender(event, team, us)
+        text, ts, channel = str(event.get("text") or ""), str(event["ts"]), str(event["channel"])
+        called = mentions(text)
+        direct = event.get("channel_type") == "im" or channel.startswith("D")
+        mentioned = us.user in called or event.get("type") == "app_mention"
+        root = str(event.get("thread_ts") or ts)
+        if sender is None or not (mentioned or direct or root != ts):
+            return None
+        if event.get("bot_id") and root != ts:
+            return None  # a bot that may ask is answered once, above: threads are for people, or bots would never end
+        files = _files(event)
+        return IncomingMessage(
+            id=ts,
+            thread=ThreadKey(PLATFORM, team, channel, root),
+            text=heard(text, us.user),
+            asker=sender,
+            address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
+            mentions_us=mentioned,
+            direct=direct,
+            mentions_others=bool(called - {us.user}),
+            edited=edited,
+            files=files if files or event.get("type") != "app_mention" else (LOOK_AGAIN,),
+        )
+
+    def _sender(self, event: Event, team: str, us: Identity) -> Person | None:
+        """Who wrote it; None when that is ourselves, or a bot that nobody allowed by name."""
+        user, bot = str(event.get("user") or ""), str(event.get("bot_id") or "")
+        if user == us.user or (bot and bot == us.bot):
+            return None
+        profile = event.get("bot_profile") or {}
+        if bot or profile:
+            names = {user, bot, event.get("username"), event.get("app_id"), profile.get("name"), profile.get("app_id")}
+            if not self._allowed_bots & {str(name).casefold() for name in names if name}:
+                return None
+        writer = user or bot
+        if not writer or writer == "USLACKBOT":
+            return None
+        name = str(profile.get("name") or self._directory.name_at_hand(writer))
+        return Person(person_id(team, writer), name)
+
+    # --- what was changed
+
+    async def _changed(self, event: Event, team: str, us: Identity) -> Turned:
+        """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
+        now: Event = event.get("message") or {}
+        before: Event = event.get("previous_message") or {}
+        if now.get("subtype") == "tombstone":
+            await self._deleted({**event, "deleted_ts": now.get("ts")}, team, us)
+            return NOTHING
+        if now.get("text") == before.get("text") or not now.get("ts"):
+            return NOTHING
+        place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message"}
+        message = self.message({**now, **place}, team, us, edited=True)
+        if message is None:
+            return NOTHING
+        changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
+        edit = f"{_delivery_id(message)}:{changed_at}"
+        first_time = edit not in self._edits
+        self._remember(edit)
+        try:
+            earlier = self.message({**before, **place}, team, us)
+            return await self._ask_again(message, edit, first_time=first_time, earlier=earlier)
+        except FootnoteError:
+            self._edits.pop(edit, None)
+            raise
+
+    async def _ask_again(
+        self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
+    ) -> Turned:
+        """Call off what is under way, once for each edit: the edit that comes again must not call itself off."""
+        thread = str(message.thread)
+        kept = await self._postings.read(thread, message.id)
+        if kept.get("outcome"):
+            return NOTHING
+        asked = earlier is not None and (earlier.mentions_us or earlier.direct)
+        if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
+            await self._postings.request_cancel(thread, message.id, "edited")
+            await self._postings.keep(thread, message.id, {"edit": edit})
+        return await self.put(edit, message)
+
+    def _remember(self, edit: str) -> None:
+        self._edits[edit] = None
+        while len(self._edits) > MOST_EDITS:
+            self._edits.popitem(last=False)
+
+    async def _deleted(self, event: Event, team: str, us: Identity) -> None:
+        before: Event = event.get("previous_message") or {}
+        ts = str(event.get("deleted_ts") or before.get("ts") or "")
+        place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
+        message = self.message({**before, **place}, team, us) if ts else None
+        if message is not None:
+            await self._postings.request_cancel(str(message.thread), message.id, "deleted")
+
+    async def _stopped(self, event: Event, team: str) -> None:
+        """Slack's own stop button names the streams, or only the thread."""
+        root = str(event.get("thread_ts") or "")
+        thread = str(ThreadKey(PLATFORM, team, str(event["channel"]), root))
+        shown = [f"shown:{ts}" for ts in event.get("streaming_message_ts") or []]
+        for subject in shown or ["current"]:
+            kept = await self._postings.read(thread, subject)
+            if "subject" in kept:
+                await self._postings.request_cancel(thread, kept["subject"], "stopped")
+
+
+def person_id(team: str, user: str) -> str:
+    """A person's qualified id."""
+    return f"{PLATFORM}:{team}/{user}"
+
+
+def _delivery_id(message: IncomingMessage) -> str:
+    thread = message.thread
+    return f"{PLATFORM}:{thread.space}:{thread.channel}:{message.id}"
+
+
+def _files(event: Event) -> tuple[FileReference, ...]:
+    found = [one for one in event.get("files") or [] if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
+    return tuple(FileReference(str(one["id"]), str(one.get("name") or ""), int(one.get("size") or 0)) for one in found)

@@ -1,0 +1,148 @@
+"""Socket Mode with a watch on it: a connection that has gone deaf is replaced within a minute.
+
+The SDK's client reconnects by itself in most cases. What it cannot see is a reconnection that hangs, so the time of the
+last sign of life is watched from outside, and a client without one is thrown away as a whole.
+"""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from adapters.slack.api.web_client import Refusal, Web, fatal
+
+PING_SECONDS = 5.0
+DEAF_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
+WATCH_SECONDS = 2.0
+CONNECT_SECONDS = 30.0
+CLOSE_SECONDS = 5.0
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+
+Handle = Callable[[AsyncBaseSocketModeClient, SocketModeRequest], Awaitable[None]]
+log = structlog.get_logger(__name__)
+
+
+class _NoSecrets(logging.Filter):
+    """Keeps tickets and tokens out of what the SDK logs; tracebacks hold addresses, so they go too."""
+
+    _SECRET = re.compile(r"(ticket=|xox[a-z]-|xapp-)[^\s&'\"]+")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, without secrets; but not Bolt's advice on how else it could be set up."""
+        if str(record.msg).startswith(("As `installation_store` or `authorize`", "As you gave `client`")):
+            return False
+        record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
+        record.exc_info = record.exc_text = None
+        return True
+
+
+def quiet_logger() -> logging.Logger:
+    """The logger that the SDK writes to."""
+    logger = logging.getLogger("adapters.slack.sdk")
+    if not logger.filters:
+        logger.addFilter(_NoSecrets())
+        logger.setLevel(logging.WARNING)
+    return logger
+
+
+class SocketModeConnection:
+    """Listens on Socket Mode until it is told to stop."""
+
+    def __init__(self, web: Web, app_token: str, handle: Handle, *, deaf_seconds: float = DEAF_SECONDS) -> None:
+        """``handle`` is given every request and acknowledges it."""
+        self._web = web
+        self._app_token = app_token
+        self._handle = handle
+        self._deaf_seconds = deaf_seconds
+        self._heard_at = 0.0
+        self._greeted = asyncio.Event()
+        self.connected = False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Listen until ``stop`` is set. Raises ConfigurationError when Slack refuses the app token."""
+        failures = 0
+        while not stop.is_set():
+            client = self._client()
+            try:
+                if await self._connect(client):
+                    failures = 0
+                    await self._watch(client, stop)
+                else:
+                    failures += 1
+            finally:
+                self.connected = False
+                await _closed(client)
+            if not stop.is_set():
+                pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await stop.wait()
+
+    def _client(self) -> SocketModeClient:
+        client = SocketModeClient(
+            app_token=self._app_token,
+            web_client=self._web.client,
+            logger=quiet_logger(),
+            ping_interval=PING_SECONDS,
+            on_message_listeners=[self._heard],
+        )
+        client.socket_mode_request_listeners.append(self._handle)
+        return client
+
+    async def _heard(self, _message: Any) -> None:
+        self._heard_at = time.time()
+        self._greeted.set()
+
+    async def _connect(self, client: SocketModeClient) -> bool:
+        """Whether it is connected. Raises ConfigurationError when trying again is of no use."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                self._greeted.clear()
+                client.wss_uri = await client.issue_new_wss_url()
+                await client.connect()  # type: ignore[no-untyped-call]
+                await self._greeted.wait()  # Slack says hello; a connection without one is deaf from the start
+        except SlackApiError as error:
+            data = getattr(error.response, "data", None)
+            word = str(data.get("error", "")) if isinstance(data, dict) else ""
+            if (wrong := fatal(Refusal("apps.connections.open", word))) is not None:
+                raise wrong from None
+            log.warning("socket_refused", reason=word or "no answer")
+            return False
+        except Exception as error:  # noqa: BLE001 - whatever kept it from connecting, it is tried again
+            log.warning("socket_not_connected", reason=type(error).__name__)
+            return False
+        self._heard_at = time.time()
+        self.connected = True
+        log.info("socket_connected")
+        return True
+
+    async def _watch(self, client: SocketModeClient, stop: asyncio.Event) -> None:
+        """Return when it is time to stop, or when there has been no sign of life for too long."""
+        while not stop.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WATCH_SECONDS):
+                    await stop.wait()
+            last = max(self._heard_at, client.last_ping_pong_time or 0.0)
+            if time.time() - last > self._deaf_seconds:
+                log.warning("socket_deaf", seconds=round(time.time() - last))
+                return
+
+
+async def _closed(client: SocketModeClient) -> None:
+    """Close a client, whatever state it is in."""
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await client.close()  # type: ignore[no-untyped-call]
+    except Exception as error:  # noqa: BLE001 - it is thrown away either way
+        log.info("socket_not_closed", reason=type(error).__name__)
+        with suppress(Exception):
+            await client.aiohttp_client_session.close()

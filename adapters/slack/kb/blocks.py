@@ -1,0 +1,171 @@
+"""What ``/kb`` looks like in Slack: replies, a job's card, and the form for adding; pure functions to Block Kit.
+
+Replies are Markdown that names documents and people, so everything is escaped here and only bold and code survive.
+Addresses in them are not made into links (``verbatim``): a document's title may be one. Those of messages are.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.text import escaped, shortened
+from core.model.incoming_events import FileReference
+from core.model.jobs import Job
+from core.service.kb.commands import MOST_FILES
+from core.service.kb.job_text import job_text
+
+FORM = "footnote_kb_add"
+CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confirm", "back", "on", "cancel"))
+CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
+BASE = "footnote_kb_base"  # of the menu whose options are asked for
+MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
+MOST_SECTIONS = 4  # a message fails near 13,200 characters
+CUT = "There is more than a message holds."
+MOST_PAGES = 500
+HERE = "here"
+NAME = 75
+_MESSAGE = re.compile(r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The form for adding as it was sent."""
+
+    files: tuple[FileReference, ...] = ()
+    link: str = ""
+    limit: int = 0
+    here: bool = False
+    base: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was named."""
+        return not (self.files or self.link or self.here)
+
+
+def mrkdwn(text: str) -> str:
+    """Markdown of ours as safe ``mrkdwn``: everything escaped, bold kept, and the way to a message of Slack's own."""
+    return _MESSAGE.sub(r"<\g<0>>", _BOLD.sub(r"*\1*", escaped(text)))
+
+
+def words(text: str) -> str:
+    """Markdown of ours without its bold, for notifications."""
+    return _BOLD.sub(r"\1", text)
+
+
+def paragraphs(text: str) -> list[blocks.Block]:
+    """A reply's text: whole lines, as many sections as it takes."""
+    rows: list[str] = []
+    for line in mrkdwn(text).splitlines():
+        cut = shortened(line, blocks.SECTION)
+        if rows and len(rows[-1]) + len(cut) < blocks.SECTION:
+            rows[-1] = f"{rows[-1]}\n{cut}"
+        else:
+            rows.append(cut)
+    shown = [_verbatim(blocks.section(row)) for row in rows[:MOST_SECTIONS] if row.strip()]
+    return [*shown, blocks.context(CUT)] if len(rows) > MOST_SECTIONS else shown
+
+
+def _verbatim(row: blocks.Block) -> blocks.Block:
+    return row | {"text": row["text"] | {"verbatim": True}}
+
+
+def reply(text: str, buttons: Sequence[blocks.Block] = (), note: str = "") -> list[blocks.Block]:
+    """A reply, its buttons, and a small line."""
+    return sectioned([(text, ())], buttons, note)
+
+
+def sectioned(
+    parts: Sequence[tuple[str, Sequence[blocks.Block]]], buttons: Sequence[blocks.Block] = (), note: str = ""
+) -> list[blocks.Block]:
+    """A reply in parts, some with buttons of their own, then those of the whole, and a small line."""
+    rows: list[blocks.Block] = []
+    for number, (text, own) in enumerate(parts):
+        rows += paragraphs(text) or [blocks.section("…")]
+        rows += _row(f"footnote_kb_{number}", own)
+    rows += _row("footnote_kb", buttons)
+    return [*rows, blocks.context(mrkdwn(note))] if note else rows
+
+
+def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
+    return [{"type": "actions", "block_id": name, "elements": list(buttons)}] if buttons else []
+
+
+def card(job: Job) -> list[blocks.Block]:
+    """A job's card: what it does, how far it is, what failed and why, and a way to end it."""
+    first, *rest = job_text(job).splitlines()
+    rows = [*paragraphs("\n".join([first, *rest[:-1]])), blocks.context(mrkdwn(rest[-1]))]
+    if not job.over and not job.cancelled_by:
+        rows.append(
+            {"type": "actions", "block_id": "footnote_kb_job", "elements": [blocks.button("Cancel", CANCEL, job.id)]}
+        )
+    return rows
+
+
+def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
+    """A card whose job was told to end: without its button."""
+    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(mrkdwn(words))]
+
+
+# --- the form for adding
+
+
+def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str], note: str = "") -> views.View:
+    """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
+    files = {"type": "file_input", "max_files": MOST_FILES}
+    link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}
+    limit = {"type": "number_input", "is_decimal_allowed": False, "min_value": "1", "max_value": str(MOST_PAGES)}
+    rows = [
+        views.field("files", "Files", files, hint=f"Up to {MOST_FILES}."),
+        views.field("link", "A link", link, hint="A page or a sitemap, or a canvas, a file or a thread in Slack."),
+        views.field("limit", "How many at most", limit, hint="Pages below the link, or conversations here."),
+    ]
+    if channel:
+        rows.append(views.checks("here", "This channel", {HERE: "Add its newest conversations"}, ()))
+    if bases:
+        rows.append(_bases(bases, base))
+    if note:
+        rows.append(blocks.context(mrkdwn(note)))
+    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
+
+
+def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
+    """A menu of all bases; of many, one whose lines are asked for as a name is typed."""
+    label = "Knowledge base"
+    if len(bases) >= MOST_SHOWN:
+        menu: dict[str, Any] = {"type": "external_select", "min_query_length": 0}
+        menu |= {"initial_option": views.option(chosen, chosen)} if chosen else {}
+        row = views.field("base", label, menu | {"placeholder": views.plain("Type its name")})
+        row["element"]["action_id"] = BASE
+        return row
+    names = {name: name for name in bases}
+    return views.one("base", label, names, bases[0] if len(bases) == 1 else chosen)
+
+
+def options(names: Sequence[str]) -> list[dict[str, Any]]:
+    """What was found for the words typed into the menu of bases."""
+    return [views.option(name, name) for name in names]
+
+
+def filled(view: Mapping[str, Any]) -> Filled:
+    """The form as it was sent. What a client sends is data: bounded here, judged by the desk."""
+    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
+
+    def state(name: str) -> Mapping[str, Any]:
+        return next(iter((values.get(name) or {}).values()), None) or {}
+
+    limit = str(state("limit").get("value") or "")
+    files = [one for one in state("files").get("files") or [] if isinstance(one, dict) and one.get("id")]
+    return Filled(
+        files=tuple(
+            FileReference(str(one["id"]), str(one.get("name") or one["id"]), int(one.get("size") or 0))
+            for one in files[:MOST_FILES]
+        ),
+        link=str(state("link").get("value") or "").strip().strip("<>"),
+        limit=min(int(limit), MOST_PAGES) if limit.isdecimal() else 0,
+        here=any(one.get("value") == HERE for one in state("here").get("selected_options") or []),
+        base=str((state("base").get("selected_option") or {}).get("value") or ""),
+    )

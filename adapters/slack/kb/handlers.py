@@ -1,0 +1,384 @@
+"""Knowledge from Slack: ``/kb`` in words, as a form and by buttons, *Add to knowledge base*, and corrections.
+
+Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
+what a button or a form stands for is kept by us (``OneTimeActions``) and never read out of it. What the knowledge desk needs of
+Slack (files, conversations, a job's card) is lent by ``capabilities``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.files import Files, SlackFile, file_in
+from adapters.slack.api.web_client import Refusal
+from adapters.slack.api.workspace import SlackWorkspace
+from adapters.slack.inbound.button_press import Body, Press, who_sent
+from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.event_listener import PLATFORM, person_id
+from adapters.slack.inbound.one_time_actions import OneTimeActions, Taken
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.command_parser import KB, parsed
+from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
+from adapters.slack.outbound import blocks, views
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
+from core.model.incoming_events import Permissions
+from core.model.json_codec import from_json, to_json
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
+from core.service.kb.job_text import job_text, job_title
+
+LARGEST = 25 * 2**20  # bytes of one file
+EXPIRED = "That button is too old. Give the command again."
+FORM_EXPIRED = "This form is too old. Close it, and give the command again."
+NOTHING = "Attach a file, give a link, or choose this channel."
+NO_LINK = "That is no link. One begins with https:// or http://."
+NOT_KNOWN = "I do not know that you may read that."
+FOR_READERS = f"`{KB} list` shows what I know, `{KB} show NAME` one document. Adding is for admins."
+ON_THE_CARD = "Our direct message shows how far it is."
+APPROVE = f"`{KB} approve ID --kb NAME` adds one to another knowledge base."
+IN_WORDS = "I cannot write to you directly, so `{command} {job}` tells how far it is."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
+
+    text: str
+    blocks: list[blocks.Block]
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What became of a form: errors by field, else what was accepted and has to be told."""
+
+    errors: Mapping[str, str] = field(default_factory=dict)
+    replies: tuple[KbReply, ...] = ()
+    place: ThreadKey | None = None
+
+
+class SlackKnowledge:
+    """What Slack adds to the desk."""
+
+    def __init__(self, workplace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+        """Ask this desk, as people of this workspace."""
+        self._workplace = workplace
+        self._kb = kb
+        self._files = Files(workplace.web)
+        self._transcripts = Transcripts(workplace.web, workplace.directory)
+        self.cards = JobCards(workplace)
+        self.offers = OneTimeActions(workplace.postings)
+
+    def capabilities(self) -> PlatformCapabilities:
+        """What whoever works on jobs needs of Slack."""
+        return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
+
+    async def download(self, reference: str) -> tuple[str, bytes]:
+        """A file by its id. Raises FetchRefused, DocumentRejected, PlatformUnavailable."""
+        return await self._files.fetch(reference, LARGEST)
+
+    # --- in words
+
+    async def command(self, given: Given) -> Shown | None:
+        """Do what ``/kb …`` says; what to show, or None when a form opened."""
+        caller = await self._caller(given.place, given.user)
+        if not given.words:
+            return await self._form(given, caller, "") if caller.permissions.is_admin else said(FOR_READERS)
+        in_channel = not given.channel.startswith("D")
+        command = parsed(given.words, given.channel if in_channel else "")
+        if isinstance(command, str):
+            return said("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
+        if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
+            if not command.target and not command.channel:
+                return await self._form(given, caller, command.base)
+            try:
+                command = await self._resolved(command, given.channel, caller)
+            except FootnoteError as error:
+                return said(str(error))
+        return await self._shown(await self._kb.handle(command, caller), command, caller)
+
+    async def _resolved(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
+        """With what a Slack link leads to, and the channel by its name. Raises FetchRefused, PlatformUnavailable."""
+        if command.channel:
+            return replace(command, target=await self._channel_name(command.channel))
+        channel, root = thread_in(command.target)
+        if channel:
+            if channel != place and not await self._is_public(channel):
+                raise await self._not_known(channel, caller)
+            return replace(command, target="", conversation=conversation_reference(channel, root))
+        file_id = file_in(command.target)
+        if not file_id:
+            return command
+        file = await self._readable(file_id, place, caller)
+        return replace(command, target="", files=(*command.files, file.reference))
+
+    async def _readable(self, file_id: str, place: str, caller: Caller) -> SlackFile:
+        file = await self._files.about(file_id)
+        if not file.readable_by(_user(caller), place):
+            raise await self._not_known(file_id, caller)
+        return file
+
+    async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
+        """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
+        await self._workplace.controls.refuse(caller.person, "kb ingest", what)
+        return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
+
+    async def _is_public(self, channel: str) -> bool:
+        """Whether everybody of the workspace may read there."""
+        try:
+            room = await self._workplace.directory.room(channel)
+        except Refusal:
+            return False
+        return not (room.private or room.direct)
+
+    async def _channel_name(self, channel: str) -> str:
+        try:
+            name = (await self._workplace.directory.room(channel)).name
+        except (Refusal, PlatformUnavailable):
+            name = ""
+        return f"#{name}" if name else ""
+
+    # --- as a form
+
+    async def _form(self, given: Given, caller: Caller, base: str) -> Shown | None:
+        """Open the form for adding; what to say when Slack does not."""
+        names = await self._kb.complete("", caller)
+        meant = await self._kb.complete(base, caller) if base else ()
+        chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
+        offer = await self.offers.make(caller.person.id, {"channel": given.channel})
+        in_channel = not given.channel.startswith("D")
+        note = await self._kb.waiting(caller)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
+        try:
+            await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("view_not_opened", reason=str(error))
+            why = f" ({error.error})" if isinstance(error, Refusal) else ""
+            return said(f"Slack did not open the form{why}. Please try again.")
+        return None
+
+    async def names(self, body: Body) -> list[dict[str, Any]]:
+        """The bases whose names begin with what is typed into the form's menu."""
+        (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
+        kept = await self.offers.read(form, person_id(team, user))
+        if not kept:
+            return []
+        caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
+        return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
+
+    async def submitted(self, body: Body) -> Filed:
+        """Accept what the form brings, once; from then on it is kept."""
+        (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
+        kept = await self.offers.read(form, person_id(team, user))
+        if not kept:
+            return Filed({"link": FORM_EXPIRED})
+        place = ThreadKey(PLATFORM, team, kept["channel"], "")
+        filled = kb_blocks.filled(body["view"])
+        if wrong := _wrong(filled):
+            return Filed({"link": wrong})
+        caller = await self._caller(place, user)
+        try:
+            commands = await self._commands(filled, kept["channel"], caller)
+        except FootnoteError as error:
+            return Filed({"link": str(error)})
+        taken = await self.offers.take(form, caller.person.id)
+        if taken is not Taken.NOW:
+            return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
+        return await self._accepted(form, commands, caller)
+
+    async def _accepted(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
+        replies: list[KbReply] = []
+        for name, command in commands.items():
+            reply = await self._kb.handle(command, caller)
+            if not reply.ok and not replies:
+                await self.offers.again(form, caller.person.id)
+                return Filed({name: reply.text})
+            replies.append(reply)
+        await self.offers.done(form, caller.person.id)
+        return Filed(replies=tuple(replies), place=caller.thread)
+
+    async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
+        """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
+        made: dict[str, KbCommand] = {}
+        ingest = KbCommand(KbVerb.INGEST, filled.base)
+        if filled.files:
+            made["files"] = replace(ingest, files=filled.files)
+        if filled.link:
+            linked = replace(ingest, target=filled.link, limit=filled.limit)
+            made["link"] = await self._resolved(linked, place, caller) if caller.permissions.is_admin else linked
+        if filled.here:
+            made["here"] = replace(ingest, target=await self._channel_name(place), channel=place, limit=filled.limit)
+        return made
+
+    async def reopen(self, body: Body) -> None:
+        """It took too long: the form may be sent once more."""
+        if form := views.kept_in(body["view"]).get("form", ""):
+            await self.offers.again(form, person_id(*who_sent(body)))
+
+    async def follow(self, filed: Filed, user: str) -> None:
+        """Tell what was accepted: a card for each job, and a word where the form was opened."""
+        if filed.place is not None and filed.replies:
+            jobs = [job for reply in filed.replies for job in (reply.job, *reply.more) if job is not None]
+            text = "\n".join(reply.text for reply in filed.replies)
+            reply = KbReply(text, job=jobs[0] if jobs else None, more=tuple(jobs[1:]))
+            await self.tell(reply, filed.place, user)
+
+    # --- by buttons
+
+    async def pressed(self, press: Press) -> Shown | None:
+        """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
+        kept = await self.offers.read(press.value, press.person)
+        if "command" not in kept:  # too old, or the value was never ours to give to this person
+            await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
+            return said(EXPIRED)
+        once = press.action == kb_blocks.CONFIRM or "once" in kept
+        if once:
+            match await self.offers.take(press.value, press.person):
+                case Taken.GONE:
+                    return said(EXPIRED)
+                case Taken.EARLIER:
+                    return None
+                case Taken.NOW:
+                    pass
+        command: KbCommand = from_json(KbCommand, kept["command"])
+        caller = await self._caller(press.place, press.user)
+        shown = await self._shown(await self._kb.handle(command, caller), command, caller)
+        if once:
+            await self.offers.done(press.value, press.person)
+        return shown
+
+    async def proposals(self, team: str, user: str) -> list[blocks.Block]:
+        """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
+        reply = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
+        if not reply.choices:
+            return []
+        parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
+        more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
+        return kb_blocks.sectioned(parts, note=f"More: `{more}`" if more else "")
+
+    async def cancel(self, press: Press) -> None:
+        """End the job of a card."""
+        caller = await self._caller(press.place, press.user)
+        reply = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
+        if reply.ok:
+            await self.cards.cancelling(press.value, press.person, reply.text)
+        else:
+            await self._workplace.whisper(press.thread, press.user, reply.text)
+
+    # --- proposals and corrections
+
+    async def propose(self, thread: ThreadKey, person: Person) -> str:
+        """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
+        user = person.id.rsplit("/", 1)[-1]
+        conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
+        reply = await self._kb.propose(conversation, await self._caller(thread, user))
+        return await self._in_words(reply)
+
+    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbReply:
+        """Propose the right answer to the question of this answer, which stands at ``shown``."""
+        caller = await self._caller(thread, user)
+        place = {"channel": thread.channel, "message_ts": shown or thread.thread}
+        try:
+            turn = await self._workplace.controls.turn(thread, trace_id, caller.audience)
+        except FootnoteError as error:
+            return KbReply(str(error), ok=False)
+        try:
+            link = await self._workplace.web.patiently("chat.getPermalink", **place)
+        except Refusal:
+            link = {}
+        return await self._kb.correct(turn.question, answer, str(link.get("permalink") or "") or None, caller)
+
+    async def tell(self, reply: KbReply, thread: ThreadKey, user: str) -> None:
+        """Show a reply that nobody waits for: where the person is, or else in the direct message."""
+        words = await self._in_words(reply)
+        plain = kb_blocks.words(words)
+        if await self._workplace.whisper(thread, user, plain, kb_blocks.reply(words)):
+            return
+        try:
+            direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
+            await self._workplace.say(direct, plain, kb_blocks.reply(words))
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("not_told", reason=str(error))
+
+    # --- within
+
+    async def _caller(self, thread: ThreadKey, user: str) -> Caller:
+        work = self._workplace
+        principals = await work.principals(thread.space, user)
+        rights = Permissions(await work.is_admin(user), principals)
+        person = await work.person(thread.space, user)
+        reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
+        return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
+
+    async def _shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
+        """A reply with its buttons; of a job, its card in the direct message."""
+        parts = await self._parts(reply, caller)
+        text = "\n".join(part for part, _ in parts)
+        if reply.job is not None and not reply.choices:
+            return said(text)
+        person = caller.person.id
+        row: list[blocks.Block] = []
+        if reply.confirm is not None:
+            offer = await self.offers.make(person, {"command": to_json(reply.confirm)})
+            row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
+        neighbours: Sequence[tuple[int, str, str]] = (
+            (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
+            (reply.page + 1, "Next page", kb_blocks.PAGE_ON),
+        )
+        turning = reply.turning or command
+        for page, label, action in neighbours:
+            if reply.pages > 1 and 1 <= page <= reply.pages:
+                offer = await self.offers.make(person, {"command": to_json(replace(turning, page=page))})
+                row.append(blocks.button(label, action, offer))
+        decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
+        note = APPROVE if decidable else ""
+        return Shown(kb_blocks.words(text), kb_blocks.sectioned(parts, row, note), parts[0][0])
+
+    async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
+        """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
+        parts: list[tuple[str, list[blocks.Block]]] = []
+        for number, section in enumerate(reply.sections()):
+            first = await self._in_words(replace(reply, text=section.text)) if not number else section.text
+            parts.append((first, [await self._button(option, len(parts), caller) for option in section.options]))
+        return parts
+
+    async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
+        values = {"command": to_json(option.command)} | ({"once": "yes"} if option.once else {})
+        offer = await self.offers.make(caller.person.id, values)
+        return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
+
+    async def _in_words(self, reply: KbReply) -> str:
+        """A reply's text; of jobs, what each does in one line, with their cards posted and where they are."""
+        lines, where = reply.text, ""
+        for job in (reply.job, *reply.more):
+            if job is not None:
+                lines = lines.replace(job_text(job), f"**{job_title(job)}**")
+                posted = await self.cards.post(job)
+                where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
+        if not where:
+            return reply.text
+        once = dict.fromkeys(reversed(f"{lines}\n{where}".strip().splitlines()))  # what holds for all stands last
+        return "\n".join(reversed(once))
+
+
+def said(text: str) -> Shown:
+    """Words alone."""
+    return Shown(kb_blocks.words(text), kb_blocks.reply(text), text)
+
+
+def _wrong(filled: kb_blocks.Filled) -> str:
+    """Why a form cannot be sent as it is; empty when it can."""
+    if filled.empty:
+        return NOTHING
+    return NO_LINK if filled.link and not filled.link.startswith(("http://", "https://")) else ""
+
+
+def _user(caller: Caller) -> str:
+    return caller.person.id.rsplit("/", 1)[-1]

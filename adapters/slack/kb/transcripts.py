@@ -1,0 +1,171 @@
+"""What was said in Slack, as documents: a thread, and the newest conversations of a channel.
+
+A thread is a conversation. What was said in a channel outside threads is one conversation for each day (UTC), so that
+the same words always make the same document. Our own messages and those of other bots are left out: an answer quotes
+documents that may be for fewer people than the conversation is.
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.inbound.event_listener import PLATFORM
+from adapters.slack.outbound.text import heard
+from core.ingestion.transcripts import MOST_MESSAGES, Conversation, Said
+from core.model.errors import NotFound
+
+PAGE = 200
+MOST_PAGES = 50  # of one channel: 10,000 messages
+SAID = {None, "file_share", "thread_broadcast"}
+TITLE = 80
+_PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
+
+_LINK = re.compile(
+    r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/(?P<channel>[CDG][A-Z0-9]+)"
+    r"/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
+)
+
+Message = Mapping[str, Any]
+
+
+def thread_in(link: str) -> tuple[str, str]:
+    """(channel, root) of the thread that a link to a message leads to; empty when it leads elsewhere."""
+    found = _LINK.match(link)
+    return (found["channel"], found["root"] or f"{found['s']}.{found['us']}") if found else ("", "")
+
+
+def conversation_reference(channel: str, root: str) -> str:
+    """How a job names a thread."""
+    return f"{channel}/{root}"
+
+
+class Transcripts:
+    """Reads what the bot may read."""
+
+    def __init__(self, web: Web, directory: Directory) -> None:
+        """Names come from this directory."""
+        self._web = web
+        self._directory = directory
+
+    async def conversation(self, reference: str) -> Conversation:
+        """One thread. Raises NotFound when there is nothing of people's in it (any more), PlatformUnavailable."""
+        channel, _, root = reference.partition("/")
+        said: list[Said] = []
+        async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
+            said += await self._said(message)
+            if len(said) >= MOST_MESSAGES:
+                break
+        if not said:
+            raise NotFound("There is nothing in that thread to keep.")
+        return await self._made(channel, root, _title(said[0].text), said, root)
+
+    async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """The newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
+        day = ""
+        of_the_day: list[Message] = []
+        left = limit
+        async for message in self._pages("conversations.history", {"channel": channel}, PAGE * MOST_PAGES):
+            if left <= 0:
+                return
+            if message.get("subtype") == "thread_broadcast":
+                continue  # it stands in its thread
+            if day and _day(message) != day:
+                if (made := await self._of_day(channel, day, of_the_day)) is not None:
+                    left -= 1
+                    yield made
+                of_the_day = []
+            day = _day(message)
+            if not message.get("reply_count"):
+                of_the_day.append(message)
+            elif left > 0 and (thread := await self._if_any(channel, str(message["ts"]))) is not None:
+                left -= 1
+                yield thread
+        if left > 0 and (made := await self._of_day(channel, day, of_the_day)) is not None:
+            yield made
+
+    async def _if_any(self, channel: str, root: str) -> Conversation | None:
+        try:
+            return await self.conversation(conversation_reference(channel, root))
+        except NotFound:
+            return None
+
+    async def _of_day(self, channel: str, day: str, messages: list[Message]) -> Conversation | None:
+        """What was said outside threads on one day, oldest first; None when nobody said anything."""
+        said = [one for message in reversed(messages) for one in await self._said(message)]
+        if not said:
+            return None
+        name = (await self._directory.room(channel)).name or "a conversation"
+        when = said[0].at
+        title = f"#{name}, {when.day} {when:%B %Y}"
+        return await self._made(channel, day, title, said, str(messages[-1]["ts"]))
+
+    async def _made(self, channel: str, key: str, title: str, said: list[Said], ts: str) -> Conversation:
+        us = await self._directory.identity()
+        try:
+            link = await self._web.patiently("chat.getPermalink", channel=channel, message_ts=ts)
+        except Refusal:  # a first message that was deleted has none; what was said is kept all the same
+            link = {}
+        source = f"{PLATFORM}/{us.team}/{channel}/{key}"
+        return Conversation(source, title, tuple(said), str(link.get("permalink") or "") or None)
+
+    async def _said(self, message: Message) -> list[Said]:
+        """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
+        us = await self._directory.identity()
+        user = str(message.get("user") or "")
+        if message.get("subtype") not in SAID or message.get("bot_id") or user in {"", us.user, "USLACKBOT"}:
+            return []
+        written = str(message.get("text") or "")
+        for called in dict.fromkeys(_PERSON.findall(written)):
+            if called != us.user:
+                written = written.replace(f"<@{called}>", f"<@{called}|{await self._directory.name(called)}>")
+        text = heard(written, us.user).strip()
+        if not text:
+            return []
+        return [Said(await self._directory.name(user), _at(message), text)]
+
+    async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
+        """Message after message, page after page, at most so many. Raises NotFound, PlatformUnavailable."""
+        cursor: str | None = None
+        seen = 0
+        while seen < most:
+            try:
+                answer = await self._web.patiently(method, cursor=cursor, limit=PAGE, **place)
+            except Refusal as refusal:
+                raise _unreadable(refusal) from None
+            for message in answer.get("messages") or []:
+                seen += 1
+                yield message
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                return
+
+
+def _at(message: Message) -> datetime:
+    return datetime.fromtimestamp(float(message["ts"]), UTC)
+
+
+def _day(message: Message) -> str:
+    return f"{_at(message):%Y-%m-%d}"
+
+
+def _title(text: str) -> str:
+    return " ".join(text.splitlines()[0].split())[:TITLE]
+
+
+def _unreadable(refusal: Refusal) -> NotFound:
+    match refusal.error:
+        case "not_in_channel" | "channel_not_found":
+            return NotFound("I am not in that conversation, so I cannot read it.", remedy="Invite me there.")
+        case "thread_not_found":
+            return NotFound("That conversation is not there any more.")
+        case "missing_scope":
+            return NotFound(
+                "I may not read what was said there: a scope is missing (channels:history, groups:history, "
+                "im:history or mpim:history).",
+                remedy="An admin adds it with the app's manifest and installs the app again.",
+            )
+        case other:
+            return NotFound(f"Slack does not show me that conversation ({other}).")

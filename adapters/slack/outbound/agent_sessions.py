@@ -1,0 +1,50 @@
+"""The state of agent sessions: best effort, and never in an answer's way."""
+
+import time
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.outbound.text import escaped, shortened
+from core.model.conversation import ThreadKey
+from core.model.errors import PlatformUnavailable
+
+ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
+NO_AGENT = {"not_authorized", "not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
+TITLE = 150
+
+log = structlog.get_logger(__name__)
+
+
+class Sessions:
+    """Sets statuses and titles where the app is an agent."""
+
+    def __init__(self, web: Web) -> None:
+        """Through this Web API."""
+        self._web = web
+        self._refused_until = 0.0
+
+    @property
+    def available(self) -> bool:
+        """Whether the app is an agent, as far as is known."""
+        return time.monotonic() >= self._refused_until
+
+    async def show(self, thread: ThreadKey, status: str, title: str = "") -> None:
+        """Set the status of a thread's session, and its title on the first call."""
+        if not self.available:
+            return
+        named = shortened(escaped(" ".join(title.split())), TITLE) or None
+        try:
+            await self._web.eagerly(
+                "agents.sessions.setStatus",
+                channel_id=thread.channel,
+                thread_ts=thread.thread,
+                status=status,
+                title=named,
+            )
+        except Refusal as refusal:
+            if refusal.error in NO_AGENT:
+                self._refused_until = time.monotonic() + ASK_AGAIN_SECONDS
+            log.debug("session_status_refused", reason=refusal.error)
+        except PlatformUnavailable as error:
+            log.debug("session_status_lost", reason=str(error))

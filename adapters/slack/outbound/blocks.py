@@ -1,0 +1,218 @@
+"""What messages look like: pure functions from answers, checkpoints and steps to Block Kit.
+
+Limits are Slack's: 50 blocks a message, 3,000 characters a section, 12,000 of ``markdown`` and about 13,200 in total.
+https://docs.slack.dev/reference/block-kit/blocks
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from adapters.slack.outbound.sanitizer import Permitted, permit, permit_as_shown
+from adapters.slack.outbound.sanitizer import markdown as sanitized
+from adapters.slack.outbound.text import escaped, link, safe_markdown, shortened
+from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step, StepState
+from core.service.text_splitting import split_markdown
+
+Block = dict[str, Any]
+
+PART = 8_500  # characters of escaped Markdown in one message: leaves room for the sources below the last part
+SECTION = 2_900
+FALLBACK = 2_900  # characters of the text that notifications and screen readers take
+TASK = 250
+MOST_SOURCES = 12
+BUTTON = 75
+
+STOP, CHOOSE, QUOTES, FEEDBACK, HANDOFF, SHARE = (
+    f"footnote_{name}" for name in ("stop", "choose", "quotes", "feedback", "handoff", "share")
+)
+HELPFUL, UNHELPFUL = "up", "down"
+
+
+def context(text: str) -> Block:
+    """A small grey line; ``text`` is safe ``mrkdwn``."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": shortened(text, 1_900)}]}
+
+
+def section(text: str) -> Block:
+    """A paragraph of safe ``mrkdwn``."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(text, SECTION)}}
+
+
+def plain(text: str) -> Block:
+    """A paragraph exactly as it is, without any markup."""
+    return {"type": "section", "text": {"type": "plain_text", "text": text[:SECTION] or " ", "emoji": False}}
+
+
+def markdown(text: str) -> Block:
+    """A paragraph of safe Markdown."""
+    return {"type": "markdown", "text": text}
+
+
+def button(label: str, action: str, value: str, *, style: str = "") -> Block:
+    """A button. ``value`` is an id, never state."""
+    shown = label if len(label) <= BUTTON else label[: BUTTON - 1].rstrip() + "…"
+    made: Block = {"type": "button", "action_id": action, "value": value}
+    made["text"] = {"type": "plain_text", "text": shown, "emoji": False}
+    return made | ({"style": style} if style else {})
+
+
+def links_of(answer: Answer) -> frozenset[str]:
+    """The only links that this answer's text may carry."""
+    return frozenset(source.url for source in (*answer.citations, *answer.nearest) if source.url)
+
+
+# --- while it is being made
+
+
+def working(steps: Iterable[Step], text: str, notices: Sequence[str], stop_value: str) -> list[Block]:
+    """The placeholder: the timeline, what is written so far, and a way to stop. ``text`` is safe Markdown."""
+    lines = [_line(step) for step in steps][-8:] or ["Looking…"]
+    shown = [context("\n".join(lines))]
+    shown += [markdown(text)] if text.strip() else []
+    shown += [context(escaped(notice)) for notice in notices[-3:]]
+    return [*shown, stop_row(stop_value)]
+
+
+def stop_row(value: str) -> Block:
+    """The *Stop* button."""
+    return {"type": "actions", "block_id": "footnote_stopping", "elements": [button("Stop", STOP, value)]}
+
+
+def task(step: Step) -> dict[str, Any]:
+    """A step as a task of a stream."""
+    status = "in_progress" if step.state is StepState.RUNNING else "complete"
+    made = {"type": "task_update", "id": step.id, "title": _task_text(step.title), "status": status}
+    return made | ({"output": _task_text(step.detail)} if step.detail else {})
+
+
+def _task_text(text: str) -> str:
+    return shortened(escaped(shortened(text, TASK // 2)), TASK)
+
+
+def _line(step: Step) -> str:
+    mark = "▸" if step.state is StepState.RUNNING else "✓"
+    detail = f" — {escaped(step.detail)}" if step.detail else ""
+    return shortened(f"{mark} {escaped(step.title)}{detail}", 220)
+
+
+# --- when it is done
+
+
+def answer_part(text: str, answer: Answer) -> Block:
+    """A part of an answer's text, in which the answer's sources may be links."""
+    return permit(markdown(text), links=tuple(links_of(answer)))
+
+
+def has_links(text: str, answer: Answer) -> bool:
+    """Whether this part of an answer has a link in it; a stream shows none."""
+    return sanitized(text, Permitted(links_of(answer))) != sanitized(text, Permitted())
+
+
+def answer_parts(answer: Answer) -> tuple[str, ...]:
+    """The answer's text, safe and split, a piece for each message."""
+    return split_markdown(safe_markdown(answer.text, links_of(answer)), PART)
+
+
+def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
+    """What stands below an answer: its sources, what should be known, buttons, and what it took."""
+    rows = sources(answer.citations)
+    rows += [context(escaped(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
+    rows += _buttons(answer, trace_id, handoff=handoff, private=private)
+    return [*rows, context(cost(answer, trace_id))]
+
+
+def sources(citations: Sequence[Citation]) -> list[Block]:
+    """The numbered sources: title, section or page, date, link."""
+    lines = [source_line(one) for one in citations[:MOST_SOURCES]]
+    if len(citations) > MOST_SOURCES:
+        lines.append(f"… and {len(citations) - MOST_SOURCES} more: *Show quotes* has them all.")
+    rows: list[Block] = []
+    for line in lines:
+        last = rows[-1]["text"]["text"] if rows else ""
+        if rows and len(last) + len(line) < SECTION - 1:
+            rows[-1]["text"]["text"] = f"{last}\n{line}"
+        else:
+            rows.append(section(line))
+    return [permit(row, links=[one.url for one in citations]) for row in rows]
+
+
+def source_line(source: Citation) -> str:
+    """One source in safe ``mrkdwn``."""
+    title = shortened(source.title or source.document, 120)
+    where = f" · {escaped(shortened(source.locator, 160))}" if source.locator else ""
+    dated = f" · {escaped(source.dated)}" if source.dated else ""
+    named = f"*{link(source.url, title)}*" if source.url else f"*{escaped(title)}*"
+    path = "" if source.url or source.document == source.title else f" · {escaped(shortened(source.document, 120))}"
+    return f"[{source.n}] {named}{where}{dated}{path}"
+
+
+def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
+    row: list[Block] = []
+    if answer.citations:
+        row.append(button("Show quotes", QUOTES, trace_id))
+    if private:
+        row.append(button("Share with channel", SHARE, trace_id))
+    if handoff and answer.outcome is not Outcome.CLARIFIED:
+        row.append(button("Ask a person", HANDOFF, trace_id))
+    rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
+    return [*rows, feedback(trace_id)] if answer.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED} else rows
+
+
+def feedback(trace_id: str) -> Block:
+    """👍 and 👎."""
+
+    def side(text: str, word: str) -> Block:
+        return {"text": {"type": "plain_text", "text": text, "emoji": True}, "value": f"{word} {trace_id}"}
+
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": FEEDBACK,
+        "positive_button": side("👍", HELPFUL) | {"accessibility_label": "This helped"},
+        "negative_button": side("👎", UNHELPFUL) | {"accessibility_label": "This did not help"},
+    }
+    return {"type": "context_actions", "block_id": "footnote_feedback", "elements": [buttons]}
+
+
+def cost(answer: Answer, trace_id: str) -> str:
+    """What it took, in one line."""
+    spent = answer.spent
+    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
+    if spent.calls:
+        parts.append(f"{spent.calls} model calls, {spent.tokens:,} tokens")
+    if answer.verdict is not None and answer.outcome is Outcome.ANSWERED and answer.verdict.claims:
+        held = sum(claim.support is Support.SUPPORTED for claim in answer.verdict.claims)
+        parts.append(f"{held} of {len(answer.verdict.claims)} sentences checked")
+    return " · ".join([*parts, f"trace {trace_id}"])
+
+
+# --- checkpoints
+
+
+def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
+    """A checkpoint: what was found, what is missing, and the choices."""
+    rows = [answer_part(shortened(safe_markdown(checkpoint.message, links_of(answer)), 4_000), answer)]
+    if answer.citations:
+        rows += sources(answer.citations)
+    elif checkpoint.found:
+        found = "\n".join(f"• {escaped(shortened(title, 160))}" for title in checkpoint.found[:5])
+        rows.append(context(f"Found so far:\n{found}"))
+    rows += [context(escaped(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
+    buttons = [
+        button(choice.label, f"{CHOOSE}_{number}", f"{checkpoint.id} {choice.id}", style="" if number else "primary")
+        for number, choice in enumerate(checkpoint.choices[:25])
+    ]
+    quotes = [button("Show quotes", QUOTES, trace_id)] if answer.citations else []
+    return [*rows, {"type": "actions", "block_id": "footnote_choices", "elements": [*buttons, *quotes][:25]}]
+
+
+def settled_card(blocks: Sequence[Block], what: str) -> list[Block]:
+    """The card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
+    kept = permit_as_shown([block for block in blocks if block.get("type") != "actions"])
+    return [*kept, context(what)]
+
+
+def fallback(text: str) -> str:
+    """The text beside blocks, for notifications: safe, short, never empty."""
+    return shortened(escaped(text.strip()) or "…", FALLBACK)

@@ -1,0 +1,285 @@
+"""The one way out to Slack: what a call would show is made safe after all rendering, whoever rendered it.
+
+``CallSanitizer`` stands inside ``Web``, through which every call and every answer to a command goes; ``acknowledge``
+stands before what Bolt acknowledges with. Nothing in a payload can be clicked, and nobody is called, but for what the
+object that carries the text permits: a renderer that means a link says so beside the text, as data (``permit``), never
+inside it.
+
+What Slack makes active, object by object:
+
+- ``mrkdwn``: ``<address|label>``, ``<@U…>``, ``<#C…>``, ``<!…>``; without ``verbatim`` also addresses, names of
+  channels and some mentions that merely stand there, so it is always set.
+  https://docs.slack.dev/reference/block-kit/composition-objects/text-object
+- ``text`` of a message (notifications) is ``mrkdwn`` that knows no ``verbatim``; addresses are found by the server,
+  also without a scheme. https://docs.slack.dev/messaging/formatting-message-text#automatic-parsing
+- ``markdown`` blocks, ``markdown_text`` and tasks of a stream: CommonMark with what the server finds, in code as well.
+  https://docs.slack.dev/reference/block-kit/blocks/markdown-block
+- ``plain_text``: nothing; schemes are defanged all the same.
+- ``url``, ``image_url`` and the like of elements, and ``link``, ``user``, ``broadcast`` elements of rich text.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.model.plain_text import JOINER, defang_domains, defang_schemes, remove_controls
+
+MOST_MRKDWN = 3_000
+MOST_MARKDOWN = 12_000
+_PERMITTED = "permitted"  # beside a text: what may be active in it, and in what is below it; never sent
+_LINKS, _GROUP = "links", "group"
+_ADDRESSES = {"url", "image_url", "icon_url", "thumb_url", "title_url", "title_link", "from_url", "author_link"}
+_SHOWN = {"text", "markdown_text", "title", "details", "output", "message", "alt_text", "accessibility_label", "hint"}
+_OPAQUE = {"metadata", "private_metadata", "value", "address"}  # ours alone, never shown
+_APPENDING = {"chat.appendStream", "chat.stopStream"}
+_MOST_STREAMS = 5_000  # whose last character is remembered; of another, the worst is assumed
+_ENTITY = re.compile(r"<([^<>\n]*)>")
+_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt);)")
+_CALL = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
+_MARKDOWN_LINK = re.compile(
+    r"(?<![\\!])\[([^\[\]\n]{0,300})\]\((https?://[^\s()<>]{1,2000})\)|(?<![\w/:.\[(<\"'`|=])(https?://[^\s<>]+)"
+)
+_CLOSING = ".,;:!?)\"'*_~`"
+_CITED = re.compile(r"\[\d{1,4}\]\Z")
+_NOT_IN_A_LINK = set('()<>[]\\"`')
+_ADDRESS = re.compile(r"[:/\\]{1}/|\bwww\.|\w\.[^\W\d_]{2,}")
+
+Payload = dict[str, Any]
+
+
+class Permitted:
+    """What may be active in a text: these links, this user group, and the way to messages of the own workspace."""
+
+    def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
+        """``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
+        self.links = links
+        self.group = group
+        self.workspace = urlsplit(workspace).netloc
+
+    def also(self, given: Mapping[str, Any]) -> "Permitted":
+        """This, and what is permitted beside a text."""
+        more = Permitted(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
+        more.workspace = self.workspace
+        return more
+
+    def link(self, url: str) -> bool:
+        """Whether exactly this address may be a link."""
+        return url in self.links or self._is_own_message(url)
+
+    def _is_own_message(self, url: str) -> bool:
+        own = re.escape(self.workspace)
+        return bool(own and re.fullmatch(rf"https://{own}/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&-]*)?", url))
+
+
+NOTHING = Permitted()
+
+
+def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "") -> Payload:
+    """The block, in which exactly these addresses may be links and this user group may be called."""
+    given = {_LINKS: sorted({link for link in links if link})} | ({_GROUP: group} if group else {})
+    return block | {_PERMITTED: given}
+
+
+def permit_as_shown(shown: Sequence[Payload]) -> list[Payload]:
+    """Blocks of a message of ours as Slack hands them back, with the links that they were let out with."""
+    return [permit(block, links=list(_links_in(block))) for block in shown]
+
+
+def _links_in(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        own = [str(value["url"])] if value.get("type") == "link" and "url" in value else []
+        text = value.get("text") if value.get("type") == "mrkdwn" else ""
+        own += [unescape(found.partition("|")[0]) for found in _ENTITY.findall(str(text or ""))]
+        return own + [link for one in value.values() for link in _links_in(one)]
+    return [link for one in value for link in _links_in(one)] if isinstance(value, list) else []
+
+
+# --- the ways out
+
+
+class CallSanitizer:
+    """Sanitizes the calls of one workspace; knows how each stream ends so far, so that no two pieces make a link."""
+
+    def __init__(self) -> None:
+        """Before the workspace's own address is known, no message of Slack's own is a link."""
+        self.workspace = ""
+        self._endings: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
+        """The arguments as they may leave."""
+        safe: Payload = _object(arguments, Permitted(workspace=self.workspace))
+        if method == "chat.postMessage":
+            safe |= {"unfurl_links": False, "unfurl_media": False}
+        if method in _APPENDING:
+            self._mend_seams(safe)
+        return safe
+
+    def message(self, fields: Mapping[str, Any]) -> Payload:
+        """A message that answers a command or a press through the address that Slack gave for it."""
+        return _object(fields, Permitted(workspace=self.workspace))
+
+    def started(self, channel: str, ts: str) -> None:
+        """A stream has begun, with no text in it."""
+        self._remember(channel, ts, " ")
+
+    def _mend_seams(self, call: Payload) -> None:
+        """Each text of a stream begins so that it completes nothing that the text before it began."""
+        channel, ts = str(call.get("channel")), str(call.get("ts"))
+        before = self._endings.get((channel, ts), ".")
+        for chunk in call.get("chunks") or []:
+            if chunk.get("type") == "markdown_text" and chunk["text"]:
+                text = chunk["text"]
+                if not before.isspace() and (text[0] in "/:.(@[]\\" or (before in ".．。｡" and text[0].isalpha())):
+                    chunk["text"] = JOINER + text
+                before = text[-1]
+        self._remember(channel, ts, before)
+
+    def _remember(self, channel: str, ts: str, ending: str) -> None:
+        self._endings[channel, ts] = ending
+        self._endings.move_to_end((channel, ts))
+        while len(self._endings) > _MOST_STREAMS:
+            self._endings.popitem(last=False)
+
+
+async def acknowledge(
+    ack: Callable[..., Awaitable[Any]],
+    *,
+    errors: Mapping[str, str] | None = None,
+    options: Sequence[Payload] | None = None,
+) -> None:
+    """Acknowledge, with what is wrong in a form's fields, or with the lines of a menu."""
+    if errors is not None:
+        await ack(response_action="errors", errors={field: plain(why) for field, why in errors.items()})
+    elif options is not None:
+        await ack(options=_value(list(options), NOTHING))
+    else:
+        await ack()
+
+
+# --- the walk
+
+
+def _value(value: Any, allowed: Permitted) -> Any:
+    if isinstance(value, Mapping):
+        return _object(value, allowed)
+    return [_value(one, allowed) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _object(given: Mapping[str, Any], allowed: Permitted) -> Payload:
+    allowed = allowed.also(given.get(_PERMITTED) or {})
+    found = {name: value for name, value in given.items() if name != _PERMITTED}
+    match found.get("type"):
+        case "mrkdwn":
+            return found | {"text": mrkdwn(str(found.get("text", "")), allowed), "verbatim": True}
+        case "plain_text":
+            return found | {"text": plain(str(found.get("text", "")))}
+        case "markdown" | "markdown_text":
+            return found | {"text": markdown(str(found.get("text", "")), allowed)}
+        case "text":
+            return found | {"text": remove_controls(str(found.get("text", "")))}
+        case "link" | "user" | "usergroup" | "broadcast" | "channel" | "team":
+            return _rich_element(found, allowed)
+    return {name: safe for name, value in found.items() if (safe := _field(name, value, allowed)) is not None}
+
+
+def _field(name: str, value: Any, allowed: Permitted) -> Any:
+    if name in _OPAQUE:
+        return value
+    if name in _ADDRESSES:
+        return value if allowed.link(str(value)) else None
+    if name in _SHOWN and isinstance(value, str):
+        return inactive(value)
+    return _value(value, allowed)
+
+
+def _rich_element(element: Payload, allowed: Permitted) -> Payload:
+    """A link that is permitted; else what a person would have read, as text."""
+    if element["type"] == "link" and allowed.link(str(element.get("url", ""))):
+        return element
+    words = element.get("text") or element.get("url") or "…"
+    return {"type": "text", "text": defang_schemes(remove_controls(str(words)))}
+
+
+# --- texts
+
+
+def plain(text: str) -> str:
+    """A text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
+    return defang_schemes(remove_controls(text))[: max(1, len(text))]
+
+
+def inactive(text: str) -> str:
+    """A text in which nothing at all is active, whatever Slack does with it."""
+    text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
+    return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
+
+
+def mrkdwn(text: str, allowed: Permitted) -> str:
+    """``mrkdwn`` that is sent ``verbatim``: of what stands in angle brackets, only what is permitted stays."""
+    text = remove_controls(text)
+    written: list[str] = []
+    last = 0
+    for match in _ENTITY.finditer(text):
+        written += [text[last : match.start()].replace("<", "&lt;"), _entity(match.group(1), allowed)]
+        last = match.end()
+    whole = "".join([*written, text[last:].replace("<", "&lt;")])
+    return _clipped(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
+
+
+def _entity(inside: str, allowed: Permitted) -> str:
+    target, bar, label = inside.partition("|")
+    if allowed.group and target == f"!subteam^{allowed.group}":
+        return f"<{target}>"
+    url = unescape(target)
+    if not allowed.link(url):
+        return f"&lt;{inside}&gt;"
+    if label in ("", target) or unescape(label) == url:
+        return f"<{target}>"
+    return f"{label} <{target}>" if _ADDRESS.search(label) else f"<{target}{bar}{label}>"
+
+
+def markdown(text: str, allowed: Permitted) -> str:
+    """Markdown in which only permitted addresses are links, each written so that it cannot be read otherwise."""
+    text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
+    kept: list[str] = []
+    last = 0
+    for match in _MARKDOWN_LINK.finditer(text):
+        written = _permitted_link(match, allowed)
+        if written is not None:
+            kept += [_still(text[last : match.start()]), written]
+            last = match.end()
+    return _clipped("".join([*kept, _still(text[last:])]), MOST_MARKDOWN)
+
+
+def _permitted_link(match: re.Match[str], allowed: Permitted) -> str | None:
+    """The link in Markdown's own notation, with what closes the sentence after it; None when it is not permitted."""
+    label, labelled, bare = match.groups()
+    written, closing = (labelled, "") if labelled else _without_closing(bare)
+    if not allowed.link(unescape(written)) or set(written) & _NOT_IN_A_LINK:
+        return None
+    words = _still(label) if label is not None and label.strip() and not _ADDRESS.search(label) else written
+    return f"[{words}]({written}){_still(closing)}"
+
+
+def _without_closing(bare: str) -> tuple[str, str]:
+    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    address = bare.rstrip(_CLOSING)
+    while cited := _CITED.search(address, max(0, len(address) - 6)):
+        address = address[: cited.start()].rstrip(_CLOSING)
+    return address, bare[len(address) :]
+
+
+def _still(text: str) -> str:
+    return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
+
+
+def _clipped(text: str, limit: int) -> str:
+    """At most ``limit`` characters, cut at a word and never inside what stands in angle brackets."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    cut = cut[: cut.rfind("<")] if cut.rfind("<") > cut.rfind(">") else cut
+    return (cut.rsplit(None, 1)[0] if " " in cut[limit // 2 :] else cut).rstrip() + "…"

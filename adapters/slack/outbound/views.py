@@ -1,0 +1,247 @@
+"""Modals and the Home tab: pure functions to views, and from what was filled in to our own words.
+
+Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of private metadata.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.sanitizer import permit
+from adapters.slack.outbound.text import escaped, shortened
+from core.model.inquiry import Behaviour, Profile
+from core.service.answer_actions import (
+    CHECKPOINT_LABELS,
+    HELP,
+    REPLY_LABELS,
+    KnowledgeBaseSummary,
+    Quotes,
+    SettingsForm,
+    SystemStatus,
+)
+
+View = dict[str, Any]
+
+NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_settings"
+PROFILES = {one.value: one.value for one in Profile}
+BEHAVIOURS = {one.value: one.value for one in Behaviour}
+CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
+REPLIES = {style.value: label for style, label in REPLY_LABELS.items()}
+MOST_QUOTES = 30
+MOST_OPTIONS = 100
+
+
+def modal(title: str, rows: list[blocks.Block], *, callback: str = "", submit: str = "", kept: Any = None) -> View:
+    """A modal; ``kept`` comes back with the submission."""
+    made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
+    if callback:
+        made |= {"callback_id": callback, "private_metadata": json.dumps(kept or {})[:3_000]}
+    return made | ({"submit": plain(submit)} if submit else {})
+
+
+def kept_in(view: Mapping[str, Any]) -> dict[str, str]:
+    """What was kept in a view; empty when it is not ours."""
+    try:
+        kept = json.loads(view.get("private_metadata") or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, dict) else {}
+
+
+def note(title: str, text: str) -> View:
+    """A modal that says one thing."""
+    return modal(title, [blocks.section(escaped(text))])
+
+
+def quotes(found: Quotes) -> View:
+    """The exact passages behind an answer."""
+    rows: list[blocks.Block] = [blocks.context(f"“{escaped(shortened(found.question, 300))}”")]
+    for source in found.citations[:MOST_QUOTES]:
+        named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
+        rows += [named, blocks.plain(f"“{source.quote}”")]
+        rows.append({"type": "divider"})
+    if found.withheld:
+        rows.append(blocks.context(f"{found.withheld} more from knowledge that you may not read now."))
+    if not found.citations:
+        rows.append(blocks.section("There is no passage behind this answer that you may read now."))
+    return modal("Quotes", rows)
+
+
+def narrow(question: str, kept: Mapping[str, str]) -> View:
+    """A text field for *Narrow it* and *Something else*."""
+    field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
+    row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
+    asked = blocks.context(f"You asked: “{escaped(shortened(question, 300))}”")
+    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
+
+
+def reason(kept: Mapping[str, str], *, correctable: bool = False) -> View:
+    """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
+    text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
+    label = plain("What was wrong, or missing?")
+    rows: list[blocks.Block] = [
+        {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": text}
+    ]
+    if correctable:
+        answer = text | {"action_id": "answer", "max_length": 3_000}
+        made = {"type": "input", "block_id": "answer", "optional": True, "element": answer}
+        rows.append(
+            made
+            | {"label": plain("Propose the right answer"), "hint": plain("An admin looks at it before I learn it.")}
+        )
+    return modal("Thank you", rows, callback=REASON, submit="Send", kept=kept)
+
+
+def typed(view: Mapping[str, Any], block: str, action: str = "text") -> str:
+    """What was typed into a field of a submitted view."""
+    values = (view.get("state") or {}).get("values") or {}
+    return str(((values.get(block) or {}).get(action) or {}).get("value") or "").strip()
+
+
+# --- settings
+
+
+def settings(
+    form: SettingsForm, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: Mapping[str, str]
+) -> View:
+    """The settings of a channel. ``groups`` are user groups that may be called, by id."""
+    rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
+    if bases:
+        rows.append(_many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, form.bases))
+    rows += [
+        one("profile", "How much an answer may cost", PROFILES, form.profile),
+        one("behaviour", "How readily it searches and believes", BEHAVIOURS, form.behaviour),
+        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, form.checkpoints or ()),
+        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * form.sources_first),
+        one("reply_style", "Where answers appear", REPLIES, form.reply_style),
+        _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", form.languages),
+    ]
+    if groups:
+        rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, form.handoff or "none"))
+    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
+
+
+def filled_in(view: Mapping[str, Any]) -> SettingsForm:
+    """The settings form as it was submitted."""
+    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
+
+    def state(name: str) -> Mapping[str, Any]:
+        return (values.get(name) or {}).get(name) or {}
+
+    def chosen(name: str) -> str:
+        return str((state(name).get("selected_option") or {}).get("value") or "")
+
+    def many(name: str) -> tuple[str, ...]:
+        return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
+
+    handoff = chosen("handoff")
+    return SettingsForm(
+        bases=many("bases"),
+        profile=chosen("profile"),
+        behaviour=chosen("behaviour"),
+        checkpoints=many("checkpoints"),
+        sources_first=bool(many("sources_first")),
+        reply_style=chosen("reply_style"),
+        languages=str(state("languages").get("value") or ""),
+        handoff="" if handoff == "none" else handoff,
+    )
+
+
+# --- the Home tab
+
+
+def home(
+    shelves: Sequence[KnowledgeBaseSummary],
+    condition: SystemStatus | None,
+    told: Sequence[blocks.Block] = (),
+    waiting: Sequence[blocks.Block] = (),
+) -> View:
+    """What it knows, how to ask, and for admins what waits for them and how things are.
+
+    ``told`` is what came of the last press, ``waiting`` the proposals with their buttons.
+    """
+    rows: list[blocks.Block] = [*told]
+    if waiting:
+        rows += [_header("Proposals to look at"), *waiting]
+    rows.append(_header("What I know"))
+    rows += [blocks.section(_shelf(shelf)) for shelf in shelves[:40]]
+    if not shelves:
+        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
+    if condition is not None:
+        rows += [_header("For admins"), blocks.section(_condition(condition))]
+        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
+    return {"type": "home", "blocks": rows[:100]}
+
+
+def _shelf(shelf: KnowledgeBaseSummary) -> str:
+    count = f"{shelf.documents} document{'' if shelf.documents == 1 else 's'}"
+    about = f"\n{escaped(shortened(shelf.base.description, 300))}" if shelf.base.description else ""
+    return f"*{escaped(shelf.base.name)}* · {count}{about}"
+
+
+def _condition(condition: SystemStatus) -> str:
+    lines = [f"• {condition.waiting} question{'' if condition.waiting == 1 else 's'} waiting or under way"]
+    lines += [
+        f"• {name.removeprefix('outcome.')}: {count:,}"
+        for name, count in sorted(condition.counters.items())
+        if name.startswith("outcome.")
+    ]
+    helpful, unhelpful = condition.counters.get("feedback.helpful", 0), condition.counters.get("feedback.unhelpful", 0)
+    return "\n".join([*lines, f"• feedback: {helpful} found it helpful, {unhelpful} did not"])
+
+
+# --- elements
+
+
+def plain(text: str) -> dict[str, Any]:
+    """Text without any markup."""
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def option(value: str, label: str) -> dict[str, Any]:
+    """One line of a menu."""
+    return {"text": plain(shortened(label, 75)), "value": value[:150]}
+
+
+def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
+    """A field that may stay empty; block and action are both called ``name``."""
+    made = {"type": "input", "block_id": name, "optional": True, "label": plain(label)}
+    made["element"] = {**element, "action_id": name}
+    return made | ({"hint": plain(hint)} if hint else {})
+
+
+def one(name: str, label: str, options: Mapping[str, str], chosen: str) -> blocks.Block:
+    """A menu of which one thing is chosen."""
+    element: dict[str, Any] = {"type": "static_select"}
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
+    if chosen in options:
+        element["initial_option"] = option(chosen, options[chosen])
+    return field(name, label, element)
+
+
+def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
+    """Boxes to tick."""
+    element: dict[str, Any] = {"type": "checkboxes"}
+    element["options"] = [option(str(value), text) for value, text in options.items()]
+    if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
+        element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def _header(text: str) -> blocks.Block:
+    return {"type": "header", "text": plain(text)}
+
+
+def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:
+    element: dict[str, Any] = {"type": "multi_static_select"}
+    element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
+    if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
+        element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def _text_field(name: str, label: str, value: str) -> blocks.Block:
+    element: dict[str, Any] = {"type": "plain_text_input", "max_length": 200}
+    return field(name, label, element | ({"initial_value": value} if value else {}))

@@ -1,0 +1,133 @@
+"""The terminal as a surface: steps and text live on a terminal, plain lines where there is none."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.text import Text
+
+from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step, StepState
+
+REFRESH = 12  # times a second
+
+
+@dataclass(slots=True)
+class TerminalAnswerView:
+    """Shows one answer. On a terminal everything is live and the timeline folds away when the answer stands."""
+
+    console: Console
+    _steps: dict[str, Step] = field(default_factory=dict)
+    _text: str = ""
+    _live: Live | None = None
+
+    async def open(self) -> None:
+        """Show that the question was heard."""
+        if self.console.is_terminal:
+            self._live = Live(
+                self._picture(), console=self.console, transient=True, refresh_per_second=REFRESH, auto_refresh=False
+            )
+            self._live.start()
+            await self._refresh()
+
+    async def step(self, step: Step) -> None:
+        """Show or replace a line of the timeline."""
+        self._steps[step.id] = step
+        if self._live is None and step.state is StepState.DONE:
+            self.console.print(_line(step))
+        await self._refresh()
+
+    async def write(self, text: str) -> None:
+        """Show more of the answer, on a terminal."""
+        self._text += text
+        await self._refresh()
+
+    async def rewrite(self, reason: str) -> None:
+        """Begin the text again."""
+        self._text = ""
+        await self.notice(reason)
+
+    async def notice(self, text: str) -> None:
+        """Say something beside the answer."""
+        self.console.print(Text(text, style="italic yellow"))
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """The final text, its sources, and what it took."""
+        self._close()
+        if self._live is not None:
+            for step in self._steps.values():
+                self.console.print(_line(step))
+        self.console.print(Padding(Markdown(answer.text), (1, 0, 0, 0)))
+        if answer.citations:
+            self.console.print()
+            for source in answer.citations:
+                self.console.print(Padding(_source(source), (0, 0, 0, 2)))
+        for notice in answer.notices:
+            self.console.print(Text(notice, style="italic yellow"))
+        self.console.print(Text(_cost(answer, trace_id), style="dim"))
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """A checkpoint: what was found, what is missing, and the choices by number."""
+        self._close()
+        self.console.print(Padding(Markdown(checkpoint.message), (1, 0, 0, 0)))
+        for source in answer.citations:
+            self.console.print(Padding(_source(source), (0, 0, 0, 2)))
+            self.console.print(Padding(Text(f"“{source.quote}”", style="italic"), (0, 0, 0, 6)))
+        for number, choice in enumerate(checkpoint.choices, 1):
+            more = " …" if choice.asks_text else ""
+            self.console.print(Text.assemble((f"  {number} ", "bold cyan"), f"{choice.label}{more}"))
+        self.console.print(Text(f"checkpoint {checkpoint.id} · {_cost(answer, trace_id)}", style="dim"))
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """Say that it did not work."""
+        self._close()
+        self.console.print(Text(message, style="red"))
+        self.console.print(Text(f"footnote trace {trace_id} has the details.", style="dim"))
+
+    def close(self) -> None:
+        """Leave the terminal as it was, whatever happened."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    async def _refresh(self) -> None:
+        if self._live is not None and self._live.is_started:
+            self._live.update(self._picture(), refresh=True)
+            await asyncio.sleep(0)
+
+    def _picture(self) -> RenderableType:
+        lines: list[RenderableType] = [_line(step) for step in self._steps.values()]
+        if self._text:
+            lines.append(Padding(Markdown(self._text), (1, 0, 0, 0)))
+        elif not lines:
+            lines.append(Text("…", style="dim"))
+        return Group(*lines)
+
+
+def _line(step: Step) -> Text:
+    mark = "·" if step.state is StepState.RUNNING else "✓"
+    return Text.assemble((f"{mark} {step.title}", "dim"), (f"  {step.detail}" if step.detail else "", "dim italic"))
+
+
+def _source(source: Citation) -> Text:
+    where = f" · {source.locator}" if source.locator else ""
+    dated = f" · {source.dated}" if source.dated else ""
+    link = source.url or source.document
+    return Text.assemble((f"[{source.n}] ", "bold cyan"), (source.title, "bold"), where, (f"{dated} · {link}", "dim"))
+
+
+def _cost(answer: Answer, trace_id: str) -> str:
+    spent = answer.spent
+    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
+    if spent.calls:
+        parts.append(f"{spent.calls} model calls, {spent.tokens:,} tokens")
+    if answer.verdict is not None and answer.outcome is Outcome.ANSWERED:
+        held = sum(claim.support is Support.SUPPORTED for claim in answer.verdict.claims)
+        parts.append(f"{held} of {len(answer.verdict.claims)} sentences checked against their source")
+    return " · ".join([*parts, f"trace {trace_id}"])

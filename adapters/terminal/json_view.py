@@ -1,0 +1,114 @@
+"""A surface that shows nothing and remembers the end: what ``--json`` prints."""
+
+from typing import Any
+
+from core.model.answer import Answer, Citation
+from core.model.events import AgentCompleted, AgentFailed, CheckpointReached, FinalEvent
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step
+
+
+class Recorder:
+    """Collects notices and the trace id of one run."""
+
+    def __init__(self) -> None:
+        self._notices: list[str] = []
+        self._trace_id = ""
+
+    async def open(self) -> None:
+        """Nothing to show."""
+
+    async def step(self, step: Step) -> None:
+        """Nothing to show."""
+
+    async def write(self, text: str) -> None:
+        """The whole text comes at the end."""
+
+    async def rewrite(self, reason: str) -> None:
+        """The whole text comes at the end."""
+
+    async def notice(self, text: str) -> None:
+        """Kept."""
+        self._notices.append(text)
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """Kept."""
+        self._trace_id = trace_id
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """Kept."""
+        self._trace_id = trace_id
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """Kept."""
+        self._trace_id = trace_id
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def result(self, final: FinalEvent | None) -> dict[str, Any]:
+        """The documented JSON of ``ask`` and ``resume``."""
+        match final:
+            case AgentCompleted():
+                return self._of(final.answer, None)
+            case CheckpointReached():
+                return self._of(final.answer, final.checkpoint)
+            case AgentFailed():
+                return {**self._of(None, None), "outcome": "failed", "answer": final.message}
+            case None:
+                return {**self._of(None, None), "outcome": "failed", "answer": "Nothing happened."}
+
+    def _of(self, answer: Answer | None, checkpoint: Checkpoint | None) -> dict[str, Any]:
+        return {
+            "outcome": answer.outcome.value if answer else "failed",
+            "answer": answer.text if answer else "",
+            "citations": [_citation(source) for source in answer.citations] if answer else [],
+            "nearest": [_citation(source) for source in answer.nearest] if answer else [],
+            "searches": answer.spent.searches if answer else 0,
+            "checkpoint": _checkpoint(checkpoint) if checkpoint else None,
+            "grounding": answer.verdict.grounding if answer and answer.verdict else None,
+            "notices": [*self._notices, *(answer.notices if answer else ())],
+            "written_by": answer.written_by if answer else "",
+            "spent": _spent(answer) if answer else {},
+            "trace_id": self._trace_id,
+            "timings": {stage: round(seconds, 4) for stage, seconds in answer.timings} if answer else {},
+        }
+
+
+def _citation(source: Citation) -> dict[str, Any]:
+    return {
+        "n": source.n,
+        "document": source.document,
+        "title": source.title,
+        "locator": source.locator,
+        "url": source.url,
+        "quote": source.quote,
+        "score": source.score,
+        "dated": source.dated,
+        "knowledge_base": source.knowledge_base,
+        "passage": source.passage,
+    }
+
+
+def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
+    choices = [{"id": c.id, "label": c.label, "asks_text": c.asks_text} for c in checkpoint.choices]
+    return {
+        "id": checkpoint.id,
+        "kind": checkpoint.kind.value,
+        "message": checkpoint.message,
+        "choices": choices,
+        "found": list(checkpoint.found),
+        "missing": checkpoint.missing,
+        "expires_at": checkpoint.expires_at.isoformat(timespec="seconds"),
+    }
+
+
+def _spent(answer: Answer) -> dict[str, Any]:
+    spent = answer.spent
+    return {
+        "calls": spent.calls,
+        "tokens_in": spent.tokens_in,
+        "tokens_out": spent.tokens_out,
+        "seconds": round(spent.seconds, 3),
+        "cost": spent.cost,
+    }

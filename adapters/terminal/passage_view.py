@@ -1,0 +1,110 @@
+"""Documents and passages for a person at the terminal, and as JSON."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
+
+from core.model.evidence import Hit
+from core.model.knowledge import Document, Passage
+
+PREVIEW = 240
+ROOM_FOR_COLUMNS = 100  # characters; on a narrower terminal each document has a few lines of its own
+
+
+def hit_as_json(hit: Hit) -> dict[str, Any]:
+    """A hit with the score of each leg."""
+    scores = {"score": hit.score, "dense": hit.dense, "bm25": hit.bm25, "rerank": hit.rerank}
+    rounded = {name: None if value is None else round(value, 4) for name, value in scores.items()}
+    return {**rounded, **passage_as_json(hit.passage)}
+
+
+def passage_as_json(passage: Passage) -> dict[str, Any]:
+    """A passage with its place."""
+    return {
+        "passage": passage.id,
+        "document": passage.source,
+        "title": passage.title,
+        "locator": passage.place,
+        "knowledge_base": passage.knowledge_base,
+        "url": passage.url,
+        "dated": passage.dated,
+        "text": passage.text,
+    }
+
+
+def document_as_json(document: Document) -> dict[str, Any]:
+    """A document as the catalogue knows it."""
+    return asdict(document)
+
+
+def print_hits(console: Console, hits: Sequence[Hit]) -> None:
+    """Each passage under its scores."""
+    if not hits:
+        console.print(Text("Nothing found.", style="dim"))
+    for number, hit in enumerate(hits, 1):
+        legs = {"dense": hit.dense, "bm25": hit.bm25, "rerank": hit.rerank}
+        shown = "  ".join(f"{name} {value:.3f}" for name, value in legs.items() if value is not None)
+        console.print(
+            Text.assemble(
+                (f"{number:>2}  {hit.score:.3f}", "bold cyan"),
+                (f"  {shown}  ", "dim"),
+                (hit.passage.title, "bold"),
+                (f"  {hit.passage.place}", "dim"),
+            ),
+            soft_wrap=not console.is_terminal,  # one line for one hit, for whoever reads on behind a pipe
+        )
+        text = textwrap.shorten(hit.passage.text, PREVIEW, placeholder=" …")
+        console.print(Padding(Text(text), (0, 0, 1, 4)))
+
+
+def print_documents(console: Console, documents: Sequence[Document]) -> None:
+    """One row for each document; where there is no room for columns, a few lines."""
+    if not documents:
+        console.print("Nothing is indexed yet. Bring something in with: footnote ingest PATH")
+        return
+    if console.is_terminal and console.width < ROOM_FOR_COLUMNS:
+        for d in documents:
+            facts = " · ".join(filter(None, (d.knowledge_base, _passages(d), d.dated, d.version[:8])))
+            console.print(Text(d.title, style="bold"))
+            console.print(Padding(Text(f"{d.source}\n{facts}", style="dim"), (0, 0, 0, 2)))
+        return
+    names = ("Base", "Title", "Source", "Passages", "Dated", "Version")
+    columns = [Column(name, overflow="fold", justify="right" if name == "Passages" else "left") for name in names]
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    for d in documents:
+        table.add_row(d.knowledge_base, d.title, d.source, str(d.passages), d.dated, d.version[:8])
+    if not console.is_terminal:  # one line for one document, for whoever reads on behind a pipe
+        console.width = max(console.width, console.measure(table, options=console.options.update(width=10_000)).maximum)
+    console.print(table)
+
+
+def _passages(document: Document) -> str:
+    return "1 passage" if document.passages == 1 else f"{document.passages:,} passages"
+
+
+def print_document(console: Console, document: Document, passages: Sequence[Passage]) -> None:
+    """What is known of a document, and every passage."""
+    console.print(Text(document.title, style="bold"))
+    facts = {
+        "source": document.source,
+        "link": document.url or "",
+        "base": document.knowledge_base,
+        "kind": document.media_type,
+        "version": document.version,
+        "dated": document.dated or "states no date",
+        "added": f"{document.added_at} {('by ' + document.added_by) if document.added_by else ''}",
+        "passages": str(document.passages),
+        "notes": "; ".join(document.notes),
+    }
+    for name, value in facts.items():
+        if value.strip():
+            console.print(Text.assemble((f"{name:>10}  ", "dim"), value))
+    for passage in passages:
+        console.print(Padding(Text(passage.place or "—", style="cyan"), (1, 0, 0, 0)))
+        console.print(Padding(Text(passage.text), (0, 0, 0, 2)))

@@ -1,0 +1,148 @@
+"""A platform on paper: everything that would be visible is written down. For tests of the road in."""
+
+from collections.abc import Mapping
+
+from core.model.answer import Answer
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.inquiry import Checkpoint
+from core.ports.answer_view import Step
+from core.ports.platform import MessageState
+
+
+class Page:
+    """One visible message. ``history`` has every state it went through."""
+
+    def __init__(self, page_id: str) -> None:
+        """An empty message."""
+        self.id = page_id
+        self.history: list[str] = []
+        self.checkpoint: Checkpoint | None = None
+        self.answer: Answer | None = None
+        self.gone = False
+
+    @property
+    def text(self) -> str:
+        """What it says now."""
+        return self.history[-1] if self.history else ""
+
+
+class RecordedAnswerView:
+    """Writes on one page, found again through the posting."""
+
+    def __init__(self, platform: "RecordedPlatform", posting: MessageState) -> None:
+        """Write for this platform."""
+        self._platform = platform
+        self._posting = posting
+        self._streamed = ""
+
+    @property
+    def _page(self) -> Page:
+        return self._platform.pages[self._posting.get("page")]
+
+    async def open(self) -> None:
+        """Begin a page, or take up the one that is there."""
+        if self._posting.get("page") not in self._platform.pages:
+            page = self._platform.new_page()
+            await self._posting.keep(page=page.id)
+        self._page.history.append("…")
+
+    async def step(self, step: Step) -> None:
+        """Not written down."""
+
+    async def write(self, text: str) -> None:
+        """More text."""
+        self._streamed += text
+        self._page.history.append(self._streamed)
+
+    async def rewrite(self, reason: str) -> None:
+        """From the beginning."""
+        self._streamed = ""
+
+    async def notice(self, text: str) -> None:
+        """Written beside."""
+        self._platform.notices.append(text)
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        """The final text."""
+        self._page.history.append(answer.text)
+        self._page.answer, self._page.checkpoint = answer, None
+
+    async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
+        """A card."""
+        self._page.history.append(checkpoint.message)
+        self._page.checkpoint = checkpoint
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        """A failure, with its trace."""
+        self._page.history.append(f"{message} [{trace_id}]")
+
+
+class RecordedPlatform:
+    """Remembers pages over the death of a worker, as a platform does."""
+
+    name = "paper"
+
+    def __init__(self, *, admins: frozenset[str] = frozenset(), settings: ChannelSettings | None = None) -> None:
+        """With these admins, by person id."""
+        self.pages: dict[str, Page] = {}
+        self.notices: list[str] = []
+        self.told: list[str] = []
+        self.acknowledged: list[MessageRoute] = []
+        self.principals: frozenset[str] = frozenset()
+        self._admins = admins
+        self._settings = settings or ChannelSettings()
+
+    @property
+    def visible(self) -> list[Page]:
+        """The messages that are there now."""
+        return [page for page in self.pages.values() if not page.gone]
+
+    def new_page(self) -> Page:
+        """A new message."""
+        page = Page(f"page-{len(self.pages) + 1}")
+        self.pages[page.id] = page
+        return page
+
+    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> RecordedAnswerView:
+        """A page for this."""
+        return RecordedAnswerView(self, posting)
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        """As given."""
+        return self._settings
+
+    async def audience(self, incoming: Incoming) -> Audience:
+        """As set."""
+        return Audience(self.principals)
+
+    async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
+        """Admins are those given."""
+        return Permissions(is_admin=person.id in self._admins)
+
+    async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """Nothing was said before."""
+        return ()
+
+    async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """The names of the files."""
+        return tuple(ContextMessage(file.name, f"text of {file.name}") for file in message.files)
+
+    async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
+        """Written down."""
+        self.acknowledged.append(decided)
+
+    async def tell(self, incoming: Incoming, text: str) -> None:
+        """Written down."""
+        self.told.append(text)
+
+    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+        """The page is gone."""
+        if (page := self.pages.get(posting.get("page"))) is not None:
+            page.gone = True
+
+
+def pages_saying(platform: RecordedPlatform, text: str) -> Mapping[str, str]:
+    """The visible pages with this text, by id."""
+    return {page.id: page.text for page in platform.visible if text in page.text}

@@ -1,0 +1,170 @@
+"""A scripted model endpoint in a process of its own, so that its work on the processor is not counted as ours.
+
+    python -m bot.benchmark.endpoint --seconds 1 --log calls.tsv
+
+prints its address, answers every call after that time until its standard input ends, and writes down when each call
+came and was answered. What the calls cost the one who asks is measured by ``load``.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from adapters.reasoners.openai import prompts
+from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel
+from core.model.errors import ModelUnavailable
+
+START_SECONDS = 30.0
+STOP_SECONDS = 10.0
+NEVER = 1_000_000_000
+
+_CASE = re.compile(r"\b[Cc]ase (\d+): ?")
+_WITHOUT = re.compile(r"\b(?:For c|C)ase \d+: ?")
+
+Span = tuple[float, float]
+
+
+def asked_as(case: int, question: str) -> str:
+    """A question that no cache has seen, and whose calls can be told from those of all others."""
+    return f"Case {case}: {question}"
+
+
+def case_of(text: str) -> int:
+    """The case that a text belongs to; 0 when it names none."""
+    found = _CASE.search(text)
+    return int(found.group(1)) if found else 0
+
+
+class CaseModel:
+    """A cooperative model that keeps the case's number in its searches and sentences.
+
+    So every search is encoded anew, and every sentence is no verbatim quote: it costs the call that checks it.
+    """
+
+    def __init__(self) -> None:
+        self._model = ObedientModel()
+
+    def __call__(self, request: Request) -> Says:
+        """The reply to one request."""
+        case = case_of(request.text)
+        reply = self._model(_without_case(request))
+        if request.task.startswith(prompts.UNDERSTAND):
+            return replace(reply, text=_searching(reply.text, case))
+        if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
+            return replace(reply, text="\n".join(f"For case {case}: {line}" for line in reply.text.splitlines()))
+        return reply
+
+
+def _without_case(request: Request) -> Request:
+    said = [
+        {**message, "content": _WITHOUT.sub("", message["content"])}
+        if isinstance(message.get("content"), str)
+        else message
+        for message in request.messages
+    ]
+    return Request({**request.body, "messages": said}, request.headers)
+
+
+def _searching(text: str, case: int) -> str:
+    plan = json.loads(text)
+    if plan["action"] != "search":
+        return text
+    plan["question"] = asked_as(case, plan["question"])
+    plan["queries"] = [asked_as(case, query) for query in plan["queries"]]
+    return json.dumps(plan)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningEndpoint:
+    """Where the process listens and what it has written down so far."""
+
+    base_url: str
+    log: Path
+
+    def calls(self) -> dict[int, list[Span]]:
+        """For each case when its calls came and were answered, in seconds of the machine's monotonic clock."""
+        found: dict[int, list[Span]] = {}
+        for line in self.log.read_text(encoding="utf-8").splitlines():
+            case, came, answered = line.split("\t")
+            found.setdefault(int(case), []).append((float(came), float(answered)))
+        return found
+
+
+def covered(spans: Sequence[Span]) -> float:
+    """Seconds that lie in at least one of the spans: calls made side by side count once."""
+    total, until = 0.0, float("-inf")
+    for came, answered in sorted(spans):
+        total += max(0.0, answered - max(came, until))
+        until = max(until, answered)
+    return total
+
+
+@asynccontextmanager
+async def running(log: Path, *, seconds: float, refused_from: int = NEVER) -> AsyncIterator[RunningEndpoint]:
+    """Such a process, until the block ends; from the case ``refused_from`` on it refuses every call.
+
+    Raises ModelUnavailable when it does not start.
+    """
+    options = ["--seconds", str(seconds), "--log", str(log), "--refused-from", str(refused_from)]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", __name__, *options, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                address = (await process.stdout.readline()).decode().strip()
+        except TimeoutError:
+            address = ""
+        if not address:
+            raise ModelUnavailable("The scripted endpoint did not start.", remedy="Run the benchmark again.")
+        yield RunningEndpoint(address, log)
+    finally:
+        process.stdin.close()
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _serve(seconds: float, log: Path, refused_from: int) -> None:
+    model = CaseModel()
+
+    def answer(request: Request) -> Says | Fails:
+        return Fails(401) if case_of(request.text) >= refused_from else model(request)
+
+    with log.open("a", encoding="utf-8", buffering=1) as lines:
+
+        def timed(request: Request, came: float, answered: float) -> None:
+            lines.write(f"{case_of(request.text)}\t{came:.6f}\t{answered:.6f}\n")
+
+        async with ScriptedEndpoint(latency=seconds, timed=timed) as endpoint:
+            endpoint.answers_with(answer)
+            sys.stdout.write(f"{endpoint.base_url}\n")
+            sys.stdout.flush()
+            await asyncio.to_thread(sys.stdin.read)  # ends with whoever started it
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=1.0)
+    options.add_argument("--log", type=Path, required=True)
+    options.add_argument("--refused-from", type=int, default=NEVER)
+    given = options.parse_args()
+    asyncio.run(_serve(given.seconds, given.log, given.refused_from))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What was measured under load, judged: each figure a row beside its target."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.benchmark.endpoint import Span, covered
+from bot.benchmark.load_plan import Plan
+from bot.benchmark.resource_samples import Look
+from bot.benchmark.stopwatch import Times
+from bot.evaluation.rows import Row, percentile
+from core.model.answer import Outcome
+
+SIGN_MS = 300
+BEYOND_MS = 250
+PACE = 20  # answers a second
+SETTLED = 0.3  # the share of the looks after which memory is compared: caches fill first
+GROWTH_JUDGED = 10_000  # answers
+GROWTH = 1.0  # MB for 1,000 answers; below that it is no growth
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured, before it is judged."""
+
+    times: Times
+    calls: dict[int, list[Span]]
+    plan: Plan
+    lanes: int
+    looks: Sequence[Look]
+
+    def answered(self, cases: range) -> list[int]:
+        """Those of the cases that have an answer of the model."""
+        return [case for case in cases if case not in self.times.wrong]
+
+    def took(self, cases: Sequence[int]) -> list[float]:
+        """Seconds from being put in to the end."""
+        return [self.times.ended[case] - self.times.put[case] for case in cases]
+
+    def model(self, cases: Sequence[int]) -> list[float]:
+        """Seconds in which a call of the case was with the model."""
+        return [covered(self.calls.get(case, ())) for case in cases]
+
+    def beyond(self, cases: Sequence[int]) -> list[float]:
+        """Milliseconds that an answer took beyond its model's time."""
+        return [(took - own) * 1000 for took, own in zip(self.took(cases), self.model(cases), strict=True)]
+
+
+def rows_of(figures: Figures) -> list[Row]:
+    """All rows."""
+    plan = figures.plan
+    return [
+        *_felt(figures, plan.burst, f"{plan.threads} threads in the same instant"),
+        *_felt(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
+        *_pace(figures),
+        _errors(figures),
+        _growth(figures),
+    ]
+
+
+def _felt(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
+    """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
+    cases = figures.answered(asked)
+    if not cases:
+        return [Row(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
+    shown = [(figures.times.shown[case] - figures.times.put[case]) * 1000 for case in cases]
+    beyond = figures.beyond(cases)
+    calls = sum(len(figures.calls.get(case, ())) for case in cases) / len(cases)
+    sign, over = percentile(shown, 0.95), percentile(beyond, 0.95)
+    return [
+        Row(
+            f"first sign p95, {who}",
+            f"{sign:.0f} ms (p50 {percentile(shown, 0.5):.0f})",
+            note,
+            f"under {SIGN_MS} ms",
+            sign < SIGN_MS,
+        ),
+        Row(
+            f"answer beyond its model's time p95, {who}",
+            f"{over:.0f} ms (p50 {percentile(beyond, 0.5):.0f})",
+            f"model {percentile(figures.model(cases), 0.5):.2f} s in {calls:.1f} calls",
+            f"under {BEYOND_MS} ms",
+            over < BEYOND_MS,
+        ),
+    ]
+
+
+def _going_on(figures: Figures) -> str:
+    """How those ask who go on: their pause, and how many of them wait for an answer at a time."""
+    pause = f"each asks 0 to {figures.plan.thinking:g} s after its answer"
+    cases = figures.answered(figures.plan.going_on_counted)
+    if not cases:
+        return pause
+    times = figures.times
+    elapsed = max(times.ended[case] for case in cases) - min(times.put[case] for case in cases)
+    return f"{pause}; {sum(figures.took(cases)) / elapsed:.0f} under way"
+
+
+def _pace(figures: Figures) -> list[Row]:
+    cases, looks = figures.answered(figures.plan.sustained), figures.looks
+    if not cases or len(looks) < 2:
+        return [Row("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
+    first, last = looks[0], looks[-1]
+    count, elapsed = last.answers - first.answers, last.at - first.at
+    beyond, model = figures.beyond(cases), figures.model(cases)
+    pace = len(cases) / len(figures.plan.sustained) * count / elapsed
+    processor, loop = (
+        1000 * (end - start) / count for start, end in ((first.processor, last.processor), (first.loop, last.loop))
+    )
+    return [
+        Row(
+            "answers per second, sustained",
+            f"{pace:.1f} in {figures.lanes} lanes",
+            f"{figures.plan.ramp * len(model) / sum(model):.1f} if only the model took time",
+            f"{PACE}",
+            pace >= PACE,
+        ),
+        Row(
+            "processor time per answer, this process",
+            f"{processor:.1f} ms",
+            f"{loop:.1f} ms on the loop's thread",
+            "",
+            None,
+        ),
+        Row(
+            "answer beyond its model's time p95, sustained",
+            f"{percentile(beyond, 0.95):.0f} ms (p50 {percentile(beyond, 0.5):.0f})",
+            "",
+            "",
+            None,
+        ),
+    ]
+
+
+def _errors(figures: Figures) -> Row:
+    """What failed, was late or was answered by the one who stands in. To abstain is an outcome, and told beside it."""
+    plan = figures.plan
+    asked = [*plan.burst, *plan.going_on, *plan.sustained]
+    wrong = Counter(figures.times.wrong[case] for case in asked if case in figures.times.wrong)
+    abstained = wrong.pop(str(Outcome.ABSTAINED), 0)
+    said = "; ".join([f"{abstained} abstained", *(f"{count} {what}" for what, count in wrong.most_common(3))])
+    return Row("questions that failed", f"{wrong.total()} of {len(asked):,}", said[:80], "0", not wrong)
+
+
+def _growth(figures: Figures) -> Row:
+    looks = figures.looks[int(SETTLED * len(figures.looks)) :]
+    if len(looks) < 2:
+        return Row("memory growth per 1,000 answers", "not known", "", "none", None)
+    ours = _slope(looks, [look.resident for look in looks])
+    redis = _slope(looks, [look.redis for look in looks])
+    return Row(
+        "memory growth per 1,000 answers",
+        f"{ours:+.2f} MB of {looks[-1].resident / 1e6:.0f}",
+        f"Redis {redis:+.2f} MB, kept 14 to 30 days",
+        f"under {GROWTH:g} MB",
+        ours < GROWTH if figures.plan.answers >= GROWTH_JUDGED else None,
+    )
+
+
+def _slope(looks: Sequence[Look], sizes: Sequence[int]) -> float:
+    """MB for 1,000 answers, by least squares."""
+    import numpy as np
+
+    slope, _ = np.polyfit([look.answers for look in looks], sizes, 1)
+    return float(slope) * 1000 / 1e6

@@ -1,0 +1,113 @@
+"""The product's search, from a question whose vector is known to its ten best passages.
+
+All of it is timed: both legs with their filter and the pool of each that the product takes, what is published of them,
+and the fusion. The reranker is left out: it is a model, and takes what the model takes.
+"""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bot.benchmark.corpus import SCOPE, Corpus
+from bot.benchmark.plain_retriever import LIMIT, MOST, Plain, measured
+from bot.container import Footnote
+from bot.evaluation.encoder_wrapper import WrappedEncoder
+from bot.evaluation.rows import JUDGED, Row, percentile
+from core.ports.encoder import Encoder
+from core.retrieval.hybrid import POOL, Retriever
+
+if TYPE_CHECKING:
+    from core.ports.encoder import Vectors
+
+_LARGE = 1_000_000
+_STAGES = ("search", "visible", "fuse")
+
+
+class _Encoded(WrappedEncoder):
+    """Knows the questions' vectors already."""
+
+    def __init__(self, encoder: Encoder, corpus: Corpus) -> None:
+        super().__init__(encoder)
+        self._known = dict(zip(corpus.questions, corpus.asked, strict=True))
+
+    async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
+        """What is known."""
+        import numpy as np
+
+        return np.stack([self._known[text] for text in texts])
+
+
+@dataclass(slots=True)
+class _Searched:
+    """Milliseconds of each question and of each stage, and what the dense leg found."""
+
+    took: list[float] = field(default_factory=list)
+    stages: dict[str, list[float]] = field(default_factory=dict)
+    nearest: list[frozenset[str]] = field(default_factory=list)
+
+
+async def search_rows(footnote: Footnote, corpus: Corpus) -> list[Row]:
+    """Ours, then the plain one on the same corpus and the same questions; where that is too large for it, ours only."""
+    ours = await _searched(footnote, corpus)
+    plain = await asyncio.to_thread(measured, corpus) if corpus.size <= MOST else None
+    return [*_times(corpus.size, ours), *_against(corpus.size, ours, plain)]
+
+
+async def _searched(footnote: Footnote, corpus: Corpus) -> _Searched:
+    retriever = Retriever(footnote.index, _Encoded(footnote.encoder, corpus), None, footnote.catalog)
+    found = _Searched()
+    for question in corpus.questions[:10]:
+        await retriever.search(question, SCOPE, LIMIT)
+    for question in corpus.questions:
+        started = time.perf_counter()
+        one = await retriever.search(question, SCOPE, LIMIT)
+        found.took.append((time.perf_counter() - started) * 1000)
+        for stage in _STAGES:
+            found.stages.setdefault(stage, []).append(one.seconds.get(stage, 0.0) * 1000)
+    for question, vector in zip(corpus.questions, corpus.asked, strict=True):
+        legs = await footnote.index.search(question, vector, SCOPE, POOL)
+        found.nearest.append(frozenset(passage.id for passage, _ in legs.dense[:LIMIT]))
+    return found
+
+
+def _times(size: int, ours: _Searched) -> list[Row]:
+    p50, p95 = percentile(ours.took, 0.5), percentile(ours.took, 0.95)
+    stages = ", ".join(f"{stage} {statistics.median(ours.stages[stage]):.1f}" for stage in _STAGES)
+    half, most = (None, 50) if size >= _LARGE else (10, 25)
+    return [
+        Row(
+            f"hybrid search, {size:,}: p50",
+            f"{p50:.1f} ms",
+            stages,
+            f"under {half} ms" if half else "",
+            _judged(size, met=p50 < half) if half else None,
+        ),
+        Row(f"hybrid search, {size:,}: p95", f"{p95:.1f} ms", "", f"under {most} ms", _judged(size, met=p95 < most)),
+    ]
+
+
+def _against(size: int, ours: _Searched, plain: Plain | None) -> list[Row]:
+    if plain is None:
+        return [Row("the plain retriever", "not run", f"more than {MOST:,} passages", "", None)]
+    p50 = percentile(ours.took, 0.5)
+    stemmed, as_written = percentile(plain.stemmed, 0.5), percentile(plain.as_written, 0.5)
+    shares = [len(mine & true) / LIMIT for mine, true in zip(ours.nearest, plain.nearest, strict=False)]
+    return [
+        Row(
+            "times faster than the plain retriever",
+            f"{as_written / p50:.1f}",
+            f"its p50 {as_written:.1f} ms, words as they stand",
+            "50",
+            _judged(size, met=as_written / p50 >= 50),
+        ),
+        Row("the same, words stemmed", f"{stemmed / p50:.1f}", f"its p50 {stemmed:.1f} ms", "", None),
+        Row("of the ten nearest, the dense leg finds", f"{statistics.mean(shares):.3f}", "all by numpy", "", None),
+    ]
+
+
+def _judged(size: int, *, met: bool) -> bool | None:
+    """Targets of a size say nothing about a smaller one; a larger one may still reach them."""
+    return met if size >= JUDGED else None

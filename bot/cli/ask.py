@@ -1,0 +1,152 @@
+"""Asking: ``ask``, ``resume``, ``chat``, ``demo``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import finish, opened, print_json
+from core.model.inquiry import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.container import Footnote
+    from core.model.conversation import ThreadKey
+    from core.model.events import AgentEvent
+
+Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(demo)
+    app.command()(chat)
+    app.command()(ask)
+    app.command()(resume)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    kb: Kb = None,
+    thread: Annotated[str | None, typer.Option(help="Continue this conversation; any name.")] = None,
+    profile: Annotated[Profile | None, typer.Option(help="How much an answer may cost.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask one question."""
+    finish(_ask(question, kb, thread, profile, as_json))
+
+
+async def _ask(question: str, kb: str | None, thread: str | None, profile: Profile | None, as_json: bool) -> int:
+    import uuid
+    from dataclasses import replace
+
+    from rich.console import Console
+
+    from adapters.terminal.chat import OPERATOR
+    from core.model.conversation import Audience, ThreadKey
+    from core.model.errors import NotFound
+    from core.service.question_service import Question
+
+    if not question.strip():
+        raise typer.BadParameter("The question is empty.")
+    async with opened(Console(stderr=True)) as footnote:
+        bases = await footnote.only(kb)
+        conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
+        key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
+        asked = Question(question, key, OPERATOR, Audience(unrestricted=True), conduct, bases)
+        try:
+            return await _show(footnote, footnote.assistant.ask(asked), key, as_json)
+        except NotFound as error:
+            raise typer.BadParameter(str(error)) from None
+
+
+def resume(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint's id.")],
+    choice: Annotated[str, typer.Argument(help="A choice by number, id or label; or what to narrow it to.")],
+    as_json: Json = False,
+) -> None:
+    """Press a checkpoint's button."""
+    finish(_resume(checkpoint, choice, as_json))
+
+
+async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.terminal.chat import OPERATOR
+    from core.agent.checkpoint_reply import understood_as
+    from core.model.conversation import Audience
+    from core.model.errors import NotFound
+
+    async with opened(Console(stderr=True)) as footnote:
+        parked = await footnote.checkpoints.read(checkpoint_id)
+        if parked is None:
+            raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
+        understood = understood_as(pressed, parked.checkpoint)
+        if understood is None:
+            labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
+            raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")
+        events = footnote.assistant.choose(
+            checkpoint_id,
+            understood.choice,
+            OPERATOR,
+            text=understood.text,
+            audience=Audience(unrestricted=True),
+            is_admin=True,
+        )
+        return await _show(footnote, events, parked.checkpoint.thread, as_json)
+
+
+async def _show(
+    footnote: "Footnote", events: "AsyncGenerator[AgentEvent, None]", key: "ThreadKey", as_json: bool
+) -> int:
+    """Show one run, or print it as JSON; 0 unless it failed."""
+    from contextlib import aclosing
+
+    from rich.console import Console
+
+    from adapters.terminal.answer_view import TerminalAnswerView
+    from adapters.terminal.json_view import Recorder
+    from core.model.events import AgentFailed
+    from core.service.event_presenter import EventPresenter
+
+    surface = Recorder() if as_json else TerminalAnswerView(Console())
+    async with aclosing(events) as stream:
+        await surface.open()
+        try:
+            final = await EventPresenter(surface).show(stream)
+        finally:
+            surface.close()
+    if isinstance(surface, Recorder):
+        print_json(surface.result(final))
+    await footnote.assistant.reflect(key)
+    return 1 if isinstance(final, AgentFailed) or final is None else 0
+
+
+def chat(kb: Kb = None) -> None:
+    """A conversation in the terminal."""
+    finish(_chat(kb))
+
+
+async def _chat(kb: str | None) -> int:
+    from rich.console import Console
+
+    from adapters.terminal.prompt import converse
+
+    console = Console()
+    async with opened(console) as footnote:
+        await converse(footnote.chat(console, await footnote.only(kb)))
+    return 0
+
+
+def demo(
+    home: Annotated[Path | None, typer.Option(help="Keep the demo's data here.")] = None,
+) -> None:
+    """Converse about a sample company.
+
+    Without a terminal, a short conversation is played.
+    """
+    from bot.demo import play
+
+    finish(play(home))

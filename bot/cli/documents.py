@@ -1,0 +1,192 @@
+"""Documents: ``ingest``, ``search``, ``sources``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.runner import finish, print_json, there
+
+INDEX_INCOMPLETE = (
+    "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+sources = typer.Typer(help="What is indexed: documents, versions, passages, when.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(ingest)
+    app.command()(search)
+    app.add_typer(sources, name="sources")
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders, recursively.")],
+    kb: Annotated[str, typer.Option("--kb", help="The knowledge base; created when it is new.")] = "default",
+    as_json: Json = False,
+) -> None:
+    """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
+    there(paths)
+    if not kb.strip():
+        raise typer.BadParameter("The knowledge base needs a name.")
+    finish(_ingest(paths, kb.strip(), as_json))
+
+
+async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.documents.folders import files_in
+    from adapters.terminal.ingest_view import ingest_files, report
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    files = files_in(paths)
+    if not files:
+        raise typer.BadParameter("There is no file in there that can be read.")
+    console = Console(stderr=as_json)
+    async with open_footnote(load_settings(), any_index=True) as footnote:
+        results = await ingest_files(console, footnote.governance.terminal(), files, kb, quiet=as_json)
+        complete = await footnote.governance.consistency.settle()
+    if as_json:
+        print_json(
+            {
+                "added": sum(r.change == "added" for r in results),
+                "updated": sum(r.change == "updated" for r in results),
+                "unchanged": sum(r.change == "unchanged" for r in results),
+                "failed": [{"file": r.source, "reason": r.reason} for r in results if r.change == "failed"],
+                "passages": sum(r.passages for r in results),
+            }
+        )
+    else:
+        report(console, results)
+    if not complete:
+        console.print(INDEX_INCOMPLETE, soft_wrap=True)
+    return 1 if any(r.change == "failed" for r in results) else 0
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Keywords or a question.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many passages.")] = 10,
+    kb: Kb = None,
+    source: Annotated[str | None, typer.Option(help="Only this source, by title or path.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Retrieval alone: passages with the score of each leg."""
+    if not query.strip():
+        raise typer.BadParameter("There is nothing to search for.")
+    finish(_search(query, k, kb, source, as_json))
+
+
+async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.terminal.passage_view import hit_as_json, print_hits
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.agent.gather import matching_sources
+    from core.model.errors import NotFound
+    from core.ports.index import Scope
+
+    async with open_footnote(load_settings()) as footnote:
+        bases = await footnote.only(kb) or await footnote.all_bases()
+        scope = Scope(bases)
+        if source is not None:
+            chosen = matching_sources(await footnote.catalog.documents(bases), source)
+            if not chosen:
+                raise NotFound(f"There is no source called {source!r}.", remedy="footnote sources list shows them.")
+            scope = Scope(bases, frozenset(document.id for document in chosen))
+        found = await footnote.retriever.search(query, scope, k)
+    if as_json:
+        print_json([hit_as_json(hit) for hit in found.hits])
+    else:
+        print_hits(Console(), found.hits)
+    return 0
+
+
+@sources.command("list")
+def list_sources(kb: Kb = None, as_json: Json = False) -> None:
+    """All documents, by knowledge base and title."""
+    finish(_list(kb, as_json))
+
+
+async def _list(kb: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.terminal.passage_view import document_as_json, print_documents
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        documents = await footnote.catalog.documents(await footnote.only(kb) or await footnote.all_bases())
+    if as_json:
+        print_json([document_as_json(document) for document in documents])
+    else:
+        print_documents(Console(), documents)
+    return 0
+
+
+@sources.command("show")
+def show_source(
+    name: Annotated[str, typer.Argument(help="A title, a path or an id.")], kb: Kb = None, as_json: Json = False
+) -> None:
+    """One document: its version, when it came, and its passages."""
+    finish(_show(name, kb, as_json))
+
+
+async def _show(name: str, kb: str | None, as_json: bool) -> int:
+    from rich.console import Console
+
+    from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.ports.index import Scope
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        document = await footnote.one_document(name, kb)
+        scope = Scope(frozenset({document.knowledge_base}))
+        passages = await footnote.index.passages(document.id, document.version, scope)
+    if as_json:
+        print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})
+    else:
+        print_document(Console(), document, passages)
+    return 0
+
+
+@sources.command("remove")
+def remove_source(
+    name: Annotated[str, typer.Argument(help="A title, a path or an id.")],
+    kb: Kb = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take a document out, and show that it is gone. For 7 days, kb restore puts it back."""
+    finish(_remove(name, kb, yes, as_json))
+
+
+async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
+    import sys
+
+    from adapters.terminal.operator import operator
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.ports.index import Scope
+    from core.service.kb.commands import KbCommand, KbVerb
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        document = await footnote.one_document(name, kb)
+        question = f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?"
+        if not yes and not sys.stdin.isatty():
+            typer.echo(f"{question} Say so with --yes.", err=True)
+            return 1
+        if not yes:
+            typer.confirm(question, abort=True)
+        command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
+        reply = await footnote.governance.desk.handle(command, operator())
+        left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
+    if as_json:
+        print_json({"removed": document.source, "title": document.title, "passages_left": left})
+    else:
+        typer.echo(reply.text, err=not reply.ok)
+    return 0 if reply.ok and not left else 1

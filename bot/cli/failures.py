@@ -1,0 +1,50 @@
+"""What a person is told when something fails that nobody foresaw: one line without a secret, and where it happened.
+
+Everything that Footnote itself reports is a ``FootnoteError`` and speaks for itself. With LOG_LEVEL=debug the whole
+traceback comes before the line.
+"""
+
+import re
+import traceback
+from pathlib import Path
+
+from adapters.observability.logs import Redaction
+from bot.settings import load_settings
+from core.model.errors import FootnoteError, first_of_ours
+
+HOUSE = Path(__file__).parents[2]
+_NUMBER = r"^\[Errno -?\d+\] "
+
+
+def explained(error: Exception) -> str:
+    """The failure as what is written to standard error, with a line end."""
+    found = first_of_ours(error) if isinstance(error, ExceptionGroup) else error
+    if isinstance(found, FootnoteError):
+        return f"{found}\n"
+    try:
+        settings = load_settings()
+    except FootnoteError:
+        return Redaction().clean(f"{_line(error)}\n")
+    whole = "".join(traceback.format_exception(error)) if settings.log_level == "debug" else ""
+    return Redaction(settings.secrets()).clean(f"{whole}{_line(error)}\n")
+
+
+def _line(error: Exception) -> str:
+    """One line about the innermost failure: what the system says of a file, or else where in our code it was."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}." if error.filename else f"{re.sub(_NUMBER, '', str(error))}."
+    said = " ".join(str(error).split())[:300]
+    what = f"{type(error).__name__}{f': {said}' if said else ''}"
+    return f"Footnote failed, and does not know why: {what} ({_place(error)}). LOG_LEVEL=debug shows all of it."
+
+
+def _place(error: Exception) -> str:
+    """The file and line of our own code that was nearest to the failure."""
+    nearest = "nowhere"
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename)
+        if path.is_relative_to(HOUSE) and ".venv" not in path.parts:
+            nearest = f"{path.relative_to(HOUSE)}:{frame.lineno}"
+    return nearest

@@ -1,0 +1,79 @@
+"""Looking inside: ``trace``, ``forget``, ``doctor``."""
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.runner import finish, print_json
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(trace)
+    app.command()(forget)
+    app.command()(doctor)
+
+
+def trace(trace_id: Annotated[str, typer.Argument(help="The trace's id.")], as_json: Json = False) -> None:
+    """What happened, step by step, from the recorded events."""
+    finish(_trace(trace_id, as_json))
+
+
+async def _trace(trace_id: str, as_json: bool) -> int:
+    import json
+
+    from rich.console import Console
+
+    from adapters.terminal.trace_view import print_trace
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.model.json_codec import to_json
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        if as_json:
+            events = await footnote.journal.trace(trace_id)
+            print_json([json.loads(to_json(event)) for event in events])
+            return 0 if events else 1
+        await print_trace(Console(), footnote.journal, trace_id)
+    return 0
+
+
+def forget(
+    thread: Annotated[str | None, typer.Option(help="A terminal conversation's name, or a thread's whole key.")] = None,
+    person: Annotated[str | None, typer.Option(help="A person's id, as slack:T1/U1.")] = None,
+) -> None:
+    """Remove a thread, or everything about a person."""
+    if (thread is None) == (person is None):
+        raise typer.BadParameter("Name either --thread or --person.")
+    finish(_forget(thread, person))
+
+
+async def _forget(thread: str | None, person: str | None) -> int:
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.model.conversation import ThreadKey
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        if person is not None:
+            turns = await footnote.memory.forget_person(person)
+            typer.echo(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
+            return 0
+        name = thread or ""
+        key = ThreadKey.parse(name) if name.count("/") == 3 else ThreadKey("console", "", "terminal", name)
+        there = await footnote.memory.forget_thread(key)
+        typer.echo(f"Forgot the thread {name}." if there else f"There is no thread {name}.")
+    return 0
+
+
+def doctor(
+    place: Annotated[
+        str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check every dependency and setting, each with what to do about it."""
+    from bot.doctor import examine, explain
+
+    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json))

@@ -1,0 +1,346 @@
+"""Governing the knowledge: ``kb …`` as on the platforms, and ``audit``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.runner import finish, print_json, there
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from bot.container import Footnote
+    from core.model.errors import StoreUnavailable
+    from core.model.jobs import Job
+    from core.service.kb.commands import KbCommand, KbReply
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
+Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+TOGETHER = 500  # files in one job
+LINKS = ("http://", "https://")
+
+kb = typer.Typer(help="Bring knowledge in, keep it current, and say whom it is for.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.add_typer(kb, name="kb")
+    app.command()(audit)
+
+
+@kb.command()
+def ingest(
+    what: Annotated[list[str], typer.Argument(help="Links, files and folders.")],
+    base: Kb = "default",
+    limit: Annotated[int, typer.Option(min=0, max=500, help="Follow links and sitemaps to this many pages.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Bring in links, files and folders.
+
+    The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
+    """
+    there(name for name in what if not name.startswith(LINKS))
+    finish(_ingest(what, base, limit, as_json))
+
+
+async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
+    from adapters.documents.folders import files_in
+    from adapters.terminal.operator import operator
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.service.kb.commands import KbCommand, KbVerb
+
+    files = files_in([Path(name) for name in what if not name.startswith(LINKS)])
+    async with open_footnote(load_settings()) as footnote:
+        desk, caller = footnote.governance.desk, operator()
+        if await footnote.governance.shelves.base(base) is None:
+            made = await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
+            if not made.ok:
+                return await _report(footnote, [made], as_json)
+        groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
+        links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if name.startswith(LINKS)]
+        replies = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
+        replies += [await desk.handle(link, caller) for link in links]
+        return await _report(footnote, replies, as_json)
+
+
+async def _bytes(files: "Sequence[tuple[Path, str]]") -> "AsyncIterator[tuple[str, str, bytes]]":
+    import asyncio
+
+    for path, source in files:
+        try:
+            yield source, path.name, await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            typer.echo(f"{path} cannot be read: {error.strerror}.", err=True)
+
+
+@kb.command("list")
+def list_(base: Kb = "", page: Page = 1, as_json: Json = False) -> None:
+    """Knowledge bases, or the documents of one."""
+    _do("list", as_json, base=base, page=page)
+
+
+@kb.command()
+def show(target: Annotated[str, typer.Argument(help="A document; without one, the base.")] = "", base: Kb = "",
+         page: Page = 1, as_json: Json = False) -> None:  # fmt: skip
+    """One document or one base in full.
+
+    Its version, passages, age, who added it, the last look at it, and errors.
+    """
+    _do("show", as_json, base=base, target=target, page=page)
+
+
+@kb.command()
+def remove(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
+           base: Kb = "", yes: Yes = False, as_json: Json = False) -> None:  # fmt: skip
+    """Take a document or a whole base out.
+
+    It asks first, or wants --yes; then it shows by a search that it is gone.
+    """
+    _do("remove", as_json, base=base, target=target, yes=yes)
+
+
+@kb.command()
+def restore(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
+            base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
+    """Put back what was removed.
+
+    That is possible for 7 days; without a name, it shows what can be put back.
+    """
+    _do("restore", as_json, base=base, target=target)
+
+
+@kb.command()
+def refresh(target: Annotated[str, typer.Argument(help="A document; without one, all links of the base.")] = "",
+            base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
+    """Fetch links and sites again.
+
+    What has not changed costs nothing. The link that a site began at walks through that site again.
+    """
+    _do("refresh", as_json, base=base, target=target)
+
+
+@kb.command()
+def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
+           as_json: Json = False) -> None:  # fmt: skip
+    """Fill an index that was lost, exchanged or restored, from what documents were made of.
+
+    It says which documents have to be added again because what they were made of was not kept.
+    """
+    _do("repair", as_json, base=base)
+
+
+@kb.command()
+def schedule(link: Annotated[str, typer.Argument(help="A link, or a document that came from one.")],
+             every: Annotated[str, typer.Argument(help="daily, weekly or never.")], base: Kb = "",
+             limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,
+             as_json: Json = False) -> None:  # fmt: skip
+    """Fetch a link again and again.
+
+    That is done by ``footnote serve``, as long as it runs.
+    """
+    _do("schedule", as_json, base=base, target=link, every=every, limit=limit)
+
+
+@kb.command()
+def create(name: str, description: Annotated[str, typer.Argument(help="What the agent reads to choose.")] = "",
+           grant: Annotated[list[str] | None, typer.Option(help="Only for this channel, role or group.")] = None,
+           as_json: Json = False) -> None:  # fmt: skip
+    """Create a base."""
+    _do("create", as_json, base=name, text=description, principals=tuple(grant or ()))
+
+
+@kb.command()
+def describe(name: str, description: str, as_json: Json = False) -> None:
+    """Change a base's description."""
+    _do("describe", as_json, base=name, text=description)
+
+
+@kb.command()
+def grant(name: str, principals: list[str], as_json: Json = False) -> None:
+    """Say whom a base is for.
+
+    Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
+    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1; "everyone" opens it.
+    """
+    _do("grant", as_json, base=name, principals=tuple(principals))
+
+
+@kb.command()
+def revoke(name: str, principals: list[str], as_json: Json = False) -> None:
+    """Make a base not for these any more."""
+    _do("revoke", as_json, base=name, principals=tuple(principals))
+
+
+@kb.command()
+def status(as_json: Json = False) -> None:
+    """The queue, running jobs, failures, schedules."""
+    _do("status", as_json)
+
+
+@kb.command()
+def jobs(job: Annotated[str, typer.Argument(help="One job's id.")] = "", page: Page = 1, as_json: Json = False) -> None:
+    """The newest jobs, or one in full."""
+    _do("jobs", as_json, target=job, page=page)
+
+
+@kb.command()
+def cancel(job: Annotated[str, typer.Argument(help="The job's id.")], as_json: Json = False) -> None:
+    """End a job; what it has done stays."""
+    _do("cancel", as_json, target=job)
+
+
+@kb.command()
+def proposals(page: Page = 1, as_json: Json = False) -> None:
+    """What people would like to add."""
+    _do("proposals", as_json, page=page)
+
+
+@kb.command()
+def approve(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], base: Kb = "",
+            as_json: Json = False) -> None:  # fmt: skip
+    """Take a proposal in."""
+    _do("approve", as_json, base=base, target=proposal)
+
+
+@kb.command()
+def reject(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], as_json: Json = False) -> None:
+    """Drop a proposal."""
+    _do("reject", as_json, target=proposal)
+
+
+def audit(
+    limit: Annotated[int, typer.Option("-n", min=1, max=10_000, help="How many entries.")] = 50, as_json: Json = False
+) -> None:
+    """What admins did, and who was refused what, the newest first."""
+    finish(_audit(limit, as_json))
+
+
+async def _audit(limit: int, as_json: bool) -> int:
+    import json
+
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.model.json_codec import to_json
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        entries = await footnote.audit.recent(limit)
+    if as_json:
+        print_json([json.loads(to_json(entry)) for entry in entries])
+        return 0
+    for entry in entries:
+        refused = "" if entry.allowed else "  refused"
+        detail = f"  ({entry.detail})" if entry.detail else ""
+        typer.echo(f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.actor}  {entry.action}  {entry.target}{refused}{detail}")
+    return 0
+
+
+def _do(verb: str, as_json: bool, *, yes: bool = False, **given: Any) -> None:
+    from core.service.kb.commands import KbCommand, KbVerb
+
+    finish(_handle(KbCommand(KbVerb(verb), **given), yes, as_json))
+
+
+async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
+    import sys
+
+    from adapters.terminal.operator import operator
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        reply = await footnote.governance.desk.handle(command, operator())
+        if reply.confirm is not None:
+            if not yes and not sys.stdin.isatty():
+                typer.echo(f"{_plain(reply.text)} Say so with --yes.", err=True)
+                return 1
+            if not yes:
+                typer.confirm(_plain(reply.text), abort=True)
+            reply = await footnote.governance.desk.handle(reply.confirm, operator())
+        return await _report(footnote, [reply], as_json)
+
+
+async def _report(footnote: "Footnote", replies: "Sequence[KbReply]", as_json: bool) -> int:
+    """Show the replies, and work on what was accepted until it is over; 1 when something failed."""
+    import json
+
+    from core.model.jobs import JobState
+    from core.model.json_codec import to_json
+
+    accepted = [job for reply in replies if reply.job is not None for job in (reply.job, *reply.more)]
+    if not as_json:
+        for reply in replies:
+            _say(reply)
+    ended = await _until_over(footnote, accepted, quiet=as_json) if accepted else []
+    refused = [reply for reply in replies if not reply.ok]
+    if as_json:
+        texts = [text for reply in replies if (text := _beside_cards(reply))]
+        print_json({"ok": not refused, "said": texts, "jobs": [json.loads(to_json(job)) for job in ended]})
+    broken = any(job.state is not JobState.DONE or job.failed for job in ended)
+    return 1 if refused or broken else 0
+
+
+def _say(reply: "KbReply") -> None:
+    """What a reply says beside the cards of its jobs, which are shown as they go."""
+    if text := _beside_cards(reply):
+        typer.echo(text, err=not reply.ok)
+
+
+def _beside_cards(reply: "KbReply") -> str:
+    from core.service.kb.job_text import job_text
+
+    text = reply.text
+    for job in (reply.job, *reply.more) if reply.job is not None else ():
+        text = text.replace(job_text(job), "")
+    return _plain("\n".join(line for line in text.splitlines() if line.strip()))
+
+
+async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet: bool) -> "list[Job]":
+    """Work here until these jobs are over, whoever does them, and show each as it goes."""
+    import asyncio
+    import os
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from core.service.kb.job_text import job_state, job_text
+
+    stop = asyncio.Event()
+    console = Console(stderr=quiet)
+    worker = footnote.governance.worker(f"terminal-{os.getpid()}", {})
+    working = asyncio.create_task(worker.run(stop))
+    ended: list[Job] = []
+    try:
+        with console.status("Queued.") as line:
+            for job in accepted:
+                current = job
+                while not current.over and not working.done():
+                    await asyncio.wait({working}, timeout=0.3)
+                    current = await footnote.governance.jobs.read(job.id) or current
+                    if worker.away is not None:
+                        raise _cut_short(worker.away, current)
+                    line.update(Text(job_state(current)))
+                ended.append(current)
+                if not quiet:
+                    console.print(Text(_plain(job_text(current))))
+    finally:
+        stop.set()
+        await working
+    return ended
+
+
+def _cut_short(error: "StoreUnavailable", job: "Job") -> "StoreUnavailable":
+    """The failure with what is in and how to go on."""
+    from core.model.errors import StoreUnavailable
+
+    come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
+    go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
+    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
+
+
+def _plain(text: str) -> str:
+    """Markdown of our own making, without its marks, and commands as they are called here."""
+    return text.replace("**", "").replace("`", "").replace("/kb ", "footnote kb ")

@@ -1,0 +1,179 @@
+"""Measuring: ``eval``, ``bench``, and ``feedback export``, which makes a dataset of what people thought of answers."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import finish, print_json
+
+if TYPE_CHECKING:
+    from bot.evaluation.dataset_loader import Dataset
+
+feedback = typer.Typer(help="What people thought of answers.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("eval")(evaluate)
+    app.command()(bench)
+    app.add_typer(feedback, name="feedback")
+
+
+def evaluate(
+    datasets: Annotated[
+        list[Path],
+        typer.Argument(help="Folders with questions, follow-ups or labelled claims.", exists=True, file_okay=False),
+    ],
+    legs: Annotated[str, typer.Option(help="Of bm25, dense, hybrid, rerank, agent.")] = "bm25,dense,hybrid,rerank",
+    agent: Annotated[bool, typer.Option("--agent", help="Ask the agent as well.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many questions of each set.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print each question of a question set as well.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write a page with plots.", dir_okay=False)] = None,
+    vectors: Annotated[Path | None, typer.Option(help="Keep passages' vectors here for the next run.")] = None,
+    baseline: Annotated[Path | None, typer.Option(help="Exit 1 when a figure is worse than here.")] = None,
+    save_baseline: Annotated[Path | None, typer.Option(help="Keep these figures as a baseline.")] = None,
+) -> None:
+    """Measure retrieval, answers, rewrites and checks on datasets, in a temporary base that is removed after."""
+    from bot.evaluation.runner import LEGS
+
+    chosen = [name.strip() for name in legs.split(",") if name.strip()]
+    unknown = [name for name in chosen if name not in LEGS]
+    if unknown or not chosen:
+        raise typer.BadParameter(f"There is no leg {', '.join(unknown) or '(none)'}; there are {', '.join(LEGS)}.")
+    if baseline is not None and not baseline.is_file():
+        raise typer.BadParameter(f"There is no file {baseline}.")
+    if baseline is not None and limit is not None:
+        raise typer.BadParameter("A baseline is of all questions; leave --limit out.")
+    names = [folder.resolve().name for folder in datasets]
+    if len(set(names)) < len(names):
+        raise typer.BadParameter("Two of these folders have the same name; their figures could not be told apart.")
+    if agent and "agent" not in chosen:
+        chosen.append("agent")
+    finish(_evaluate(datasets, chosen, limit, show, as_json, report, vectors, baseline, save_baseline))
+
+
+async def _evaluate(
+    folders: list[Path],
+    legs: list[str],
+    limit: int | None,
+    show: bool,
+    as_json: bool,
+    report: Path | None,
+    vectors: Path | None,
+    baseline: Path | None,
+    save_baseline: Path | None,
+) -> int:
+    from bot.evaluation.baseline import keep_baseline, kept_baseline, lines_of, worse_than
+    from bot.evaluation.dataset_loader import read
+    from bot.evaluation.question_runs import question_lines
+    from bot.evaluation.report_page import write_page
+    from bot.evaluation.runner import measure_all, pooled
+    from bot.settings import load_settings
+
+    sets = [read(folder, limit) for folder in folders]
+    _must_be_asked(sets, legs)
+    if baseline is not None:
+        kept_baseline(baseline, [one.name for one in sets])
+    _must_be_writable(report, save_baseline, vectors and vectors / "vectors.sqlite")
+    results = []
+    async with aclosing(measure_all(load_settings(), sets, legs, vectors)) as measuring:
+        async for one in measuring:
+            results.append(one)
+            if not as_json:
+                each = one.verdicts["each"] if show and one.verdicts else ()
+                typer.echo("\n".join((*question_lines(each), *lines_of(one))))
+    together = pooled(results)
+    if together is not None and not as_json:
+        typer.echo("\n".join(lines_of(together)))
+    shown = [*results, *([together] if together else [])]
+    if as_json:
+        print_json([one.as_json() for one in shown])
+    if report is not None:
+        write_page(report, shown)
+    if save_baseline is not None:
+        keep_baseline(save_baseline, results)
+    worse = worse_than(baseline, results) if baseline is not None else []
+    for line in worse:
+        typer.echo(line, err=True)
+    return 1 if worse else 0
+
+
+def _must_be_asked(sets: Sequence["Dataset"], legs: list[str]) -> None:
+    """Raises BadParameter when there are questions with expected facts, and the agent is not to be asked."""
+    if "agent" not in legs and (unasked := [one.name for one in sets if one.questions]):
+        raise typer.BadParameter(f"The questions of {', '.join(unasked)} are for the agent: add --agent.")
+
+
+def _must_be_writable(*paths: Path | None) -> None:
+    """Whether there is a place for each file is found out before minutes of measuring. Raises OSError."""
+    for path in filter(None, paths):
+        there = path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+        if not there:
+            path.unlink()
+
+
+def bench(
+    passages: Annotated[int, typer.Option(min=1_000, help="How many passages to search in.")] = 10_000,
+    only: Annotated[str, typer.Option(help="Of search, encoding, ingest, load.")] = "search,encoding,ingest,load",
+    answers: Annotated[int, typer.Option(min=1, help="How many answers, for load.")] = 100,
+    texts: Annotated[
+        Path | None, typer.Option(help="Search in texts of data sets in BEIR's layout below here.", file_okay=False)
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="Build the index here and keep it.", file_okay=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure speed, each figure beside its baseline in the same run. A missed target is said to be missed."""
+    from bot.benchmark import PARTS
+
+    parts = [name.strip() for name in only.split(",") if name.strip()]
+    unknown = [name for name in parts if name not in PARTS]
+    if unknown or not parts:
+        raise typer.BadParameter(f"There is no part {', '.join(unknown) or '(none)'}; there are {', '.join(PARTS)}.")
+    finish(_bench(passages, parts, answers, texts, keep, as_json))
+
+
+async def _bench(
+    passages: int, parts: list[str], answers: int, texts: Path | None, keep: Path | None, as_json: bool
+) -> int:
+    from dataclasses import asdict
+
+    from bot.benchmark import measure
+    from bot.settings import load_settings
+
+    rows = []
+    measuring = measure(load_settings(), passages, parts=parts, texts=texts, answers=answers, keep=keep)
+    async with aclosing(measuring):
+        async for row in measuring:
+            rows.append(row)
+            if not as_json:
+                met = {True: "reached", False: "MISSED", None: ""}[row.met]
+                typer.echo(f"{row.what:42} {row.value:18} {row.against:56} {row.target:14} {met}")
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    return 0
+
+
+@feedback.command("export")
+def export(folder: Annotated[Path, typer.Argument(help="A new folder.", file_okay=False)]) -> None:
+    """Write the answers that people found helpful as a dataset that ``eval`` reads."""
+    if folder.exists() and any(folder.iterdir()):
+        raise typer.BadParameter(f"{folder} is not empty.")
+    finish(_export(folder))
+
+
+async def _export(folder: Path) -> int:
+    from bot.container import open_footnote
+    from bot.evaluation.feedback import exported
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        found = await exported(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)
+    found.write(folder)
+    typer.echo(f"Wrote {len(found.queries)} questions and {len(found.corpus)} documents to {folder}.")
+    return 0

@@ -1,0 +1,45 @@
+"""Running as a bot: ``serve`` and ``manifest``."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bot.cli.runner import finish
+
+
+class PlatformName(StrEnum):
+    """The platforms there are."""
+
+    SLACK = "slack"
+    DISCORD = "discord"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(serve)
+    app.command()(manifest)
+
+
+def serve() -> None:
+    """Answer on the platforms that are configured."""
+    from bot.server import run
+
+    finish(run(), quiet=False)
+
+
+def manifest(
+    platform: Annotated[PlatformName, typer.Argument(help="slack or discord.")],
+    http: Annotated[bool, typer.Option("--http/--socket", help="Slack: over HTTP, or by Socket Mode.")] = False,
+) -> None:
+    """What to paste into a platform to set the bot up."""
+    if platform is PlatformName.SLACK:
+        from adapters.slack.manifest import manifest as slack_manifest
+
+        typer.echo(slack_manifest("http" if http else "socket"))
+        return
+    from adapters.discord.manifest import manifest as discord_manifest
+    from bot.settings import load_settings
+
+    token = load_settings().discord_bot_token
+    typer.echo(discord_manifest(token.get_secret_value() if token else None))

@@ -1,0 +1,364 @@
+"""The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from adapters.documents.sandbox.pool import Sandbox
+from adapters.encoders.reranker import CrossEncoderReranker
+from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.files.blob_store import FolderBlobStore
+from adapters.milvus.index import MilvusIndex
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.redis.catalog import RedisCatalog
+from adapters.redis.checkpoints import RedisCheckpoints
+from adapters.redis.client import connect
+from adapters.redis.daily_budget import RedisDailyBudget
+from adapters.redis.embedded_server import EmbeddedValkey
+from adapters.redis.feedback import RedisFeedbackStore
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.memory import RedisMemory
+from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.schema import check_schema
+from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
+from adapters.redis.trace_store import RedisTraceStore
+from adapters.terminal.chat import Chat
+from bot.knowledge_stack import KnowledgeStack, governance
+from bot.settings import Settings
+from core.agent.agent import Agent
+from core.agent.gather import matching_sources
+from core.agent.run import AgentDeps
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
+from core.model.budget import Prices
+from core.model.channel_settings import ChannelSettings
+from core.model.clock import Clock
+from core.model.errors import ConfigurationError, NotFound, first_of_ours
+from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
+from core.model.knowledge import Document
+from core.ports.daily_budget import DailyBudget
+from core.ports.encoder import Encoder
+from core.ports.memory import Memory
+from core.ports.reasoner import Reasoner
+from core.ports.trace_store import TraceStore
+from core.retrieval.hybrid import Retriever
+from core.service.answer_actions import AnswerActions
+from core.service.question_service import QuestionService
+from core.service.visible_memory import VisibleMemory
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from rich.console import Console
+
+    from adapters.reasoners.openai.reasoner import OpenAIReasoner
+
+# From this score a model answers from the first search at once; a draft that fails goes the long way, see
+# core.agent.fast_path. Without a model the long way costs nothing, so that it is always taken.
+CONFIDENT = 0.06
+NEVER = 2.0
+MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
+NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
+OPENAI = "https://api.openai.com/v1"
+
+
+class SystemClock(Clock):
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that only ever grow."""
+        return monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """Everything that is open, for commands and platforms to use."""
+
+    settings: Settings
+    clock: Clock
+    opened: "asyncio.Task[None]"
+    redis: "Redis"
+    index: MilvusIndex
+    encoder: Encoder
+    reranker: CrossEncoderReranker
+    retriever: Retriever
+    catalog: RedisCatalog
+    memory: Memory
+    checkpoints: RedisCheckpoints
+    journal: TraceStore
+    postings: RedisMessageStateStore
+    inbox: RedisInbox
+    preferences: RedisChannelSettingsStore
+    audit: RedisAudit
+    feedback: RedisFeedbackStore
+    parser: Sandbox
+    reasoner: Reasoner
+    agent: Agent
+    assistant: QuestionService
+    ingestor: Ingestor
+    governance: KnowledgeStack
+    conduct: AnswerPolicy
+
+    async def all_bases(self) -> frozenset[str]:
+        """The names of all knowledge bases."""
+        return frozenset(base.name for base in await self.catalog.bases())
+
+    async def only(self, base: str | None) -> frozenset[str] | None:
+        """Just this base, or None for all. Raises NotFound when there is none of that name."""
+        if base is None:
+            return None
+        names = await self.all_bases()
+        if base not in names:
+            there = ", ".join(sorted(names)) or "none yet"
+            raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
+        return frozenset({base})
+
+    async def one_document(self, name: str, base: str | None) -> Document:
+        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
+        documents = await self.catalog.documents(await self.only(base) or await self.all_bases())
+        found = matching_sources(documents, name)
+        if not found:
+            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
+        if len(found) > 1:
+            which = ", ".join(document.source for document in found[:5])
+            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
+        return found[0]
+
+    def controls(self) -> AnswerActions:
+        """What people can do beside asking."""
+        return AnswerActions(
+            memory=self.memory,
+            journal=self.journal,
+            catalog=self.catalog,
+            feedback=self.feedback,
+            preferences=self.preferences,
+            audit=self.audit,
+            inbox=self.inbox,
+            defaults=ChannelSettings(self.conduct),
+        )
+
+    def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
+        """A conversation in the terminal."""
+        return Chat(console, self.assistant, self.journal, self.catalog, self.conduct, bases)
+
+
+@asynccontextmanager
+async def open_footnote(
+    settings: Settings, *, models: bool = True, wait: bool = True, any_index: bool = False
+) -> AsyncIterator[Footnote]:
+    """Open the stores and models; on leaving, close everything again, whatever happened.
+
+    Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
+    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
+    Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
+    fills or compares one.
+    """
+    async with AsyncExitStack() as stack:
+        clock = SystemClock()
+        redis = await _redis(settings, stack)
+        encoder = SentenceTransformerEncoder(settings.embedding_model or "")
+        stack.push_async_callback(encoder.close)
+        if settings.embedding_model and models:
+            await encoder.open()  # a model from a hub tells its dimension only when it is loaded
+        index = _index(settings, encoder)
+        stack.push_async_callback(index.close)
+        reranker = CrossEncoderReranker(settings.reranker_model)
+        stack.push_async_callback(reranker.close)
+        catalog = RedisCatalog(redis)
+        agreement = IndexConsistency(catalog, index) if models and not any_index else None
+        opened = asyncio.create_task(_opened(redis, index, encoder if models else None, agreement))
+        stack.push_async_callback(_ended, opened)
+        if wait:
+            await opened
+        retriever = Retriever(index, encoder, reranker, catalog)
+        sandbox = await stack.enter_async_context(Sandbox())
+        extractive = ExtractiveReasoner(encoder)
+        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
+        bench = AgentDeps(
+            reasoner=reasoner,
+            retriever=retriever,
+            index=index,
+            catalog=catalog,
+            clock=clock,
+            prices=Prices(settings.llm_price_in, settings.llm_price_out),
+            confident=CONFIDENT if settings.has_llm else NEVER,
+            checkpoint_seconds=settings.checkpoint_expiry * 60,
+            names=MET_AT,
+            remedy=NOTHING_TO_READ,
+            floor=extractive if settings.has_llm else None,
+        )
+        limits = {
+            p: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
+            for p, limit in PROFILE_LIMITS.items()
+        }
+        memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
+        journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
+        originals = Originals(FolderBlobStore(settings.home / "originals"))
+        ingestor = Ingestor(
+            index=index, encoder=encoder, catalog=catalog, parser=sandbox, clock=clock, originals=originals
+        )
+        agent = Agent(bench, limits)
+        yield Footnote(
+            settings=settings,
+            clock=clock,
+            opened=opened,
+            redis=redis,
+            index=index,
+            encoder=encoder,
+            reranker=reranker,
+            retriever=retriever,
+            catalog=catalog,
+            memory=memory,
+            checkpoints=checkpoints,
+            journal=journal,
+            postings=RedisMessageStateStore(redis),
+            inbox=RedisInbox(redis),
+            preferences=RedisChannelSettingsStore(redis),
+            audit=audit,
+            feedback=RedisFeedbackStore(redis),
+            parser=sandbox,
+            reasoner=reasoner,
+            agent=agent,
+            assistant=QuestionService(
+                agent=agent,
+                reasoner=reasoner,
+                memory=memory,
+                checkpoints=checkpoints,
+                journal=journal,
+                catalog=catalog,
+                clock=clock,
+            ),
+            ingestor=ingestor,
+            governance=governance(
+                settings,
+                redis=redis,
+                index=index,
+                encoder=encoder,
+                retriever=retriever,
+                catalog=catalog,
+                ingestor=ingestor,
+                audit=audit,
+                clock=clock,
+                originals=originals,
+            ),
+            conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
+        )
+
+
+async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
+    """The configured Redis, or the embedded server in the data directory."""
+    if settings.redis_url is not None:
+        url = settings.redis_url.get_secret_value()
+    else:
+        server = await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))
+        watching = asyncio.create_task(server.watch())
+        stack.push_async_callback(_ended, watching)
+        url = server.url
+    client = connect(url)
+    stack.push_async_callback(client.aclose)
+    return client
+
+
+async def _opened(
+    redis: "Redis",
+    index: MilvusIndex,
+    encoder: SentenceTransformerEncoder | None,
+    consistency: IndexConsistency | None,
+) -> None:
+    """Index and model, side by side: each takes seconds and neither needs the other."""
+    await check_schema(redis)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(index.open())
+            if encoder is not None:
+                group.create_task(encoder.open())
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    if consistency is not None:
+        await consistency.check()
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError, Exception):
+        await task
+
+
+def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
+    """The journal in Redis, exporting its runs where that is configured."""
+    journal = RedisTraceStore(redis)
+    if not settings.otel_exporter_otlp_endpoint:
+        return journal
+    from adapters.observability.opentelemetry import TracingStore, tracer_to
+
+    tracer, shut_down = tracer_to(settings.otel_exporter_otlp_endpoint)
+    stack.push_async_callback(asyncio.to_thread, shut_down)
+    return TracingStore(journal, tracer)
+
+
+def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
+    token = settings.milvus_token.get_secret_value() if settings.milvus_token else ""
+    uri = settings.milvus_uri or str(settings.home / "milvus.db")
+    return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
+
+
+def _reasoner(
+    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+) -> Reasoner:
+    """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
+    if not settings.has_llm:
+        return extractive
+    from adapters.reasoners.fallback import FallbackReasoner
+
+    primary = model_endpoint(settings, purse)
+    stack.push_async_callback(primary.close)
+    return FallbackReasoner(primary, extractive, clock=clock)
+
+
+def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
+    """The day's budget, where one is set and prices say what a call costs."""
+    budget = _priced(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
+    return None if budget is None else RedisDailyBudget(redis, clock, budget)
+
+
+def _answer_budget(settings: Settings) -> float | None:
+    """What one answer may cost, where that is set."""
+    return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+
+
+def _seconds(limit: Limits, deadline: float) -> float:
+    """How long this profile may take: a higher deadline than its own makes every profile longer in proportion."""
+    return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
+
+
+def _priced(settings: Settings, name: str, budget: float | None) -> float | None:
+    """This budget. Raises ConfigurationError when there are no prices to hold it by."""
+    if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
+        raise ConfigurationError(
+            f"{name} is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
+        )
+    return budget
+
+
+def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
+    from adapters.reasoners.openai.reasoner import OpenAIReasoner
+
+    return OpenAIReasoner(
+        base_url=settings.llm_base_url or OPENAI,
+        api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else "",
+        model=settings.llm_model or "",
+        timeout_seconds=min(settings.llm_timeout, settings.answer_deadline),
+        answer_seconds=settings.answer_deadline,
+        purse=purse,
+        prices=Prices(settings.llm_price_in, settings.llm_price_out),
+    )

@@ -1,0 +1,160 @@
+"""Asks the agent the questions of a dataset, each in a thread of its own, and judges what came of it."""
+
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from bot.container import Footnote
+from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
+from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.retrieval import documents_of
+from core.evaluation.datasets import Query
+from core.evaluation.metrics import Judged, agent_figures, contains, thresholds
+from core.model.answer import Answer, Citation, Outcome
+from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
+from core.model.events import AgentCompleted, CheckpointReached
+from core.model.inquiry import Inquiry
+from core.model.knowledge import KnowledgeBase
+from core.retrieval.ranking import rank_evidence
+
+GRADES = range(1, 11)
+WORST = 6  # wrong answers, and as many wrong refusals
+_ASKER = Person("eval")
+
+
+@dataclass(slots=True)
+class Asked:
+    """What came of all questions; ``rankings`` are the documents gathered, best first, by query."""
+
+    rankings: dict[str, list[str]] = field(default_factory=dict)
+    judged: list[Judged] = field(default_factory=list)
+    foreign: list[Judged] = field(default_factory=list)  # questions of another set
+    worst: list[dict[str, Any]] = field(default_factory=list)
+
+    def figures(self) -> dict[str, Any]:
+        """The agent's figures, and what abstaining below each grade would do."""
+        found: dict[str, Any] = asdict(agent_figures(self.judged))
+        own = [(float(one.best_grade), one.cites_gold) for one in self.judged if one.expect == "answered"]
+        nowhere = [float(one.best_grade) for one in self.judged if one.expect == "abstained"]
+        foreign = [float(one.best_grade) for one in self.foreign]
+        found["by_grade"] = [asdict(point) for point in thresholds(own, GRADES, [*nowhere, *foreign])]
+        if self.foreign:
+            found["foreign_questions"] = len(self.foreign)
+            found["foreign_answered"] = sum(one.outcome == "answered" for one in self.foreign) / len(self.foreign)
+        found["nowhere_answered"] = len(nowhere) + len(foreign)  # questions of the curve that nothing answers
+        found["worst"] = self.worst
+        return found
+
+
+async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query] = ()) -> Asked:
+    """Every question, one after another, so that the seconds are those of one asker; then the foreign ones."""
+    asked = Asked()
+    parts = await excerpts(footnote, dataset)
+    wrong: dict[str, list[dict[str, Any]]] = {"answer": [], "refusal": []}
+    for query in dataset.queries:
+        one, gathered, answer = await _asked(footnote, dataset, query)
+        asked.judged.append(one)
+        asked.rankings[query.id] = gathered
+        if one.wrong_refusal or one.wrong_answer:
+            wrong["refusal" if one.wrong_refusal else "answer"].append(_case(query, one, answer, parts))
+    asked.worst = [*wrong["answer"][:WORST], *wrong["refusal"][:WORST]]
+    for query in foreign:
+        one, _, _ = await _asked(footnote, dataset, query)
+        asked.foreign.append(one)
+    return asked
+
+
+async def _asked(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judged, list[str], Answer | None]:
+    """One question, after the ones its thread had before it, and what the agent gathered, best first."""
+    thread = await _thread(footnote, dataset, query)
+    started = time.perf_counter()
+    answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
+    took = time.perf_counter() - started
+    gathered = documents_of([item.passage for item in rank_evidence(inquiry)], query)
+    return _judged(query, answer, inquiry, gathered, took), gathered, answer
+
+
+async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
+    key = ThreadKey("eval", dataset.name, "", query.id)
+    turns: list[Turn] = []
+    for earlier in query.thread:
+        answer, inquiry = await pursue_question(footnote, dataset.name, earlier, Thread(key, tuple(turns)))
+        turns.append(turn_of(footnote, inquiry, answer))
+    return Thread(key, tuple(turns))
+
+
+def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn:
+    """A question and what came of it, as its thread remembers it."""
+    return Turn(
+        inquiry.question,
+        answer.text if answer else "",
+        answer.outcome if answer else Outcome.FAILED,
+        _ASKER,
+        footnote.clock.now(),
+        inquiry.id,
+        rewritten=inquiry.standalone if inquiry.searches else "",
+        citations=answer.citations if answer else (),
+        knowledge_bases=frozenset(base.name for base in inquiry.bases),
+    )
+
+
+def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> Inquiry:
+    """A question that the operator asks of one base."""
+    return Inquiry(
+        id=f"eval-{time.monotonic_ns()}",
+        question=text,
+        thread=thread,
+        asker=_ASKER,
+        audience=Audience(unrestricted=True),
+        started_at=footnote.clock.now(),
+        conduct=footnote.conduct,
+        bases=(KnowledgeBase(base),),
+    )
+
+
+async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
+    """The answer, None where the run failed, and the inquiry as it ended."""
+    run = footnote.agent.run(new_inquiry(footnote, base, text, thread.key), thread)
+    answer: Answer | None = None
+    async with aclosing(footnote.agent.pursue(run)) as events:
+        async for event in events:
+            if isinstance(event, AgentCompleted | CheckpointReached):
+                answer = event.answer
+    return answer, run.inquiry
+
+
+def _judged(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> Judged:
+    citations = answer.citations if answer else ()
+    passages = {item.passage.id: item.passage for item in inquiry.library}
+
+    def right(citation: Citation) -> bool:
+        source = passages.get(citation.passage)
+        return citation.document in query.relevant or bool(source and contains(source.text, query.answers))
+
+    grades = [item.grade.score for item in inquiry.library if item.grade is not None]
+    gold = set(query.relevant)
+    return Judged(
+        query=query.text,
+        expect=query.expect,
+        outcome=str(answer.outcome) if answer else "failed",
+        contains_gold=contains(answer.text, query.answers) if answer else None,
+        cites_gold=any(citation.document in query.relevant for citation in citations),
+        evidence_recall=len(gold & set(gathered)) / len(gold) if gold else None,
+        citations=len(citations),
+        right_citations=sum(right(citation) for citation in citations),
+        best_grade=max(grades, default=0),
+        searches=answer.spent.searches if answer else 0,
+        calls=answer.spent.calls if answer else 0,
+        tokens=answer.spent.tokens if answer else 0,
+        seconds=took,
+        stages=dict(answer.timings) if answer else {},
+    )
+
+
+def _case(query: Query, one: Judged, answer: Answer | None, parts: Excerpts) -> dict[str, Any]:
+    """A wrong refusal or a wrong answer, to be read beside what was wanted."""
+    said = answer.text[: 2 * SNIPPET] if answer else "It failed."
+    what = f"wrong {'refusal' if one.wrong_refusal else 'answer'}"
+    return case(query.text, what, parts.wanted(query), [{"id": one.outcome, "text": said}], query.thread)

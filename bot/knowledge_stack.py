@@ -1,0 +1,150 @@
+"""The part of the composition root that governs the knowledge: its desk, its jobs, and the worker that does them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adapters.documents.web.fetcher import Fetcher, Rules
+from adapters.files.blob_store import FolderBlobStore
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.job_store import RedisJobStore
+from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.terminal.ingest_view import Terminal
+from adapters.terminal.operator import operator
+from bot.settings import Settings
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
+from core.ingestion.orphans import OrphanedPassages
+from core.ingestion.trash import Trash
+from core.model.clock import Clock
+from core.ports.audit import Audit
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder
+from core.ports.index import Index
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.retrieval.hybrid import Retriever
+from core.service.kb.index_repair import IndexRepair
+from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.service import KnowledgeService
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+JOBS = "jobs"  # the inbox's namespace
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeStack:
+    """Everything that is open around ``/kb``."""
+
+    desk: KnowledgeService
+    jobs: RedisJobStore
+    inbox: RedisInbox
+    acceptance: JobQueue
+    archive: FolderBlobStore
+    records: RedisKnowledgeRecords
+    shelves: Trash
+    catalog: Catalog
+    ingestor: Ingestor
+    clock: Clock
+    rules: Rules
+    originals: Originals
+    consistency: IndexConsistency
+
+    def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> JobWorker:
+        """Who does the jobs in this process, with what these platforms lend."""
+        materials = ItemSources(
+            self.catalog,
+            self.archive,
+            Fetcher(self.rules),
+            platforms,
+            originals=self.originals,
+            consistency=self.consistency,
+        )
+        runner = JobRunner(
+            jobs=self.jobs,
+            ingestor=self.ingestor,
+            catalog=self.catalog,
+            shelves=self.shelves,
+            records=self.records,
+            materials=materials,
+            clock=self.clock,
+        )
+        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.acceptance.tick, lanes=lanes)
+
+    def terminal(self) -> Terminal:
+        """What brings files in from the terminal, in turn with everybody else who writes to a base."""
+        return Terminal(
+            ingest=self.desk.ingest_bytes,
+            jobs=self.jobs,
+            shelves=self.shelves,
+            ingestor=self.ingestor,
+            consistency=self.consistency,
+            worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
+            caller=operator(),
+        )
+
+
+def governance(
+    settings: Settings,
+    *,
+    redis: "Redis",
+    index: Index,
+    encoder: Encoder,
+    retriever: Retriever,
+    catalog: Catalog,
+    ingestor: Ingestor,
+    audit: Audit,
+    clock: Clock,
+    originals: Originals,
+) -> KnowledgeStack:
+    """Put together what ``/kb`` needs of what is open."""
+    jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
+    archive = FolderBlobStore(Path(settings.home) / "kept")
+    shelves = Trash(
+        catalog=catalog,
+        index=index,
+        encoder=encoder,
+        records=records,
+        archive=archive,
+        clock=clock,
+        originals=originals,
+    )
+    consistency = IndexConsistency(catalog, index)
+    leftovers = OrphanedPassages(index=index, catalog=catalog, clock=clock)
+    acceptance = JobQueue(jobs, inbox, archive, shelves, records, clock, leftovers)
+    return KnowledgeStack(
+        desk=KnowledgeService(
+            catalog, index, retriever, acceptance, audit, repair=IndexRepair(consistency, originals, acceptance)
+        ),
+        jobs=jobs,
+        inbox=inbox,
+        acceptance=acceptance,
+        archive=archive,
+        records=records,
+        shelves=shelves,
+        catalog=catalog,
+        ingestor=ingestor,
+        clock=clock,
+        rules=rules_of(settings),
+        originals=originals,
+        consistency=consistency,
+    )
+
+
+def rules_of(settings: Settings) -> Rules:
+    """Where links may be fetched from, as configured."""
+    return Rules(
+        allow_hosts=_names(settings.fetch_allow_hosts),
+        deny_hosts=_names(settings.fetch_deny_hosts),
+        allow_private=_names(settings.fetch_allow_private),
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip().lower() for name in text.split(",") if name.strip())

@@ -1,0 +1,133 @@
+"""Platforms and workers in one process: started together, drained together."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import structlog
+
+from adapters.observability import logs
+from adapters.observability import prometheus as metrics
+from bot.container import Footnote, open_footnote
+from bot.health import application, listen
+from bot.platforms import Connected, platforms_of
+from bot.settings import Settings, load_settings
+from core.ingestion.consistency import REPAIR
+from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
+from core.ports.platform_capabilities import OffersKnowledge
+from core.service.message_handler import MessageHandler
+from core.service.queue_worker import Worker
+
+DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
+LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer
+
+log = structlog.get_logger(__name__)
+
+
+async def run() -> int:
+    """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
+    settings = load_settings()
+    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    if not settings.has_slack and not settings.has_discord:
+        raise ConfigurationError(
+            "No platform is configured yet.",
+            remedy="footnote manifest slack and footnote manifest discord say how; footnote chat works without.",
+        )
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    try:
+        async with open_footnote(settings, wait=False) as footnote, _connected(settings, footnote) as connected:
+            await _serve(settings, footnote, connected, stop)
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return 0
+
+
+@asynccontextmanager
+async def _connected(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
+
+
+async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
+    desk = MessageHandler(
+        assistant=footnote.assistant,
+        memory=footnote.memory,
+        checkpoints=footnote.checkpoints,
+        postings=footnote.postings,
+        platforms={platform.name: platform for platform in connected},
+        warming=lambda: not footnote.opened.done(),
+    )
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
+    capabilities = {
+        platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
+    }
+    job_worker = footnote.governance.worker(name, capabilities)
+
+    async def ready() -> dict[str, str]:
+        return await _waiting_for(footnote, connected)
+
+    routes = [route for platform in connected for route in platform.routes()]
+    runner = await listen(application(ready, routes), settings.http_host, settings.http_port)
+    log.info("serving", platforms=[platform.name for platform in connected], worker=name)
+    try:
+        async with asyncio.TaskGroup() as group:
+            working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
+            leaving = {group.create_task(platform.run(stop)) for platform in connected}
+            warming = group.create_task(_warmed(footnote))
+            group.create_task(_drain(stop, working, leaving, warming))
+    finally:
+        await runner.cleanup()
+        log.info("stopped")
+
+
+async def _warmed(footnote: Footnote) -> None:
+    """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
+    await footnote.opened
+    log.info("ready", passages=await footnote.index.count())
+    report = await footnote.governance.consistency.report()
+    if report.incomplete:
+        log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
+    await footnote.reranker.open()
+
+
+async def _drain(
+    stop: asyncio.Event,
+    working: "set[asyncio.Task[None]]",
+    leaving: "set[asyncio.Task[None]]",
+    warming: "asyncio.Task[None]",
+    *,
+    drain_seconds: float = DRAIN_SECONDS,
+    leave_seconds: float = LEAVE_SECONDS,
+) -> None:
+    """After the signal, let the workers finish for a while; then cancel them, so that they hand back.
+
+    The platforms, over which the workers speak, leave after them. What is still opening is not waited for.
+    """
+    await stop.wait()
+    log.info("draining")
+    warming.cancel()
+    with suppress(asyncio.CancelledError):
+        for tasks, seconds in ((working, drain_seconds), (leaving, leave_seconds)):
+            if tasks:
+                await asyncio.wait(tasks, timeout=seconds)
+            for task in tasks:
+                task.cancel()
+
+
+async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[str, str]:
+    """What is not ready yet, each with its reason."""
+    waiting = {platform.name: platform.waiting_for() for platform in connected if platform.waiting_for()}
+    if not footnote.index.ready:
+        waiting["index"] = "it is still opening"
+    try:
+        metrics.WAITING.set(await footnote.inbox.waiting())
+    except FootnoteError as error:
+        waiting["redis"] = str(error)
+    return waiting

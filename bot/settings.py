@@ -1,0 +1,126 @@
+"""One frozen Settings, read once from the environment and ``.env``. Nothing else reads the environment.
+
+Every field is a line of ``.env.example``; a test holds the two together.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from core.model.errors import ConfigurationError
+from core.model.inquiry import Behaviour, Profile
+
+
+class Settings(BaseSettings):
+    """What a person may configure. Everything has a default that works on a laptop with no key and no token."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    # Where things are kept
+    footnote_home: Path | None = None
+    redis_url: SecretStr | None = None
+    milvus_uri: str | None = None
+    milvus_token: SecretStr | None = None
+
+    # Models
+    llm_base_url: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_model: str | None = None
+    llm_timeout: float = Field(default=20.0, gt=0, le=3600)
+    llm_price_in: float = Field(default=0.0, ge=0)
+    llm_price_out: float = Field(default=0.0, ge=0)
+    llm_answer_budget: float | None = Field(default=None, ge=0)
+    llm_daily_budget: float | None = Field(default=None, ge=0)
+    embedding_model: str | None = None
+    reranker_model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
+
+    # How it answers
+    profile: Profile = Profile.BALANCED
+    behaviour: Behaviour = Behaviour.BALANCED
+    answer_deadline: float = Field(default=60.0, gt=0, le=3600)
+    checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
+
+    # Slack
+    slack_bot_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_api_url: str | None = None
+    slack_admin_users: str = ""
+    slack_allowed_bots: str = ""
+
+    # Discord
+    discord_bot_token: SecretStr | None = None
+    discord_api_url: str | None = None
+    discord_gateway_url: str | None = None
+    discord_dev_guild: str | None = None
+    discord_allowed_bots: str = ""
+
+    # Running it
+    http_port: int = Field(default=8080, ge=0, le=65535)
+    http_host: str = "0.0.0.0"  # noqa: S104 - Slack's HTTP mode and health checks come from outside the container
+    workers: int = Field(default=128, ge=1, le=1_000)
+    fetch_allow_private: str = ""
+    fetch_allow_hosts: str = ""
+    fetch_deny_hosts: str = ""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "text", "json"] = "auto"
+    otel_exporter_otlp_endpoint: str | None = None
+
+    @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
+    @classmethod
+    def _in_small_letters(cls, value: Any) -> Any:
+        """INFO is info."""
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @property
+    def home(self) -> Path:
+        """The data directory."""
+        if self.footnote_home is not None:
+            return self.footnote_home.expanduser().absolute()
+        import platformdirs
+
+        return Path(platformdirs.user_data_dir("footnote", appauthor=False))
+
+    def secrets(self) -> list[str]:
+        """Every configured secret, so that logs can be kept free of them."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+
+    @property
+    def has_llm(self) -> bool:
+        """Whether a model endpoint is configured: a model's name is what makes it so."""
+        return bool(self.llm_model)
+
+    @property
+    def has_slack(self) -> bool:
+        """Whether Slack is configured."""
+        return self.slack_bot_token is not None
+
+    @property
+    def has_discord(self) -> bool:
+        """Whether Discord is configured."""
+        return self.discord_bot_token is not None
+
+
+def load_settings() -> Settings:
+    """Read the environment once. Raises ConfigurationError naming each wrong setting, never its value."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}" for problem in error.errors()
+        )
+        raise ConfigurationError(f"The configuration is wrong. {wrong}.", remedy="See .env.example.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The file .env cannot be read: {error}.", remedy="Save it as UTF-8 text.") from None
+    if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
+        raise ConfigurationError(
+            "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
+        )
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread
+    return settings

@@ -1,0 +1,77 @@
+"""A message typed while a checkpoint is open: is it the answer to it, or a new question?
+
+Deliberately simple, because it is said aloud what was understood, and a wrong guess costs one more message.
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.model.text import content_words, words
+
+LONGEST_ANSWER = 10  # words; more is a question of its own
+MOSTLY = 0.75  # of a question's words must be those of a reading for it to be that reading
+_ASKS = re.compile(
+    r"(?i)^\s*(?:and\s+)?(?:who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have)\b"
+)
+_SAID_OTHERWISE = {
+    "keep": r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",
+    "answer": r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
+    "stop": r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
+    "caveats": r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
+    "show": r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The choice a message makes, with the text it carries."""
+
+    choice: Choice
+    text: str = ""
+
+
+def understood_as(message: str, checkpoint: Checkpoint) -> Understood | None:
+    """The choice that a message makes, or None when it is a question of its own."""
+    message = message.strip()
+    if (pressed := checkpoint.choice(message)) is not None:
+        return Understood(pressed)
+    if len(words(message)) > LONGEST_ANSWER:
+        return None
+    if checkpoint.kind is CheckpointKind.CLARIFY:
+        return _reading(message, checkpoint)
+    for choice in checkpoint.choices:
+        pattern = _SAID_OTHERWISE.get(choice.id)
+        if pattern and re.match(pattern, message):
+            return Understood(choice)
+    if _ASKS.match(message) or message.endswith("?"):
+        return None
+    return _own_words(message, checkpoint)
+
+
+def _own_words(message: str, checkpoint: Checkpoint) -> Understood | None:
+    if not content_words(message):
+        return None
+    if checkpoint.kind is CheckpointKind.NOTHING_RELEVANT:
+        return Understood(Choice("own-terms", f"Try “{message}”", message))
+    narrow = next((choice for choice in checkpoint.choices if choice.asks_text), None)
+    return Understood(narrow, message) if narrow else None
+
+
+def _reading(message: str, checkpoint: Checkpoint) -> Understood | None:
+    """The one reading whose own words, those the other readings lack, the message uses."""
+    said = set(content_words(message))
+    readings = {choice: set(content_words(choice.value)) for choice in checkpoint.choices if choice.value}
+    own = {
+        choice: len(said & (mine - set().union(*(other for c, other in readings.items() if c is not choice))))
+        for choice, mine in readings.items()
+    }
+    best = max(own, key=lambda choice: own[choice], default=None)
+    asks = bool(_ASKS.match(message)) or message.endswith("?")
+    if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
+        about_it = len(said & readings[best]) >= MOSTLY * len(said)
+        return Understood(best) if about_it or not asks else None
+    if asks or not said:
+        return None
+    other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
+    return Understood(other, message) if other else None

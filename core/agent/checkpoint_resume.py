@@ -1,0 +1,68 @@
+"""What a pressed choice does to a parked inquiry: a pure function from one inquiry to the next."""
+
+from dataclasses import replace
+
+from core.agent.understand import MAX_QUERIES
+from core.model.inquiry import AskBack, CheckpointKind, Choice, Inquiry, Investigate, Phase, SearchKnowledge
+from core.ports.checkpoints import ParkedInquiry
+
+EXPIRED = Choice("expired", "No choice was made in time")
+
+
+def resumed(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
+    """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
+    inquiry = parked.inquiry
+    match parked.checkpoint.kind:
+        case CheckpointKind.LONG_SEARCH:
+            return _after_long_search(inquiry, choice, text)
+        case CheckpointKind.NOTHING_RELEVANT:
+            return _after_nothing(inquiry, choice)
+        case CheckpointKind.SOURCES_FIRST:
+            return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+        case CheckpointKind.CLARIFY:
+            return _after_clarify(inquiry, choice, text)
+
+
+def _after_long_search(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
+    if choice.id == "keep":
+        return replace(inquiry, phase=Phase.GATHER)
+    if choice.id == "narrow" and text.strip():
+        return narrowed(inquiry, text)
+    return replace(inquiry, phase=Phase.COMPOSE, closing=True, proposals=())
+
+
+def narrowed(inquiry: Inquiry, text: str) -> Inquiry:
+    """Search for the question within what the person added."""
+    question = f"{inquiry.standalone} ({text.strip()})"
+    plan = Investigate(question, (f"{text.strip()} {inquiry.standalone}",), "narrowed by the asker")
+    moves = (SearchKnowledge(text.strip()), SearchKnowledge(plan.queries[0]))
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, refining=text.strip(), proposals=moves)
+
+
+def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
+    if choice.value:
+        return replace(inquiry, phase=Phase.GATHER, proposals=(SearchKnowledge(choice.value),))
+    if choice.id == "caveats":
+        return replace(inquiry, phase=Phase.COMPOSE, closing=True, caveats=True)
+    return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+
+
+def _all_readings(inquiry: Inquiry) -> Inquiry:
+    """Nobody chose: answer from what was found for all readings, and search for each where nothing was yet."""
+    if inquiry.library.found():
+        return replace(inquiry, phase=Phase.COMPOSE, closing=True)
+    readings = inquiry.plan.options if isinstance(inquiry.plan, AskBack) else ()
+    moves = tuple(SearchKnowledge(reading) for reading in readings or (inquiry.standalone,))
+    return replace(inquiry, phase=Phase.GATHER, closing=True, proposals=moves[:MAX_QUERIES])
+
+
+def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
+    question = choice.value or text.strip()
+    if not question:
+        return _all_readings(inquiry)
+    if not choice.value:
+        question = f"{inquiry.standalone} {question}"
+    plan = Investigate(question, (question,), "the asker said which one")
+    # The grades were for a question that meant several things; what bears on this one is found and graded again.
+    known = inquiry.library.carried_over()
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),), library=known)

@@ -1,0 +1,157 @@
+"""How a run ends: with an answer, a question back, a checkpoint, or the words "the documents don't say"."""
+
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+
+from core.agent.citations import allowed_links, citation, finished_text, without_markers
+from core.agent.links import without_foreign_links
+from core.agent.run import WEAK, Run
+from core.model.answer import Answer, Citation, Outcome, Verdict
+from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
+from core.model.evidence import Evidence
+from core.model.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Phase, Reply, SearchKnowledge, SearchSource
+
+NEAREST = 3
+FOUND = 8
+
+
+def ended(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
+    """The final event, with what the run has cost."""
+    if run.floor_reason and outcome is Outcome.ANSWERED:
+        run.meter.notice(run.floor_reason)
+    run.update(phase=Phase.DONE)
+    return AgentCompleted(_answer(run, outcome, text, **more))
+
+
+def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
+    return Answer(
+        outcome,
+        text,
+        notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
+        written_by=run.meter.written_by or run.reasoner.name,
+        spent=run.meter.spent,
+        timings=tuple(run.timings.items()),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+async def replied(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
+    """A reply that needs no search; it may cite evidence of earlier turns."""
+    text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question)
+    yield AnswerDelta(text)
+    yield ended(run, Outcome.ANSWERED, text, citations=citations)
+
+
+async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
+    """A question back: with readings to choose from where there are any, else just the question.
+
+    Its words may come from a model that has read documents: it carries no link but a source's.
+    """
+    ask = _plain(run, ask)
+    if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
+        choices = [Choice(f"option-{n}", option, option) for n, option in enumerate(ask.options[:5], 1)]
+        choices.append(Choice("other", "Something else", asks_text=True))
+        yield parked(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
+        return
+    options = "".join(f"\n- {option}" for option in ask.options[:5])
+    yield AnswerDelta(ask.question + options)
+    yield ended(run, Outcome.CLARIFIED, ask.question + options)
+
+
+def _plain(run: Run, ask: AskBack) -> AskBack:
+    allowed = allowed_links(run.inquiry.library)
+
+    def plain(text: str) -> str:
+        return without_foreign_links(without_markers(text), allowed).strip()
+
+    return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
+
+
+def parked(
+    run: Run, kind: CheckpointKind, message: str, choices: tuple[Choice, ...], outcome: Outcome = Outcome.PARKED
+) -> CheckpointReached:
+    """End the run at a checkpoint. Nothing waits in memory: the caller parks the inquiry as JSON."""
+    now = run.bench.clock.now()
+    run.update(spent=run.meter.spent, settled=run.inquiry.settled | {kind})
+    checkpoint = Checkpoint(
+        id=uuid.uuid4().hex[:16],
+        kind=kind,
+        thread=run.inquiry.thread,
+        asker=run.inquiry.asker,
+        question=run.inquiry.standalone,
+        message=message,
+        choices=choices,
+        found=tuple(dict.fromkeys(_named(run)))[:FOUND],
+        missing=run.inquiry.missing,
+        spent=run.meter.spent,
+        created_at=now,
+        expires_at=now + timedelta(seconds=run.bench.checkpoint_seconds),
+    )
+    return CheckpointReached(checkpoint, _answer(run, outcome, message, nearest=nearest(run)))
+
+
+def sources_shown(run: Run) -> CheckpointReached:
+    """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
+    cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
+    message = "These are the sources. Shall I answer from them?"
+    choices = (Choice("answer", "Answer"), Choice("stop", "Stop"))
+    event = parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
+    return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
+
+
+def stopped(run: Run) -> AgentEvent:
+    """The asker stopped the work: what was found so far can still be had."""
+    if not (counts := _counting(run)):
+        return ended(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
+    titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
+    choices = (Choice("answer", "Answer from that"), Choice("keep", "Keep searching"))
+    return parked(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
+
+
+def _counting(run: Run) -> tuple[Evidence, ...]:
+    """The evidence that counts; in an attempt, where nothing is graded, what it is written from."""
+    return run.relevant or (run.composed_from if run.inquiry.attempt else ())
+
+
+def _named(run: Run) -> list[str]:
+    items = _counting(run) or run.inquiry.library.relevant(WEAK)
+    return [
+        f"{item.passage.title} ({item.passage.place})" if item.passage.place else item.passage.title for item in items
+    ]
+
+
+def nearest(run: Run) -> tuple[Citation, ...]:
+    """The closest sources, one passage each, best first: named, not offered as evidence."""
+    ranked = sorted(
+        run.inquiry.library.found(), key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score)
+    )
+    by_document = {item.passage.document: item for item in reversed(ranked)}
+    kept = sorted(by_document.values(), key=ranked.index)[:NEAREST]
+    return tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(kept, 1))
+
+
+def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
+    """Say that the documents don't say, what was searched, and which sources come nearest."""
+    queries = tuple(
+        dict.fromkeys(s.move.query for s in run.inquiry.searches if isinstance(s.move, SearchKnowledge | SearchSource))
+    )
+    close = nearest(run)
+    lines = [because or "The documents don't say."]
+    if queries:
+        lines.append("I searched for " + ", ".join(f"“{query}”" for query in queries) + ".")
+    if not close:
+        lines.append("Nothing in the knowledge I can read here comes near it.")
+    else:
+        lines.append("The nearest I found: " + "; ".join(_nearest_name(source) for source in close) + ".")
+    return ended(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
+
+
+def nothing_to_read(run: Run) -> AgentCompleted:
+    """Say that there is no knowledge here at all, and who can change that."""
+    return ended(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.bench.remedy}")
+
+
+def _nearest_name(source: Citation) -> str:
+    return f"{source.title} ({source.locator})" if source.locator else source.title

@@ -1,0 +1,100 @@
+"""Whether a reply that was made without a search may go out as it is.
+
+Such a reply is not verified, so it may only be small talk or what this conversation itself holds. A reasoner that slips
+a fact from its own memory into one ("The limit is 500.") is not believed: the question is searched for instead. The
+signs are simple, and in doubt they speak for the search, which costs a moment where an unfounded fact costs trust.
+"""
+
+import re
+from functools import lru_cache
+
+from core.agent.citations import cited_ids, without_markers
+from core.agent.claims import claims_in
+from core.model.conversation import Thread
+from core.model.inquiry import Behaviour, Inquiry, Reply
+from core.model.text import content_words, sentences, words
+from core.service.message_routing import is_question
+
+# Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
+# document could hold.
+_IDLE = """
+    hello hi hiya hey howdy greetings morning afternoon evening night today bye goodbye later soon thanks thank thx
+    ty cheers welcome please sorry pardon nice great good glad happy fine well cool perfect awesome lovely super
+    brilliant quick okay ok yes no yep yeah nope sure course wow lol haha luck help helpful helped work works doing
+    going feeling team everyone folks guys friend name robot bot human person machine language model ai llm footnote
+    assistant able ability capability feature kind thing look looking ready anything something everything question
+    ask asked answer answered reply message say said mean meant talk talked talking chat conversation thread
+    discussion discussed covered learned summary summarise summarize recap sum explain explained rephrase reword
+    word phrase put describe break down simple simply simpler simplify short shorter shorten brief briefly concise
+    clear clearer clearly plain plainly easy easier easily long longer detail example sentence line bullet list
+    table form translate english german french spanish understand understood again repeat before earlier first last
+    previous recent far remind tell show give make try think know knew use document source reference citation cite
+    quote found find come read see different term version elaborate attached attachment file above hallo guten
+    morgen tag abend wie geht gehts es dir ihnen euch danke vielen dank bonjour salut comment ça va allez vous merci
+    beaucoup hola qué tal cómo estás está gracias muchas buenos días ciao stai grazie
+"""
+_ENGLISH = frozenset({"the", "is", "are", "you", "your", "and", "of", "to"})
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
+
+
+def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
+    """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
+    said = _said(reply, inquiry, thread)
+    prose = _LIST_MARK.sub("", without_markers(reply.text))
+    message = inquiry.question
+    topic = set(content_words(message)) - _idle()
+    known = set(content_words(said))
+    told = set(content_words(prose)) - _idle()
+    if topic and (is_question(message) or inquiry.conduct.behaviour is Behaviour.CONSERVATIVE):
+        if topic - known:
+            return "it asks for something that was not said here"
+        if told and 2 * len(told - known) >= len(told):
+            return "the reply would say more than was said here"
+    elif any((topic - known) & set(content_words(claim.text)) for claim in claims_in(prose)):
+        return "the reply would state something that was not said here"
+    if not is_question(message):
+        said = f"{said} {message}"
+    known_names = f"{said} {_around(inquiry)} {names}"
+    new = _new_numbers(prose, said, len(thread.turns)) or _new_names(prose, known_names)
+    return f"the reply would bring in “{new}”, which nobody said here" if new else ""
+
+
+def _said(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
+    """All that was said in this conversation, and what the evidence says that the reply cites."""
+    turns = [
+        text for turn in (*thread.recalled, *thread.turns) for text in (turn.question, turn.rewritten, turn.answer)
+    ]
+    beside = [f"{message.author} {message.text}" for message in (*thread.context, *thread.attachments)]
+    cited = [item.passage for n in cited_ids(reply.text) if (item := inquiry.library.get(n)) is not None]
+    return " ".join([thread.summary, *turns, *beside, *(f"{passage.title} {passage.text}" for passage in cited)])
+
+
+def _around(inquiry: Inquiry) -> str:
+    """Names that a reply may use without anybody having said them."""
+    bases = " ".join(f"{base.name} {base.description}" for base in inquiry.bases)
+    return f"{inquiry.asker.name} {bases} Markdown Word PDF AI"
+
+
+def _new_numbers(prose: str, said: str, turns: int) -> str:
+    known = {*_NUMBER.findall(said), *(str(count) for count in range(turns + 1))}
+    return next((number for number in _NUMBER.findall(prose) if number not in known), "")
+
+
+def _new_names(prose: str, said: str) -> str:
+    """The first capitalised word within an English sentence that nobody has said; German has more of them."""
+    known = {word.casefold() for word in (*words(said), *_IDLE.split())} | {"i"}
+    for sentence in sentences(prose):
+        inside = words(sentence)
+        if not _ENGLISH & {word.casefold() for word in inside}:
+            continue
+        for word in inside[1:]:
+            plain = re.split(r"['’]", word)[0]
+            if plain[:1].isupper() and plain.casefold() not in known:
+                return word
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _idle() -> frozenset[str]:
+    return frozenset(content_words(_IDLE))

@@ -1,0 +1,208 @@
+"""Governing the knowledge: bases, whom they are for, and what was taken off the shelf and can be put back.
+
+Who may do this is decided before: here is how. What is removed is invisible first and deleted after, and what is
+needed to put it back is set aside for a week.
+"""
+
+import asyncio
+import base64
+import gzip
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from core.ingestion.originals import Originals
+from core.model.clock import Clock
+from core.model.errors import DocumentRejected, NotFound
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder, Vectors
+from core.ports.index import Index, Scope
+from core.ports.knowledge_records import KnowledgeRecords, Removed
+
+RESTORABLE = timedelta(days=7)
+
+
+BATCH = 64  # passages written back at a time
+
+
+NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
+
+
+MOST_DESCRIPTION = 500
+
+
+_NAME = re.compile(r"^[\w][\w .-]{0,59}$")
+
+
+def base_name(text: str) -> str:
+    """The name as it will be used. Raises NotFound when nothing can be called that."""
+    name = " ".join(text.split())
+    if not _NAME.match(name):
+        raise NotFound(
+            "A knowledge base cannot be called that.",
+            remedy="Use up to 60 letters, digits, spaces, dots and dashes, beginning with a letter or digit.",
+        )
+    return name
+
+
+def granted(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """The base, for these too; an open base is now for these alone."""
+    return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
+
+
+def revoked(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """The base, not for these any more. Without any grant left it is for nobody, never suddenly for everybody.
+
+    Raises NotFound when none of these was granted.
+    """
+    if not base.grants & frozenset(principals):
+        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list shows whom it is for.")
+    return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))
+
+
+class Trash:
+    """Takes documents off the shelf and puts them back."""
+
+    def __init__(
+        self,
+        *,
+        catalog: Catalog,
+        index: Index,
+        encoder: Encoder,
+        records: KnowledgeRecords,
+        archive: BlobStore,
+        clock: Clock,
+        originals: Originals | None = None,
+    ) -> None:
+        """Work with these."""
+        self._originals = originals
+        self.catalog = catalog
+        self._index = index
+        self._encoder = encoder
+        self._records = records
+        self._archive = archive
+        self._clock = clock
+
+    async def base(self, name: str) -> KnowledgeBase | None:
+        """The base of this name, whatever the case of its letters."""
+        wanted = name.strip().casefold()
+        return next((base for base in await self.catalog.bases() if base.name.casefold() == wanted), None)
+
+    async def remove(self, document: Document, by: str) -> int:
+        """Take one document out: copied, then invisible, deleted on return; how many passages went."""
+        base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
+        await self._set_aside(document)  # first: whoever dies after it has lost nothing
+        await self._records.keep_removed(self._removal(document, base, by))
+        await self.catalog.withdraw(document.id)
+        return await self._index.remove(document.id)
+
+    async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
+        """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
+        documents = tuple(await self.catalog.documents(frozenset({base.name})))
+        for document in documents:
+            await self._records.keep_removed(replace(self._removal(document, base, by), whole_base=True))
+        await self.catalog.remove_base(base.name)
+        return documents
+
+    async def put_away(self, document: Document) -> int:
+        """Set a copy of an invisible document aside, then delete its passages; how many there were.
+
+        A second call, after a crash in between, keeps the copy that is there.
+        """
+        await self._set_aside(document)
+        return await self._index.remove(document.id)
+
+    async def _set_aside(self, document: Document) -> None:
+        scope = Scope(frozenset({document.knowledge_base}))
+        passages = await self._index.passages(document.id, document.version, scope)
+        if len(passages) >= document.passages:
+            vectors = await self._index.known_vectors([passage.id for passage in passages])
+            copy = await asyncio.to_thread(_packed, self._encoder.name, passages, vectors)
+            await self._archive.keep(kept_name(document), copy)
+
+    async def restore(self, removed: Removed) -> Document:
+        """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
+
+        Until it is visible again its removal is known and its copy kept: who dies over it can begin anew.
+        """
+        there = await self.catalog.document(removed.document.id)
+        if there is not None and there.version == removed.document.version:
+            return await self._restored(removed)
+        if there is not None:
+            raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
+        copy = await self._archive.read(removed.kept)
+        if copy is None or self._clock.now() - removed.at > RESTORABLE:
+            raise NotFound(f"The copy of “{removed.document.title}” is gone.", remedy="Add the document again.")
+        encoder, passages, vectors = await asyncio.to_thread(_unpacked, copy)
+        for start in range(0, len(passages), BATCH):
+            batch = passages[start : start + BATCH]
+            kept = vectors[start : start + BATCH]
+            if encoder != self._encoder.name:
+                kept = await self._encoder.encode_passages([passage.searchable for passage in batch])
+            await self._index.add(batch, kept)
+        if await self.base(removed.base.name) is None:
+            await self.catalog.save_base(removed.base)
+        await self.catalog.publish(removed.document)
+        return await self._restored(removed)
+
+    async def _restored(self, removed: Removed) -> Document:
+        await self._records.forget_removed(removed.document.id)
+        await self._archive.forget(removed.kept)
+        return removed.document
+
+    async def restorable(self, base: str = "") -> tuple[Removed, ...]:
+        """What can be put back, the latest first; of this base where one is named."""
+        return tuple(
+            removed
+            for removed in await self._records.removed()
+            if self._clock.now() - removed.at <= RESTORABLE and (not base or removed.base.name == base)
+        )
+
+    async def sweep(self) -> int:
+        """Forget what can not be put back any more; how many copies went."""
+        for removed in await self._records.removed():
+            if self._clock.now() - removed.at > RESTORABLE:
+                await self._records.forget_removed(removed.document.id)
+        if self._originals is not None:
+            bases = frozenset(base.name for base in await self.catalog.bases())
+            restorable = [removed.document for removed in await self._records.removed()]
+            await self._originals.sweep([*await self.catalog.documents(bases), *restorable])
+        return await self._archive.sweep(RESTORABLE)
+
+    def _removal(self, document: Document, base: KnowledgeBase, by: str) -> Removed:
+        return Removed(document, base, self._clock.now(), by, kept_name(document))
+
+
+def kept_name(document: Document) -> str:
+    """The name under which a document's copy is set aside."""
+    return f"removed-{document.id}-{document.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    encoder: str
+    passages: tuple[Passage, ...]
+    dimension: int
+    vectors: str  # base64 of little-endian float32, row by row
+
+
+def _packed(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Vectors]) -> bytes:
+    import numpy as np
+
+    rows = (
+        np.stack([vectors[passage.id] for passage in passages]).astype("<f4") if passages else np.zeros((0, 0), "<f4")
+    )
+    copy = _Copy(encoder, tuple(passages), rows.shape[1], base64.b64encode(rows.tobytes()).decode())
+    return gzip.compress(to_json(copy).encode(), 5)
+
+
+def _unpacked(data: bytes) -> tuple[str, tuple[Passage, ...], Vectors]:
+    import numpy as np
+
+    copy: _Copy = from_json(_Copy, gzip.decompress(data))
+    rows: Vectors = np.frombuffer(base64.b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
+    return copy.encoder, copy.passages, rows.astype(np.float32)

@@ -1,0 +1,95 @@
+"""Every event in one line of plain English: for traces, and in short for ``why``."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    GenerationCompleted,
+    GenerationStarted,
+    GradingCompleted,
+    HallucinationChecked,
+    Noticed,
+    QueryRefined,
+    RerankingCompleted,
+    RetrievalCompleted,
+    RetrievalStarted,
+    RoutingDecided,
+    TracedEvent,
+)
+
+
+def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each event is the point
+    """What an event says, with its figures."""
+    match event:
+        case AgentStarted():
+            verb = "taken up again" if event.resumed else "asked"
+            return f"“{event.question}” {verb}; profile {event.profile}, reasoner {event.reasoner}"
+        case RoutingDecided():
+            what = "search for " + "; ".join(event.queries) if event.needs_retrieval else "no search"
+            return f"{what} ({event.reason})" if event.reason else what
+        case RetrievalStarted():
+            return f"search {event.iteration}: {event.query}" + (f" in {event.where}" if event.where else "")
+        case RetrievalCompleted():
+            legs = f"{event.vector_results} by meaning, {event.bm25_results} by words"
+            found = f"{event.total_docs} kept, {event.new} new, {event.duration_ms:.0f} ms"
+            return event.note or f"search {event.iteration}: {legs}; {found}: {', '.join(event.sources[:5])}"
+        case RerankingCompleted():
+            return f"{event.candidates} reranked, {event.duration_ms:.0f} ms"
+        case GradingCompleted():
+            return (
+                f"{event.relevant} of {event.total} relevant, average grade {event.average}, {event.duration_ms:.0f} ms"
+            )
+        case QueryRefined():
+            return f"next: {event.refined} ({event.reason})"
+        case CheckpointReached():
+            choices = " / ".join(choice.label for choice in event.checkpoint.choices)
+            return f"{event.checkpoint.kind} {event.checkpoint.id}: {event.checkpoint.message} [{choices}]"
+        case GenerationStarted():
+            return f"writing from {event.evidence} pieces of evidence"
+        case AnswerDelta():
+            return event.text
+        case AnswerReset():
+            return f"the text starts again: {event.reason}"
+        case GenerationCompleted():
+            return f"{event.citations} citations, {event.tokens} tokens, {event.duration_ms:.0f} ms"
+        case HallucinationChecked():
+            bad = "; ".join(event.hallucinated_claims)
+            held = "quoted word for word" if event.word_for_word else "every sentence holds"
+            verdict = held if event.is_grounded else f"did not hold: {bad}"
+            return f"{verdict} (grounding {event.confidence:.2f}, {event.duration_ms:.0f} ms)"
+        case Noticed():
+            return event.text
+        case AgentCompleted():
+            spent = event.answer.spent
+            cost = f"searches {spent.searches}, calls {spent.calls}, tokens {spent.tokens}, {spent.seconds:.2f} s"
+            return f"{event.answer.outcome}: {cost}"
+        case AgentFailed():
+            return event.message
+        case _:
+            assert_never(event)
+
+
+def why(events: Sequence[TracedEvent]) -> str:
+    """The short form: how the question was understood, what was searched and found, and how it ended."""
+    lines: list[str] = []
+    for traced in events:
+        match traced.event:
+            case RoutingDecided() as event:
+                lines.append("I decided on " + describe_event(event) + ".")
+            case RetrievalCompleted() as event:
+                found = f"{event.new} new passages from {', '.join(event.sources[:3])}" if event.new else "nothing new"
+                lines.append(f"I searched “{event.query}”: {event.note or found}.")
+            case GradingCompleted() as event:
+                lines.append(f"{event.relevant} of {event.total} passages counted as evidence.")
+            case HallucinationChecked() | CheckpointReached() | AgentCompleted() | AgentFailed() as event:
+                lines.append(describe_event(event)[:1].upper() + describe_event(event)[1:] + ".")
+            case _:
+                pass
+    return "\n".join(f"• {line}" for line in lines)

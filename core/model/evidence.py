@@ -1,0 +1,113 @@
+"""Evidence: passages found for an inquiry, graded, with ids that stay the same through the whole thread."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from core.model.knowledge import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that a search returned, with the score of every leg that found it.
+
+    ``score`` is the fused score in [0, 1]; ``dense`` is a cosine in [-1, 1]; ``bm25`` is unbounded, as the index gives
+    it; ``rerank`` is a cross-encoder's probability in [0, 1]. ``None``: that leg did not find or judge the passage.
+    """
+
+    passage: Passage
+    score: float
+    dense: float | None = None
+    bm25: float | None = None
+    rerank: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences."""
+
+    score: int
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """An exact stretch of a passage."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage in this thread's library. ``id`` is what ``[n]`` in a draft names."""
+
+    id: int
+    hit: Hit
+    query: str  # what found it in this inquiry; empty when it comes from an earlier turn
+    grade: Grade | None = None
+
+    @property
+    def passage(self) -> Passage:
+        """The passage itself."""
+        return self.hit.passage
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLibrary:
+    """Everything found so far, in the order it was found. Immutable; ids start at 1 and are never reused."""
+
+    items: tuple[Evidence, ...] = ()
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def get(self, evidence_id: int) -> Evidence | None:
+        """The evidence of this id, or None."""
+        return next((item for item in self.items if item.id == evidence_id), None)
+
+    def add(self, hits: Iterable[Hit], query: str) -> tuple["EvidenceLibrary", tuple[Evidence, ...]]:
+        """The library with the hits it did not hold, and those additions. A known one keeps its better score."""
+        known = {item.passage.id: item for item in self.items}
+        next_id = max((item.id for item in self.items), default=0) + 1
+        added: list[Evidence] = []
+        for hit in hits:
+            earlier = known.get(hit.passage.id)
+            if earlier is None or not earlier.query:
+                known[hit.passage.id] = Evidence(earlier.id if earlier else next_id, hit, query)
+                added.append(known[hit.passage.id])
+                next_id += earlier is None
+            elif hit.score > earlier.hit.score:
+                known[hit.passage.id] = replace(earlier, hit=hit)
+        return EvidenceLibrary(tuple(known.values())), tuple(added)
+
+    def graded(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
+        """The library with these grades, by evidence id."""
+        return EvidenceLibrary(
+            tuple(replace(item, grade=grades[item.id]) if item.id in grades else item for item in self.items)
+        )
+
+    def ungraded(self) -> tuple[Evidence, ...]:
+        """What this inquiry found and no grader has judged yet."""
+        return tuple(item for item in self.items if item.grade is None and item.query)
+
+    def found(self) -> tuple[Evidence, ...]:
+        """What this inquiry found, whatever its grade."""
+        return tuple(item for item in self.items if item.query)
+
+    def carried_over(self) -> "EvidenceLibrary":
+        """The library as a new question begins with it: the ids stay, the grades were for another question."""
+        return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
+
+    def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
+        """What was graded at the cutoff or above, best first (grade, then score, then order found)."""
+        kept = [item for item in self.items if item.grade is not None and item.grade.score >= cutoff]
+        return tuple(
+            sorted(kept, key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score, item.id))
+        )
+
+    def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":
+        """The library without passages of bases that this audience may not read."""
+        return EvidenceLibrary(tuple(item for item in self.items if item.passage.knowledge_base in visible))

@@ -1,0 +1,75 @@
+"""What platforms put into the inbox, in words that every platform shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from core.model.conversation import Person, ThreadKey
+
+
+@dataclass(frozen=True, slots=True)
+class FileReference:
+    """A file that hangs on a message; the platform fetches it by ``id``."""
+
+    id: str
+    name: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """Something was said where we may answer. ``id`` is the message's own id: the same again is an edit of it."""
+
+    id: str
+    thread: ThreadKey
+    text: str  # without the mention of us
+    asker: Person
+    address: Mapping[str, str]
+    mentions_us: bool = False
+    direct: bool = False
+    mentions_others: bool = False
+    private: bool = False  # answer for this person's eyes only
+    edited: bool = False
+    files: tuple[FileReference, ...] = ()
+    bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingChoice:
+    """A checkpoint's button was pressed, or its text field sent. ``subject`` is the question's message id."""
+
+    checkpoint: str
+    choice: str
+    person: Person
+    thread: ThreadKey
+    address: Mapping[str, str]
+    text: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """Nobody chose in time. ``question`` is the message that led to the checkpoint: it says where to answer."""
+
+    checkpoint: str
+    question: IncomingMessage
+
+
+Incoming = IncomingMessage | IncomingChoice | Expiry
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What a person may do where they are, looked up on the server side."""
+
+    is_admin: bool = False
+    principals: frozenset[str] = field(default_factory=frozenset)
+
+
+class MessageRoute(StrEnum):
+    """What to do with a message."""
+
+    ANSWER = "answer"
+    KEEP_QUIET = "keep quiet"
+    MUTE = "mute"
+    UNMUTE = "unmute"

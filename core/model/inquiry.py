@@ -1,0 +1,260 @@
+"""One question being pursued: its plan, its evidence, its budget and, when parked, its checkpoint.
+
+Everything here is frozen and serialises to JSON with ``core.model.json_codec``, so that an inquiry can end in one process and
+go on in another, days later.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from core.model.answer import Spent
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.evidence import EvidenceLibrary
+from core.model.knowledge import KnowledgeBase
+
+
+class Profile(StrEnum):
+    """How much an answer may cost."""
+
+    QUICK = "quick"
+    BALANCED = "balanced"
+    THOROUGH = "thorough"
+
+
+class Behaviour(StrEnum):
+    """How readily evidence is looked for and believed: conservative searches more readily and abstains sooner."""
+
+    CONSERVATIVE = "conservative"
+    BALANCED = "balanced"
+    THOROUGH = "thorough"
+
+
+class Phase(StrEnum):
+    """The step that comes next."""
+
+    UNDERSTAND = "understand"
+    GATHER = "gather"
+    DECIDE = "decide"
+    COMPOSE = "compose"
+    VERIFY = "verify"
+    DONE = "done"
+
+
+# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by tests/measure/abstention.py.
+CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
+
+
+class CheckpointKind(StrEnum):
+    """The four places where a person is asked how to go on."""
+
+    LONG_SEARCH = "long_search"
+    NOTHING_RELEVANT = "nothing_relevant"
+    SOURCES_FIRST = "sources_first"
+    CLARIFY = "clarify"
+
+
+ALL_CHECKPOINTS = frozenset(CheckpointKind)
+DEFAULT_CHECKPOINTS = ALL_CHECKPOINTS - {CheckpointKind.SOURCES_FIRST}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Hard caps of one inquiry. On a cap it composes from what it has; ``cost`` None means no price is configured."""
+
+    searches: int
+    tokens: int
+    seconds: float
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPolicy:
+    """How to go about questions in one place; channels differ in this."""
+
+    profile: Profile = Profile.BALANCED
+    behaviour: Behaviour = Behaviour.BALANCED
+    checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
+    sources_first: bool = False  # always show sources before answering here
+    languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
+
+
+@dataclass(frozen=True, slots=True)
+class SearchKnowledge:
+    """Move: search by keywords, in one base or in all visible ones."""
+
+    query: str
+    knowledge_base: str | None = None
+    top_k: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSource:
+    """Move: search within one source, by its title or path."""
+
+    query: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListSources:
+    """Move: list what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSection:
+    """Move: read the section around a piece of evidence."""
+
+    evidence: int
+
+
+SearchAction = SearchKnowledge | SearchSource | ListSources | ReadSection
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Plan: no search is needed; this is the reply. ``[n]`` in it may name evidence of earlier turns."""
+
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskBack:
+    """Plan or decision: the question is unclear; these are its readings, each a self-contained question."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Investigate:
+    """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need."""
+
+    question: str
+    queries: tuple[str, ...]
+    reason: str = ""
+    sources_first: bool = False  # the person asked to see sources before an answer
+
+
+Plan = Reply | AskBack | Investigate
+
+
+@dataclass(frozen=True, slots=True)
+class Sufficient:
+    """Decision: what is there answers the question."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Insufficient:
+    """Decision: this is missing, and these moves may find it. No moves: nothing better is known to try."""
+
+    missing: str
+    moves: tuple[SearchAction, ...] = ()
+
+
+Decision = Sufficient | Insufficient | AskBack
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A move that was made and what came of it. ``new`` counts evidence not known before: 0 is a miss."""
+
+    move: SearchAction
+    found: int = 0
+    new: int = 0
+    note: str = ""  # what the model is told: an unknown name, a listing, a section's text
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A button of a checkpoint. ``value`` is what it carries; ``asks_text`` opens a text field first."""
+
+    id: str
+    label: str
+    value: str = ""
+    asks_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A place where the inquiry ended until a person chooses. ``found`` names sources, best first."""
+
+    id: str
+    kind: CheckpointKind
+    thread: ThreadKey
+    asker: Person
+    question: str
+    message: str
+    choices: tuple[Choice, ...]
+    found: tuple[str, ...]
+    missing: str
+    spent: Spent
+    created_at: datetime
+    expires_at: datetime
+
+    def choice(self, pressed: str) -> Choice | None:
+        """The choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
+        wanted = pressed.strip().casefold()
+        for number, choice in enumerate(self.choices, 1):
+            if wanted in {choice.id.casefold(), choice.label.casefold(), str(number)}:
+                return choice
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """The whole state of one question. ``id`` is its trace id."""
+
+    id: str
+    question: str
+    thread: ThreadKey
+    asker: Person
+    audience: Audience
+    started_at: datetime
+    phase: Phase = Phase.UNDERSTAND
+    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
+    plan: Plan | None = None
+    searches: tuple[Search, ...] = ()
+    library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
+    misses: int = 0  # rounds in a row that brought nothing new
+    missing: str = ""
+    refining: str = ""  # what a person narrowed the question to
+    proposals: tuple[SearchAction, ...] = ()  # what to do next, decided and not yet done
+    settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
+    caveats: bool = False  # the person wants an answer from weak evidence, marked as such
+    attempt: bool = False  # written from the first search as it came; the reasoner may withhold
+    closing: bool = False  # answer from what is there, whatever it is
+    stopped: bool = False  # the person wants no answer
+    notices: tuple[str, ...] = ()
+    spent: Spent = Spent()
+
+    @property
+    def scope(self) -> frozenset[str]:
+        """The names of the bases that this inquiry may read."""
+        return frozenset(base.name for base in self.bases)
+
+    @property
+    def cutoff(self) -> int:
+        """The grade from which a passage counts as evidence here, for every reasoner."""
+        return CUTOFFS[self.conduct.behaviour]
+
+    @property
+    def standalone(self) -> str:
+        """The question as understood: self-contained where it was rewritten."""
+        return self.plan.question if isinstance(self.plan, Investigate) else self.question
+
+    def may_ask(self, kind: CheckpointKind) -> bool:
+        """Whether this checkpoint is switched on here and the person has not passed it already."""
+        return kind in self.conduct.checkpoints and kind not in self.settled
+
+
+PROFILE_LIMITS = {
+    Profile.QUICK: Limits(searches=3, tokens=12_000, seconds=30),
+    Profile.BALANCED: Limits(searches=5, tokens=40_000, seconds=60),
+    Profile.THOROUGH: Limits(searches=10, tokens=120_000, seconds=60),
+}

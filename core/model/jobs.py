@@ -1,0 +1,198 @@
+"""What a piece of work on the knowledge is: who asked for it, what it consists of, and how far it is.
+
+Everything here is frozen and serialises to JSON with ``core.model.json_codec``: a job outlives the process that accepted it. How
+its items are fetched, and where its card is shown, is left to the adapters.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from core.model.conversation import Person
+from core.model.errors import FootnoteError
+
+MOST_ITEMS = 1_000  # of one job
+
+
+class JobKind(StrEnum):
+    """What a job does."""
+
+    INGEST = "ingest"  # the items it was given
+    SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
+    HISTORY = "history"  # the conversations of a channel; found on the way
+    REFRESH = "refresh"  # links that are known already, asked whether they have changed
+    REMOVE = "remove"  # the documents of a base that is gone from the shelf
+    RESTORE = "restore"  # documents that were removed a short time ago
+    REPAIR = "repair"  # documents of which the index has lost passages
+
+
+class JobState(StrEnum):
+    """Where a job is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # as a whole; single items that failed leave a job done
+    CANCELLED = "cancelled"
+
+
+OVER = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+class ItemKind(StrEnum):
+    """Where an item's bytes come from. ``JobItem.reference`` means something else in each case."""
+
+    FILE = "file"  # the platform's own reference to an attached file
+    SPOOLED = "spooled"  # the name under which the bytes were set aside on this machine
+    LINK = "link"  # a URL
+    CONVERSATION = "conversation"  # the platform's own reference to a thread
+    TEXT = "text"  # the Markdown itself
+    DOCUMENT = "document"  # a document's id
+    ORIGINAL = "original"  # a document's id: what it was made of is kept
+
+
+class ItemState(StrEnum):
+    """How an item came out."""
+
+    WAITING = "waiting"
+    ADDED = "added"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+    REMOVED = "removed"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class JobItem:
+    """One document of a job. ``source`` names it within its base, as ``Document.source`` does."""
+
+    kind: ItemKind
+    source: str
+    reference: str
+    name: str = ""
+    url: str | None = None
+    title: str = ""
+    etag: str = ""
+    state: ItemState = ItemState.WAITING
+    reason: str = ""
+    passages: int = 0
+    notes: tuple[str, ...] = ()
+    gone: bool = False  # a page of which its site says that there is none any more
+    digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do for it."""
+        return self.state is not ItemState.WAITING
+
+
+class JobStage(StrEnum):
+    """What is being done to the current item."""
+
+    WAITING = ""
+    FETCHING = "fetching"
+    PARSING = "parsing"
+    EMBEDDING = "embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, else 0 of 0."""
+
+    stage: JobStage = JobStage.WAITING
+    source: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of work on one base. ``address`` is the platform's own: where its card is shown."""
+
+    id: str
+    kind: JobKind
+    base: str
+    by: Person
+    created_at: datetime
+    platform: str = ""
+    thread: str = ""  # the thread key of the place where it was asked for, as text
+    address: Mapping[str, str] = field(default_factory=dict)
+    subject: str = ""  # a link, a channel or a name: what it is about, for a person
+    reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
+    limit: int = 0  # of SITE and HISTORY: how many documents at most
+    listed: bool = True  # whether all items are known; those of SITE and HISTORY are found on the way
+    state: JobState = JobState.QUEUED
+    items: tuple[JobItem, ...] = ()
+    progress: JobProgress = JobProgress()
+    reason: str = ""
+    ended_at: datetime | None = None
+    cancelled_by: str = ""  # from then on, although it may take a moment to end
+    attempts: int = 0  # how many workers took it up since an item last came out
+    turn: int = 0  # how many times it went back to the end of its base's queue
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.state in OVER
+
+    @property
+    def counts(self) -> Mapping[ItemState, int]:
+        """How many items came out which way."""
+        return Counter(item.state for item in self.items)
+
+    @property
+    def failed(self) -> tuple[JobItem, ...]:
+        """The items that failed, each with its reason."""
+        return tuple(item for item in self.items if item.state is ItemState.FAILED)
+
+    def position(self, source: str) -> int | None:
+        """Where the item of this source stands among the items."""
+        return next((n for n, item in enumerate(self.items) if item.source == source), None)
+
+    def with_item(self, item: JobItem) -> "Job":
+        """The job with this item in place of the one of the same source, or behind the others."""
+        at = self.position(item.source)
+        if at is None:
+            return replace(self, items=(*self.items, item))
+        return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
+
+    def ended(self, now: datetime, state: JobState, reason: str = "") -> "Job":
+        """The job at its end: in this state, at this time, doing nothing any more."""
+        return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
+
+
+class Cancelled(FootnoteError):
+    """The job was cancelled while it was worked on."""
+
+
+def content_digest(data: bytes) -> str:
+    """What tells two contents apart: the beginning of their SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
+    """The job among the others that has all of this one's work still before it; None when there is none.
+
+    Jobs of a base are done in the order they came, so one that another job of the same sources stands behind would not
+    leave the base as this one does.
+    """
+    wanted = {_content(item) for item in job.items}
+    if not all(item.digest for item in job.items):
+        return None
+    sources = {item.source for item in job.items}
+    ahead = [one for one in others if one.base == job.base and not one.over and not one.cancelled_by]
+    for other in sorted(ahead, key=lambda one: one.created_at, reverse=True):
+        same_asker = (other.kind, other.platform, other.by.id) == (job.kind, job.platform, job.by.id)
+        if same_asker and wanted <= {_content(item) for item in other.items if not item.over}:
+            return other
+        if not other.listed or sources & {item.source for item in other.items}:
+            return None
+    return None
+
+
+def _content(item: JobItem) -> tuple[str, str, str]:
+    return item.source, item.name, item.digest

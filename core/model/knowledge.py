@@ -1,0 +1,106 @@
+"""Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
+
+from dataclasses import dataclass, field
+
+from core.model.conversation import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """A named shelf of documents. The description is what the reasoner reads to choose between bases.
+
+    ``grants`` empty means open to everybody; otherwise only audiences that hold one of these principals see it.
+    """
+
+    name: str
+    description: str = ""
+    grants: frozenset[str] = frozenset()
+
+    def visible_to(self, audience: Audience) -> bool:
+        """Whether everyone in this audience may read from the base."""
+        return not self.grants or audience.unrestricted or bool(self.grants & audience.principals)
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Where in its document a passage stands; whatever is known of it."""
+
+    page: int | None = None  # 1-based page or slide
+    label: str = ""  # a sheet, an archive member, "slide"
+    first_line: int | None = None  # 1-based, in the source file
+    last_line: int | None = None
+
+    def __str__(self) -> str:
+        parts = [self.label] if self.label else []
+        if self.page is not None:
+            parts.append(f"page {self.page}")
+        if self.first_line is not None:
+            same = self.last_line in (None, self.first_line)
+            parts.append(f"line {self.first_line}" if same else f"lines {self.first_line}–{self.last_line}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit that is searched, graded and cited: some sentences of one section.
+
+    Passages do not overlap. ``ordinal`` counts from 0 through the document, so that a section is its passages joined in
+    that order.
+    ``heading`` is the path of headings above it, outermost first.
+    """
+
+    id: str
+    knowledge_base: str
+    document: str
+    version: str
+    section: str
+    ordinal: int
+    title: str
+    text: str
+    heading: tuple[str, ...] = ()
+    locator: Locator = field(default_factory=Locator)
+    source: str = ""
+    url: str | None = None
+    dated: str = ""  # ISO date that the document states, as far as it does ("2026-03"); empty when it states none
+
+    @property
+    def place(self) -> str:
+        """Section and locator in one line, for a person: ``Refunds › Annual plans, page 3``."""
+        where = " › ".join(self.heading)
+        return ", ".join(part for part in (where, str(self.locator)) if part)
+
+    @property
+    def searchable(self) -> str:
+        """What is encoded and lexically indexed: the passage below its title and headings."""
+        head = " › ".join(dict.fromkeys(part for part in (self.title, *self.heading) if part))
+        return f"{head}\n{self.text}" if head else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A parent: the stretch of a document under one heading that a passage is read in."""
+
+    id: str
+    document: str
+    title: str
+    heading: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source in one base, at its visible version. ``id`` hashes base and source, ``version`` the content."""
+
+    id: str
+    knowledge_base: str
+    source: str  # a path or a URL: unique within the base
+    title: str
+    version: str
+    media_type: str
+    passages: int
+    dated: str = ""  # ISO date that the document states, as far as it does ("2026-03"); empty when it states none
+    added_at: str = ""  # ISO timestamp of the ingest
+    added_by: str = ""
+    url: str | None = None
+    etag: str = ""
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,21 @@
+"""Where bytes are set aside: what waits to be read, copies of what was removed, and what documents were made of."""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Protocol
+
+
+class BlobStore(Protocol):
+    """Bytes by name."""
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """Keep them durably. Raises DocumentRejected when there is no room."""
+
+    async def read(self, name: str) -> bytes | None:
+        """The bytes; None when they are not there (any more)."""
+
+    async def forget(self, name: str) -> None:
+        """Remove them, if they are there."""
+
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
+        """Remove everything that was kept longer ago, but for what these names name; how many."""

@@ -1,0 +1,58 @@
+"""The durable queue between platforms and workers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Something a platform delivered. ``id`` is the delivery's own id: the same id again is a no-op.
+
+    ``thread`` orders: deliveries of one thread are worked on one after another. ``body`` is JSON that only the
+    platform's adapter reads.
+    """
+
+    id: str
+    platform: str
+    thread: str
+    person: str
+    body: str
+    kind: str = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on one thread's oldest delivery, until it expires. ``fence`` grows with every new holder."""
+
+    delivery: Delivery
+    fence: int
+    attempt: int  # 1 at first; more when an earlier worker did not finish
+    notes: Mapping[str, str] = field(default_factory=dict)  # what earlier attempts left: a placeholder's message id
+    token: str = ""  # the inbox's own handle
+
+
+class Inbox(Protocol):
+    """The durable queue between platforms and workers: at least once, ordered within a thread, parallel across."""
+
+    async def put(self, delivery: Delivery) -> bool:
+        """Keep it durably; False when this id was there before. Raises Busy when the person has too many waiting."""
+
+    async def take(self, worker: str, timeout: timedelta) -> Lease | None:
+        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+
+    async def renew(self, lease: Lease) -> None:
+        """Extend the lease. Raises LeaseLost when another holds the thread."""
+
+    async def note(self, lease: Lease, name: str, value: str) -> None:
+        """Leave something for a worker that may take over. Raises LeaseLost."""
+
+    async def done(self, lease: Lease) -> None:
+        """The delivery has had its outcome. Raises LeaseLost."""
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Give it up unfinished; it is taken again at once, and this attempt does not count."""
+
+    async def waiting(self) -> int:
+        """How many deliveries are not done."""

@@ -1,0 +1,57 @@
+"""What is kept of each thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from core.model.conversation import ThreadKey, Turn
+from core.model.evidence import Evidence, EvidenceLibrary
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRecord:
+    """What memory holds of a thread: all kept turns oldest first, the summary of those before ``summarised``."""
+
+    turns: tuple[Turn, ...] = ()
+    summary: str = ""
+    summary_bases: frozenset[str] = frozenset()
+    summarised: int = 0  # how many of the thread's turns, ever, the summary covers
+    total: int = 0  # how many turns the thread has had, ever
+    library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
+    muted: bool = False
+    open_checkpoint: str = ""
+
+
+class Memory(Protocol):
+    """Keeps each thread. Bounded: a number of turns and a time to live; keys of one thread share a hash tag."""
+
+    async def recall(self, key: ThreadKey) -> ThreadRecord:
+        """All that is kept of this thread; an empty record when it is new."""
+
+    async def remember(
+        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
+    ) -> None:
+        """Append a turn and the evidence it cited. The same trace id again replaces that turn.
+
+        Raises LeaseLost when ``fence`` is not the thread's current one.
+        """
+
+    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
+        """Replace the summary; it now covers the first ``upto`` turns."""
+
+    async def mute(self, key: ThreadKey, muted: bool) -> None:
+        """Keep quiet in a thread, or speak again."""
+
+    async def forget_thread(self, key: ThreadKey) -> bool:
+        """Remove everything about a thread; whether there was anything.
+
+        That is its turns, summary and evidence, its checkpoints and traces, feedback on its answers, what is noted of
+        its messages, and questions that wait there. What is being worked on at this moment comes to its end.
+        """
+
+    async def forget_person(self, person_id: str) -> int:
+        """Remove every turn this person asked, and all else that holds their words; how many turns.
+
+        As ``forget_thread``, but theirs alone and in all threads; also the summaries of threads they spoke in, their
+        feedback, feedback of others on their questions, and proposals of theirs that wait.
+        """

@@ -1,0 +1,53 @@
+"""What a platform can do for the knowledge base: files, conversations as documents, job cards."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from core.ingestion.transcripts import Conversation
+from core.model.jobs import Job
+
+
+class Download(Protocol):
+    """How a platform brings the bytes of a file that was attached."""
+
+    async def __call__(self, reference: str) -> tuple[str, bytes]:
+        """(name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
+
+
+class Transcript(Protocol):
+    """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
+
+    async def conversation(self, reference: str) -> Conversation:
+        """One thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+
+    def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """The newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
+
+
+class JobCard(Protocol):
+    """Where a job's progress is visible."""
+
+    async def show(self, job: Job) -> None:
+        """Show this state in place of the last: called at a bounded rate, always once when the job is over.
+
+        May be called in another process than the one that accepted the job, and after a restart. What it raises is
+        logged and forgotten: a card that is gone does not stop the work.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformCapabilities:
+    """What one platform lends; ``None`` where it has no such thing."""
+
+    download: Download | None = None
+    transcript: Transcript | None = None
+    card: JobCard | None = None
+
+
+@runtime_checkable
+class OffersKnowledge(Protocol):
+    """A platform from which knowledge can be brought in; whoever runs jobs asks for its seams once, at the start."""
+
+    def capabilities(self) -> PlatformCapabilities:
+        """What it lends."""

@@ -1,0 +1,93 @@
+"""Whoever decides and writes: an LLM and the extractive reasoner are the same to the loop."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, overload
+
+from core.model.answer import Claim, ClaimVerdict
+from core.model.conversation import Thread, Turn
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import AskBack, Decision, Inquiry, Plan
+
+if TYPE_CHECKING:
+    from core.model.budget import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRestarted:
+    """In a stream of draft text: forget what came before, another reasoner begins again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftDeclined:
+    """In place of a draft that was attempted: the evidence does not answer this, or not this alone.
+
+    ``missing`` may say what to look for. ``unclear`` asks back, with the readings that the evidence answers each in its
+    own way. Only where ``Inquiry.attempt`` is set. What came before it in the stream is void.
+    """
+
+    missing: str = ""
+    unclear: AskBack | None = None
+
+
+DraftPart = str | DraftRestarted | DraftDeclined
+
+
+@dataclass(frozen=True, slots=True)
+class GradesWithDecision(Sequence[Grade]):
+    """Grades, in order, of a reasoner that said in the same breath how to go on, so that it need not be asked.
+
+    ``decision`` is None where it did not: then ``Reasoner.decide`` is asked, as after grades that come alone.
+    """
+
+    grades: tuple[Grade, ...]
+    decision: Decision | None = None
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    @overload
+    def __getitem__(self, index: int) -> Grade: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Grade, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Grade | tuple[Grade, ...]:
+        return self.grades[index]
+
+
+class Reasoner(Protocol):
+    """Decides and writes. An LLM and the extractive reasoner are the same to the loop.
+
+    Every method is given the ``meter`` of the inquiry, reports what it uses to it, and raises ``BudgetExhausted``
+    (from the meter) before a call that would go over, ``ModelUnavailable`` when it cannot work.
+    """
+
+    @property
+    def name(self) -> str:
+        """Who wrote this: shown with the answer and kept in the trace."""
+
+    async def understand(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Plan:
+        """Reply, ask back, or search and for what."""
+
+    async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: "Meter") -> Sequence[Grade]:
+        """One grade for each piece of evidence, in order; as a ``GradesWithDecision`` it may hold the decision as well."""
+
+    async def decide(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Decision:
+        """Whether the graded evidence suffices, what is missing, or which readings to offer."""
+
+    def compose(
+        self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: "Meter"
+    ) -> AsyncIterator[DraftPart]:
+        """The answer as Markdown in pieces, with ``[id]`` markers of the given evidence."""
+
+    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: "Meter") -> Sequence[ClaimVerdict]:
+        """One verdict for each claim, in order, against the evidence it cites in ``inquiry.library``."""
+
+    async def critique(self, inquiry: Inquiry, answer: str, meter: "Meter") -> str:
+        """What of the question the answer leaves open, as a search query; empty when it is complete."""
+
+    async def summarise(self, summary: str, turns: Sequence[Turn], meter: "Meter") -> str:
+        """The summary, extended by these turns that are about to leave the window."""

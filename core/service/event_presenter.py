@@ -1,0 +1,111 @@
+"""One relay drives every platform: it turns the event stream of a run into what a surface shows.
+
+A surface only renders. The relay knows no platform, and a platform knows no event: what there is to show are steps,
+text, notices, and one conclusion.
+"""
+
+from collections.abc import AsyncIterator
+from typing import assert_never
+
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    FinalEvent,
+    GenerationCompleted,
+    GenerationStarted,
+    GradingCompleted,
+    HallucinationChecked,
+    Noticed,
+    QueryRefined,
+    RerankingCompleted,
+    RetrievalCompleted,
+    RetrievalStarted,
+    RoutingDecided,
+)
+from core.ports.answer_view import AnswerView, Step, StepState
+
+
+class EventPresenter:
+    """Shows one run on one surface."""
+
+    def __init__(self, surface: AnswerView) -> None:
+        """Show on this surface."""
+        self._surface = surface
+        self._trace_id = ""
+        self._refinements = 0
+
+    async def show(self, events: AsyncIterator[AgentEvent]) -> FinalEvent | None:
+        """Show every event; the one that ended the run, or None when there was nothing to do."""
+        final: FinalEvent | None = None
+        async for event in events:
+            await self._show(event)
+            if isinstance(event, AgentCompleted | CheckpointReached | AgentFailed):
+                final = event
+        return final
+
+    async def _show(self, event: AgentEvent) -> None:  # noqa: PLR0912, C901 - one arm for each event is the point
+        surface = self._surface
+        match event:
+            case AgentStarted():
+                self._trace_id = event.trace_id
+            case RoutingDecided(needs_retrieval=True) if event.reason:
+                await surface.step(Step("plan", "Planned the search", StepState.DONE, event.reason))
+            case RoutingDecided() | RerankingCompleted():
+                pass
+            case RetrievalStarted():
+                await surface.step(Step(f"search-{event.iteration}", _searching(event), StepState.RUNNING))
+            case RetrievalCompleted():
+                title = f"Searched “{event.query}”"
+                await surface.step(Step(f"search-{event.iteration}", title, StepState.DONE, _found(event)))
+            case GradingCompleted():
+                detail = f"{event.relevant} of {event.total} bear on the question"
+                await surface.step(Step(f"grade-{event.total}", "Read what was found", StepState.DONE, detail))
+            case QueryRefined():
+                self._refinements += 1
+                await surface.step(Step(f"refine-{self._refinements}", "Looking further", StepState.DONE, event.reason))
+            case GenerationStarted():
+                await surface.step(Step("write", "Writing the answer", StepState.RUNNING))
+            case GenerationCompleted():
+                await surface.step(Step("write", "Wrote the answer", StepState.DONE))
+            case AnswerDelta():
+                await surface.write(event.text)
+            case AnswerReset():
+                await surface.rewrite(event.reason)
+            case HallucinationChecked():
+                await surface.step(Step("verify", "Checked it against the sources", StepState.DONE, _checked(event)))
+            case Noticed():
+                await surface.notice(event.text)
+            case CheckpointReached():
+                await surface.offer(event.checkpoint, event.answer, self._trace_id)
+            case AgentCompleted():
+                await surface.conclude(event.answer, self._trace_id)
+            case AgentFailed():
+                await surface.fail(event.message, event.trace_id)
+            case _:
+                assert_never(event)
+
+
+def _searching(event: RetrievalStarted) -> str:
+    where = f" in {event.where}" if event.where else ""
+    return f"Searching “{event.query}”{where}"
+
+
+def _found(event: RetrievalCompleted) -> str:
+    if event.note:
+        return event.note
+    if not event.total_docs:
+        return "nothing found"
+    sources = ", ".join(event.sources[:3]) + (" …" if len(event.sources) > 3 else "")
+    return f"{event.new} new of {event.total_docs} passages: {sources}"
+
+
+def _checked(event: HallucinationChecked) -> str:
+    if event.is_grounded:
+        return "quoted word for word" if event.word_for_word else "every sentence holds"
+    count = len(event.hallucinated_claims)
+    return f"{count} sentence{'s' if count > 1 else ''} did not hold and {'were' if count > 1 else 'was'} changed"

@@ -1,0 +1,73 @@
+"""Filling an index that has lost passages: from what documents were made of, by their links, or by naming what to add.
+
+It goes the way of every job, one writer at a time for a base; here is only what such jobs consist of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.originals import Originals
+from core.model.jobs import ItemKind, Job, JobItem, JobKind
+from core.model.knowledge import Document, KnowledgeBase
+from core.service.kb.commands import Caller
+from core.service.kb.job_queue import JobQueue, is_link
+
+TOGETHER = 500  # documents of one job
+MOST_JOBS = 10  # of one command
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What was begun. ``lost`` can only be added again; ``left`` are for the next command, ``whole`` lack nothing."""
+
+    jobs: tuple[Job, ...] = ()
+    lost: tuple[Document, ...] = ()
+    left: int = 0
+    whole: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRepair:
+    """Finds what is missing and puts it in line. Holds no state of its own."""
+
+    consistency: IndexConsistency
+    originals: Originals
+    acceptance: JobQueue
+
+    async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
+        """Put in line what fills these bases again. The index that is open is the catalogue's from now on.
+
+        Raises Busy when too much waits.
+        """
+        catalog = self.acceptance.shelves.catalog
+        documents = await catalog.documents(frozenset(base.name for base in bases))
+        missing = await self.consistency.incomplete(documents)
+        await self.consistency.adopt()
+        begun = Repair(whole=len(documents) - len(missing))
+        for base in bases:
+            its = [one.document for one in missing if one.document.knowledge_base == base.name]
+            begun = await self._base(begun, base, its, caller)
+        return begun
+
+    async def _base(self, begun: Repair, base: KnowledgeBase, missing: Sequence[Document], caller: Caller) -> Repair:
+        items: list[JobItem] = []
+        for document in missing:
+            if (item := await self._item(document)) is None:
+                begun = replace(begun, lost=(*begun.lost, document))
+            else:
+                items.append(item)
+        for start in range(0, len(items), TOGETHER):
+            some = items[start : start + TOGETHER]
+            if len(begun.jobs) == MOST_JOBS:
+                return replace(begun, left=begun.left + len(items) - start)
+            subject = some[0].source if len(some) == 1 else f"{len(some)} documents"
+            job = self.acceptance.job(JobKind.REPAIR, base.name, caller, subject, some)
+            begun = replace(begun, jobs=(*begun.jobs, await self.acceptance.accept(job)))
+        return begun
+
+    async def _item(self, document: Document) -> JobItem | None:
+        """How a document is filled again; None where it can only be added again."""
+        if await self.originals.read(document) is not None:
+            return JobItem(ItemKind.ORIGINAL, document.source, document.id, title=document.title)
+        return JobItem(ItemKind.LINK, document.source, document.source) if is_link(document.source) else None

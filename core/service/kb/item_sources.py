@@ -1,0 +1,173 @@
+"""Where a job's items come from: attached files, links, sites, conversations, and what was set aside on this disk."""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+
+from adapters.documents.web.crawler import crawl
+from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import document_id_of
+from core.ingestion.material import Material
+from core.ingestion.originals import Originals
+from core.ingestion.transcripts import as_markdown
+from core.model.errors import DocumentRejected, FetchRefused, NotFound
+from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.platform_capabilities import PlatformCapabilities
+
+_UNSAFE = re.compile(r"[^\w .-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSources:
+    """Brings the bytes of items. ``platforms`` by name; a job is asked for at the platform it came from."""
+
+    catalog: Catalog
+    archive: BlobStore
+    fetcher: Fetcher
+    platforms: Mapping[str, PlatformCapabilities]
+    pause: float = 0.2  # seconds between two pages of a site
+    originals: Originals | None = None
+    consistency: IndexConsistency | None = None
+
+    async def found(self, job: Job) -> AsyncIterator[JobItem]:
+        """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
+
+        Raises FetchRefused when the first page cannot be fetched, NotFound when there is no such channel.
+        """
+        if job.kind is JobKind.HISTORY:
+            transcript = self._capabilities(job).transcript
+            if transcript is None:
+                raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+            async for conversation in transcript.conversations(job.reference, job.limit):
+                item = JobItem(
+                    ItemKind.SPOOLED,
+                    conversation.source,
+                    spool_name(job.id, conversation.source),
+                    name=file_name(conversation.title),
+                    url=conversation.permalink,
+                    title=conversation.title,
+                )
+                yield await self._set_aside(item, as_markdown(conversation))
+            return
+        refused: list[JobItem] = []
+
+        def note(url: str, why: FetchRefused) -> None:
+            gone = isinstance(why, Gone)
+            refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
+
+        async for page in crawl(self.fetcher, job.reference, limit=job.limit, pause=self.pause, refused=note):
+            item = JobItem(
+                ItemKind.SPOOLED, page.url, spool_name(job.id, page.url), page.file_name, page.url, etag=page.etag or ""
+            )
+            yield await self._set_aside(item, page.data)
+        for item in refused:
+            yield item
+
+    async def of(self, job: Job, item: JobItem) -> Material | None:
+        """The item's bytes; None when its source says that they have not changed.
+
+        Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
+        """
+        made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
+        match item.kind:
+            case ItemKind.LINK:
+                return await self._linked(job, item)
+            case ItemKind.FILE:
+                return await self._attached(job, item, made)
+            case ItemKind.SPOOLED:
+                return await self._spooled(job, item, made)
+            case ItemKind.CONVERSATION:
+                return await self._conversation(job, item)
+            case ItemKind.TEXT:
+                return replace(made, data=item.reference.encode(errors="replace"))
+            case ItemKind.ORIGINAL:
+                return await self._original(item)
+            case ItemKind.DOCUMENT:
+                raise DocumentRejected("That is not something to be read.")
+
+    async def _attached(self, job: Job, item: JobItem, made: Material) -> Material:
+        download = self._capabilities(job).download
+        if download is None:
+            raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
+        name, data = await download(item.reference)
+        return replace(made, name=item.name or name, data=data)
+
+    async def _spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
+        kept = await self.archive.read(item.reference)
+        if kept is None and item.url and job.kind is JobKind.SITE:
+            return await self._linked(job, replace(item, reference=item.url))
+        if kept is None:
+            raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
+        return replace(made, data=kept)
+
+    async def forget(self, item: JobItem) -> None:
+        """The item is over: what was set aside for it may go."""
+        if item.kind is ItemKind.SPOOLED:
+            await self.archive.forget(item.reference)
+
+    async def _original(self, item: JobItem) -> Material | None:
+        """What the document was made of; None when it was removed meanwhile."""
+        document = await self.catalog.document(item.reference)
+        if document is None:
+            return None
+        kept = await self.originals.read(document) if self.originals else None
+        if kept is None:
+            raise NotFound("What it was made of is not kept here (any more).", remedy="Add it again.")
+        return kept
+
+    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+        before = await self.catalog.document(document_id_of(job.base, item.source))
+        etag = before.etag or None if before else None
+        if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
+            etag = None  # that it has not changed is of no use where its passages are lost
+        fetched = await self.fetcher.fetch(item.reference, etag=etag)
+        if fetched.unchanged:
+            return None
+        return _material(job, item, fetched)
+
+    async def _conversation(self, job: Job, item: JobItem) -> Material:
+        transcript = self._capabilities(job).transcript
+        if transcript is None:
+            raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+        conversation = await transcript.conversation(item.reference)
+        return Material(
+            source=conversation.source,
+            name=file_name(conversation.title),
+            data=as_markdown(conversation),
+            url=conversation.permalink,
+            added_by=job.by.name or job.by.id,
+            title=conversation.title,
+        )
+
+    async def _set_aside(self, item: JobItem, data: bytes) -> JobItem:
+        await self.archive.keep(item.reference, data)
+        return item
+
+    def _capabilities(self, job: Job) -> PlatformCapabilities:
+        return self.platforms.get(job.platform, PlatformCapabilities())
+
+
+def _material(job: Job, item: JobItem, fetched: Fetched) -> Material:
+    return Material(
+        source=item.source,
+        name=fetched.file_name,
+        data=fetched.data,
+        url=fetched.url,
+        added_by=job.by.name or job.by.id,
+        title=item.title,
+        etag=fetched.etag or "",
+    )
+
+
+def spool_name(job_id: str, source: str) -> str:
+    """The name under which an item's bytes are set aside."""
+    return f"spooled-{job_id}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+
+
+def file_name(title: str) -> str:
+    """A conversation as a file's name."""
+    return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"

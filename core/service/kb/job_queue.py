@@ -1,0 +1,289 @@
+"""From a command to a job in the queue: durable before anybody is told, so that what was accepted is done."""
+
+import hashlib
+import uuid
+from collections.abc import AsyncIterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from core.ingestion.ingestor import document_id_of
+from core.ingestion.orphans import OrphanedPassages
+from core.ingestion.trash import Trash
+from core.model.clock import Clock
+from core.model.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, waiting_duplicate
+from core.model.json_codec import to_json
+from core.model.knowledge import Document
+from core.ports.blob_store import BlobStore
+from core.ports.inbox import Inbox
+from core.ports.job_store import JobStore
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Schedule
+from core.service.kb.commands import MOST_FILES, Caller, KbCommand
+from core.service.kb.item_sources import file_name, spool_name
+from core.service.kb.job_runner import job_delivery
+from core.service.kb.job_text import shown_link
+
+ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
+MOST_PAGES = 500
+DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
+ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
+MOST_JOBS = 1_000  # looked through for documents that are about to be written
+_SWEEP = timedelta(hours=1)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class JobQueue:
+    """Makes jobs and puts them in line."""
+
+    jobs: JobStore
+    inbox: Inbox
+    archive: BlobStore
+    shelves: Trash
+    records: KnowledgeRecords
+    clock: Clock
+    leftovers: OrphanedPassages | None = None
+    _swept: float = float("-inf")
+
+    async def accept(self, job: Job) -> Job:
+        """Keep a job and put it in line. Raises Busy when this person has too many there already."""
+        if not await self.jobs.keep(job):
+            return job
+        try:
+            await self.inbox.put(job_delivery(job))
+        except Busy:
+            await self.jobs.record(job.ended(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
+            raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
+        return job
+
+    def job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
+        """A new job of this caller."""
+        return Job(
+            id=uuid.uuid4().hex[:12],
+            kind=kind,
+            base=base,
+            by=caller.person,
+            created_at=self.clock.now(),
+            platform=caller.thread.platform,
+            thread=str(caller.thread),
+            address=caller.address,
+            subject=subject,
+            items=tuple(items),
+        )
+
+    async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
+        """Take in files, a link, a site, a thread or a channel.
+
+        Raises NotFound when nothing was named, or what cannot be one job; Busy.
+        """
+        link = command.target.strip()
+        walked = bool(command.channel) or bool(link and (command.limit > 1 or _is_sitemap(link)))
+        if walked and command.files:
+            raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
+        if command.channel:
+            made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
+            job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)
+            return await self.accept(job)
+        if link and not link.startswith(("http://", "https://")):
+            raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
+        if link and (command.limit > 1 or _is_sitemap(link)):
+            return await self.site(link, command.limit, base, caller)
+        items = [*_files(command), *_links(link), *_conversations(command)]
+        if not items:
+            raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
+        subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
+        return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
+
+    async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
+        """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
+        made = self.job(JobKind.SITE, base, caller, link)
+        return await self.accept(replace(made, reference=link, limit=_bounded(limit), listed=False))
+
+    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
+        """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
+
+        Where the same files of the same caller are in line already (a command that was killed, and given again), it is
+        that job, and no second one.
+        """
+        job = self.job(JobKind.INGEST, base, caller, "")
+        items = []
+        async for source, name, data in files:
+            spooled = spool_name(job.id, source)
+            await self.archive.keep(spooled, data)
+            items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
+        if not items:
+            raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
+        subject = items[0].source if len(items) == 1 else f"{len(items)} files"
+        job = replace(job, subject=subject, items=tuple(items))
+        waiting = waiting_duplicate(job, await self.jobs.recent())
+        if waiting is None:
+            return await self.accept(job)
+        for item in items:
+            await self.archive.forget(item.reference)
+        return waiting
+
+    async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
+        """Fetch links again. Raises NotFound when none of these documents came from a link."""
+        links = [document for document in documents if is_link(document.source)]
+        if not links:
+            what = f"“{documents[0].title}”" if len(documents) == 1 else "What is in there"
+            raise NotFound(f"{what} did not come from a link, so it cannot be fetched again.", remedy=ADD_AGAIN)
+        items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
+        subject = links[0].title if len(links) == 1 else f"{len(links)} links"
+        return await self.accept(self.job(JobKind.REFRESH, base, caller, subject, items))
+
+    async def documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
+        """Put away, or put back, the documents of a whole base."""
+        items = [
+            JobItem(ItemKind.DOCUMENT, one.source, to_json(one) if kind is JobKind.REMOVE else one.id)
+            for one in documents
+        ]
+        return await self.accept(self.job(kind, base, caller, f"{len(items)} documents", items))
+
+    async def proposed(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        """Take in what an admin would add: it waits for nobody."""
+        return await self.accept(self._of_proposal(proposal, base, caller))
+
+    async def decide(self, proposal: Proposal, caller: Caller, base: str = "") -> tuple[bool, Decision | None]:
+        """Approve a proposal for a base, or without one reject it: whether it was this that decided, and what holds.
+
+        What is approved is taken up: the decision is durable with its job, so if this process dies over it, or there
+        is no room in the line just now, ``tick`` goes on with it.
+        """
+        job = self._of_proposal(proposal, base, caller) if base else None
+        now = self.clock.now()
+        decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
+        held = await self.records.decide(decision)
+        if held is None or held.id != decision.id:
+            return False, held
+        await self.take_up(held)
+        return True, held
+
+    async def take_up(self, decision: Decision) -> None:
+        """Put the job of an approval in line. Said again, by whomever, it is still that one job.
+
+        What is in the way is not raised: the approval holds, and is gone on with in a while.
+        """
+        if decision.job is None:
+            return
+        try:
+            await self.jobs.keep(decision.job)
+            await self.inbox.put(job_delivery(decision.job))
+            await self.records.settle(decision.proposal)
+        except FootnoteError as error:
+            log.info("approval_not_in_line", job=decision.job.id, reason=str(error))
+
+    def _of_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        item = JobItem(
+            ItemKind.TEXT,
+            proposal.source,
+            proposal.text,
+            name=file_name(proposal.title),
+            url=proposal.permalink,
+            title=proposal.title,
+        )
+        return self.job(JobKind.INGEST, base, caller, proposal.title, [item])
+
+    async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
+        """Fetch a link again and again, from an interval from now on."""
+        if not is_link(link):
+            raise NotFound(
+                "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
+            )
+        due = self.clock.now() + (every.interval or timedelta())
+        schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
+        await self.records.schedule(schedule)
+        return schedule
+
+    async def tick(self) -> None:
+        """What time brings: scheduled refreshes, and what was accepted or approved and did not get into the line."""
+        now = self.clock.now()
+        for schedule in await self.records.schedules():
+            if schedule.next_at > now:
+                break
+            await self._due(schedule)
+        for decision in await self.records.undone():
+            await self.take_up(decision)
+        for job in await self.jobs.recent():
+            if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
+                with suppress(Busy):
+                    await self.inbox.put(job_delivery(job))
+        if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
+            self._swept = self.clock.monotonic()
+            await self.shelves.sweep()
+        if self.leftovers is not None and self.leftovers.due:
+            await self.leftovers.look(await self._about_to_be_written())
+
+    async def _about_to_be_written(self) -> frozenset[str]:
+        """The documents of all jobs that are not over."""
+        jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
+        return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
+
+    async def _due(self, schedule: Schedule) -> None:
+        """Put a refresh in line, once, however many processes look at the clock."""
+        marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
+        job = Job(
+            id=hashlib.sha256(marks.encode()).hexdigest()[:12],
+            kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,
+            base=schedule.base,
+            by=schedule.by,
+            created_at=self.clock.now(),
+            subject=schedule.link,
+            reference=schedule.link if schedule.limit else "",
+            limit=schedule.limit,
+            listed=not schedule.limit,
+            items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
+        )
+        with suppress(FootnoteError):
+            await self.accept(job)
+        interval = schedule.every.interval or timedelta(days=1)
+        await self.records.schedule(replace(schedule, next_at=self.clock.now() + interval))
+
+
+def is_link(source: str) -> bool:
+    """Whether a source can be fetched again."""
+    return source.startswith(("http://", "https://"))
+
+
+def _bounded(limit: int) -> int:
+    return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
+
+
+def _is_sitemap(link: str) -> bool:
+    path = link.partition("?")[0].lower()
+    return path.endswith((".xml", ".xml.gz")) and "sitemap" in path
+
+
+def _files(command: KbCommand) -> list[JobItem]:
+    if len(command.files) > MOST_FILES:
+        raise DocumentRejected(f"These are {len(command.files)} files.", remedy=f"Add at most {MOST_FILES} at once.")
+    names = [file.name for file in command.files]
+    return [
+        JobItem(
+            ItemKind.FILE, file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})", file.id, file.name
+        )
+        for file in command.files
+    ]
+
+
+def _links(link: str) -> list[JobItem]:
+    return [JobItem(ItemKind.LINK, link, link)] if link else []
+
+
+def _conversations(command: KbCommand) -> list[JobItem]:
+    if not command.conversation:
+        return []
+    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
+
+
+def described(command: KbCommand) -> str:
+    """What a command is about, for the audit: without secrets of links."""
+    what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
+    what += [file.name for file in command.files]
+    what += ["a conversation"] if command.conversation else []
+    what += ["a channel's history"] if command.channel else []
+    return ", ".join(part for part in what if part)

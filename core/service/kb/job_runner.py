@@ -1,0 +1,364 @@
+"""Works jobs off: one at a time for each base, item by item, each outcome written down before the next begins.
+
+Killed anywhere, a job is taken up by whoever leases its base next and goes on with the first item that has no outcome.
+A long job goes back to the end of its base's queue from time to time, so that nobody waits for another's whole crawl.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import structlog
+
+from core.ingestion.ingestor import Ingestor, document_id_of
+from core.ingestion.jobs import state_of
+from core.ingestion.trash import Trash
+from core.model.clock import Clock
+from core.model.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.model.jobs import (
+    MOST_ITEMS,
+    Cancelled,
+    ItemKind,
+    ItemState,
+    Job,
+    JobItem,
+    JobKind,
+    JobProgress,
+    JobStage,
+    JobState,
+)
+from core.model.json_codec import from_json
+from core.model.knowledge import Document
+from core.ports.catalog import Catalog
+from core.ports.inbox import Delivery, Inbox, Lease
+from core.ports.job_store import JobStore
+from core.ports.knowledge_records import KnowledgeRecords
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.item_sources import ItemSources
+from core.service.kb.site_sync import SiteSync
+from core.service.leases import HandBack, pause, work_off
+
+TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
+TICK_SECONDS = 60.0
+LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
+CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
+CARD_DEADLINE = 10.0
+HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here is offered to others
+MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
+WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
+
+log = structlog.get_logger(__name__)
+
+Guard = Callable[[], Awaitable[None]]
+
+
+def job_thread(base: str) -> str:
+    """What orders jobs: those of one base are worked on one after another."""
+    return f"kb/{base}"
+
+
+def job_delivery(job: Job) -> Delivery:
+    """The inbox's envelope for a job's next turn."""
+    return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
+
+
+@dataclass(slots=True)
+class _Run:
+    """A job in hand."""
+
+    job: Job
+    guard: Guard
+    suspect: str = ""  # what a worker that died may have had in hand: the source of the first item without outcome
+    shown: Job | None = None
+    shown_at: float = 0.0
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """What the ingestor reports, from one batch to the next. Raises CalledOff between two of them."""
+        if self.job.cancelled_by:
+            raise Cancelled("It was cancelled.")
+        known = stage in tuple(JobStage)
+        now = replace(self.job.progress, stage=JobStage(stage if known else ""), done=done, total=total)
+        self.job = replace(self.job, progress=now)
+
+    def doing(self, stage: JobStage, source: str) -> None:
+        """Say what is being done now."""
+        self.job = replace(self.job, progress=JobProgress(stage, source))
+
+
+class JobRunner:
+    """Works on one job at a time; several may run in one process or in many."""
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        ingestor: Ingestor,
+        catalog: Catalog,
+        shelves: Trash,
+        records: KnowledgeRecords,
+        materials: ItemSources,
+        clock: Clock,
+    ) -> None:
+        """Work with these; cards are shown by the platforms that the materials know."""
+        self._jobs = jobs
+        self._ingestor = ingestor
+        self._catalogue = catalog
+        self._shelves = shelves
+        self._records = records
+        self._materials = materials
+        self._clock = clock
+        self._upkeep = SiteSync(records, catalog, shelves)
+
+    async def is_ours(self, job_id: str) -> bool:
+        """Whether this process can do a job: it is over, or its platform is connected here."""
+        job = await self._jobs.read(job_id)
+        return job is None or bool(job.over or job.cancelled_by) or job.platform in self._platforms
+
+    @property
+    def _platforms(self) -> Mapping[str, PlatformCapabilities]:
+        """What can be served: besides what is connected, what the clock and the terminal asked for."""
+        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._materials.platforms}
+
+    async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
+        """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
+
+        ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
+        """
+        job = await self._jobs.read(job_id)
+        if job is None:
+            return None
+        run = _Run(job, guard, _in_hand(job))
+        if job.over:  # whoever ended it may have died before that was shown
+            await self._show(run, last=True)
+            return None
+        until = self._clock.monotonic() + seconds
+        try:
+            await self._set(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
+            if job.attempts >= MOST_ATTEMPTS:
+                raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
+            await self._show(run)
+            await self._watched(run, partial(self._list, run))
+            await self._go_on(run, until)
+        except Cancelled as reason:
+            await self._end(run, JobState.CANCELLED, _one_line(reason))
+        except (LeaseLost, StoreUnavailable):
+            raise
+        except FootnoteError as error:
+            await self._end(run, JobState.FAILED, _one_line(error))
+        await self._show(run, last=True)
+        return run.job
+
+    async def _list(self, run: _Run) -> None:
+        """Find the items of a site or a channel, each written down as it is found."""
+        if run.job.listed:
+            return
+        run.doing(JobStage.FETCHING, run.job.subject)
+        async for item in self._materials.found(run.job):
+            await run.guard()
+            if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
+                await self._settle(run, item)
+        if not run.job.items:
+            raise NotFound("There was nothing to read there.", remedy="Look whether the place is the right one.")
+        await self._set(run, replace(run.job, listed=True))
+
+    async def _go_on(self, run: _Run, until: float) -> None:
+        """Work on the items that have no outcome, until they are done or the turn is over."""
+        for number, item in enumerate([item for item in run.job.items if not item.over]):
+            if number and self._clock.monotonic() >= until:
+                await self._set(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
+                return
+            await self._watched(run, partial(self._item, run, item))
+            await self._show(run)
+        if run.job.kind is JobKind.SITE:
+            async with aclosing(self._upkeep.after(run.job, run.guard)) as vanished:
+                async for item in vanished:
+                    await self._settle(run, item)
+        await self._end(run, JobState.DONE)
+
+    async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
+        await self._tidy(run, run.suspect)
+        for item in run.job.items:
+            await self._materials.forget(item)  # of what was cancelled, or left by a worker that died
+        await self._set(run, run.job.ended(self._clock.now(), state, reason))
+
+    async def _tidy(self, run: _Run, source: str) -> None:
+        """Remove what a worker that died has left of the item it had in hand, once that has come out."""
+        if source and source == run.suspect:
+            await run.guard()
+            await self._ingestor.tidy(run.job.base, source)
+            run.suspect = ""
+
+    async def _item(self, run: _Run, item: JobItem) -> None:
+        try:
+            outcome = await self._outcome(run, item)
+        except (LeaseLost, StoreUnavailable, Cancelled):
+            raise
+        except FootnoteError as error:
+            outcome = replace(item, state=ItemState.FAILED, reason=_one_line(error))
+        except Exception:
+            log.exception("job_item_failed", job=run.job.id)
+            outcome = replace(item, state=ItemState.FAILED, reason=WENT_WRONG)
+        await run.guard()
+        await self._tidy(run, item.source)
+        if item.kind is ItemKind.TEXT:
+            outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
+        await self._settle(run, outcome)
+        await self._materials.forget(item)
+
+    async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
+        match run.job.kind:
+            case JobKind.REMOVE:
+                document: Document = from_json(Document, item.reference)
+                count = await self._shelves.put_away(document)
+                return replace(item, state=ItemState.REMOVED, passages=count)
+            case JobKind.RESTORE:
+                document = await self._restored(item.reference)
+                return replace(item, state=ItemState.RESTORED, passages=document.passages)
+            case _:
+                return await self._ingested(run, item)
+
+    async def _restored(self, document_id: str) -> Document:
+        removed = await self._records.removal(document_id)
+        if removed is not None:
+            return await self._shelves.restore(removed)
+        document = await self._catalogue.document(document_id)  # a worker died just after it was back
+        if document is None:
+            raise NotFound("It is not among what was removed.", remedy="Add it again.")
+        return document
+
+    async def _ingested(self, run: _Run, item: JobItem) -> JobItem:
+        job = run.job
+        if await self._shelves.base(job.base) is None:
+            raise Cancelled("The knowledge base was removed meanwhile.")
+        run.doing(JobStage.FETCHING, item.source)
+        material = await self._materials.of(job, item)
+        if material is None:
+            return replace(item, state=ItemState.UNCHANGED)
+        result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
+        document_id = document_id_of(job.base, material.source)
+        removal = await self._records.removal(document_id)
+        if removal is not None and removal.at > job.created_at:
+            await self._ingestor.remove(document_id)
+            raise NotFound("It was removed while this was under way.", remedy="Add it again if that was a mistake.")
+        return replace(
+            item,
+            state=state_of(result.change),
+            reason=result.reason,
+            passages=result.passages,
+            notes=result.notes,
+        )
+
+    async def _watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
+
+        Before anything is written the work is broken off at once; after that, between two batches.
+        """
+        await self._look(run)
+        task = asyncio.create_task(work())
+        try:
+            while not (await asyncio.wait({task}, timeout=LOOK_SECONDS))[0]:
+                if run.job.progress.stage is JobStage.EMBEDDING:
+                    with suppress(Cancelled):  # the next batch will find it
+                        await self._look(run)
+                else:
+                    await self._look(run)
+                await self._show(run)
+            task.result()
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+    async def _look(self, run: _Run) -> None:
+        """Raise CalledOff when somebody cancelled the job."""
+        if by := await self._jobs.cancelled(run.job.id):
+            run.job = replace(run.job, cancelled_by=by)
+            raise Cancelled("It was cancelled.")
+
+    async def _settle(self, run: _Run, item: JobItem) -> None:
+        run.job = replace(run.job.with_item(item), attempts=0)
+        await self._jobs.record(run.job, [item])
+
+    async def _set(self, run: _Run, job: Job) -> None:
+        run.job = job
+        await self._jobs.record(job)
+
+    async def _show(self, run: _Run, *, last: bool = False) -> None:
+        """Keep and show how far it is, at a bounded rate; a card that cannot be shown stops nothing."""
+        now = self._clock.monotonic()
+        if run.shown == run.job or (not last and run.shown is not None and now - run.shown_at < CARD_SECONDS):
+            return
+        run.shown, run.shown_at = run.job, now
+        await self._jobs.record(run.job)
+        card = self._platforms.get(run.job.platform, PlatformCapabilities()).card
+        if card is None:
+            return
+        try:
+            async with asyncio.timeout(CARD_DEADLINE):
+                await card.show(run.job)
+        except Exception:
+            log.exception("job_card_failed", job=run.job.id)
+
+
+class JobWorker:
+    """A few lanes over the jobs' inbox, and the clock that makes scheduled refreshes due."""
+
+    def __init__(
+        self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
+    ) -> None:
+        """Work under this name; ``tick`` is called about once a minute."""
+        self._name = name
+        self._inbox = inbox
+        self._runner = runner
+        self._tick = tick
+        self._lanes = lanes
+        self.away: StoreUnavailable | None = None  # what kept the latest turn from its end: it is tried again, later
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            for lane in range(self._lanes):
+                group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
+            group.create_task(self._keep_time(stop))
+
+    async def handle(self, lease: Lease) -> None:
+        """One turn of one job. Raises LeaseLost and StoreUnavailable."""
+
+        async def guard() -> None:
+            await self._inbox.renew(lease)
+
+        if not await self._runner.is_ours(lease.delivery.body):
+            await asyncio.sleep(HAND_BACK_SECONDS)
+            raise HandBack
+        try:
+            while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
+                if job.over:
+                    return
+                with suppress(Busy):  # too much is waiting to stand in line again: go on at once
+                    await self._inbox.put(job_delivery(job))
+                    return
+        except StoreUnavailable as error:
+            self.away = error
+            raise
+
+    async def _keep_time(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            try:
+                await self._tick()
+            except FootnoteError as error:
+                log.warning("schedule_failed", reason=str(error))
+            await pause(stop, TICK_SECONDS)
+
+
+def _in_hand(job: Job) -> str:
+    """The source of what an earlier worker may have been at when it died; empty when none had this job before."""
+    if job.state is JobState.QUEUED or job.kind in {JobKind.REMOVE, JobKind.RESTORE}:
+        return ""
+    return next((item.source for item in job.items if not item.over), "")
+
+
+def _one_line(error: FootnoteError) -> str:
+    return " ".join(str(error).split())[:300]

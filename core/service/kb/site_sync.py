@@ -1,0 +1,55 @@
+"""Keeping up with a site: after it was walked through, its vanished pages are missed, and at the second time taken out.
+
+What counts as missed is ``core.model.sites``; here it is done and told. Killed anywhere, it can begin again: a
+sync counts once, and what is taken out already is only told.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from core.ingestion.ingestor import document_id_of
+from core.ingestion.trash import Trash
+from core.model.jobs import ItemState, Job, JobItem
+from core.model.sites import MISSES, Site, counted, missed, outcome
+from core.ports.catalog import Catalog
+from core.ports.knowledge_records import KnowledgeRecords
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSync:
+    """Compares a site with what it was at the sync before. Holds no state of its own."""
+
+    records: KnowledgeRecords
+    catalog: Catalog
+    shelves: Trash
+
+    async def after(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
+        """How each page came out that this sync missed; the sync is counted when all have been taken from here.
+
+        ``guard`` raises LeaseLost when another worker has taken the base over.
+        """
+        known = {site.link: site for site in await self.records.sites(job.base)}
+        before = known.get(job.reference, Site(job.base, job.reference))
+        if before.synced_by == job.id:
+            return  # it was killed just before its end
+        now = counted(before, job)
+        for source in missed(before, now):
+            await guard()
+            at = job.position(source)
+            gone = at is not None and job.items[at].gone
+            item = outcome(source, now.pages[source], gone=gone)
+            if await self._done(job, item):
+                yield item
+        kept = {source: misses for source, misses in now.pages.items() if misses < MISSES}
+        await self.records.keep_site(replace(now, pages=kept))
+
+    async def _done(self, job: Job, item: JobItem) -> bool:
+        """Take the page out where that is how it came out; False when somebody else had done so before."""
+        document_id = document_id_of(job.base, item.source)
+        document = await self.catalog.document(document_id)
+        removal = await self.records.removal(document_id)
+        if document is not None and item.state is ItemState.REMOVED:
+            await self.shelves.remove(document, job.by.id)
+        elif document is None and removal is not None and removal.at >= job.created_at:
+            await self.shelves.put_away(removal.document)  # a worker died over it
+        return document is not None or (removal is not None and removal.at >= job.created_at)

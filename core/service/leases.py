@@ -1,0 +1,79 @@
+"""Holding a lease while something is worked on: renewed as long as that goes on, given back when it is cut short."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+
+from core.model.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
+from core.ports.inbox import Inbox, Lease
+
+RENEW_SECONDS = 10.0
+TAKE_SECONDS = 1.0
+RETRY_SECONDS = 2.0  # pause while the store is away
+
+log = structlog.get_logger(__name__)
+
+Handle = Callable[[Lease], Awaitable[None]]
+
+
+class HandBack(Exception):
+    """Raised by a handler that cannot do this one: another worker may."""
+
+
+async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event) -> None:
+    """One lane: take deliveries and handle them one after the other, until ``stop`` is set."""
+    while not stop.is_set():
+        try:
+            lease = await inbox.take(name, timedelta(seconds=TAKE_SECONDS))
+            if lease is not None:
+                await hold(inbox, handle, lease)
+        except Unavailable as error:  # the store, or the platform in the middle of an answer: it is tried again
+            log.warning("away", reason=str(error))
+            await pause(stop, RETRY_SECONDS)
+
+
+async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
+    """Handle one delivery while its lease is renewed, then mark it done; or give it back."""
+    work = asyncio.ensure_future(handle(lease))
+    renewing = asyncio.create_task(_renew(inbox, lease, work))
+    try:
+        await asyncio.wait({work})
+        if work.cancelled():  # the renewal found that another worker holds the thread
+            return
+        work.result()
+        await inbox.done(lease)
+    except HandBack:
+        await inbox.hand_back(lease)
+    except LeaseLost:
+        log.warning("lease_lost", delivery=lease.delivery.id)
+    except asyncio.CancelledError:
+        work.cancel()
+        with suppress(asyncio.CancelledError, FootnoteError):
+            await work
+        with suppress(FootnoteError):
+            await inbox.hand_back(lease)
+        raise
+    finally:
+        renewing.cancel()
+
+
+async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> None:
+    while not work.done():
+        await asyncio.sleep(RENEW_SECONDS)
+        try:
+            await inbox.renew(lease)
+        except LeaseLost:
+            work.cancel()
+            return
+        except StoreUnavailable as error:
+            log.warning("renewal_failed", reason=str(error))
+
+
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Wait, but not longer than until ``stop`` is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):  # not wait_for, which on 3.11 can swallow a cancellation
+            await stop.wait()

@@ -1,0 +1,319 @@
+"""One delivery, from the envelope to its one visible outcome; the same for every platform.
+
+Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits what is
+there. The outer edge is here: the one place that catches everything, says so to the person and logs the trace id.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+
+import structlog
+
+from adapters.observability import prometheus as metrics
+from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
+from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.json_codec import to_json
+from core.ports.answer_view import AnswerView
+from core.ports.checkpoints import Checkpoints
+from core.ports.inbox import Lease
+from core.ports.memory import Memory, ThreadRecord
+from core.ports.message_state import MessageStateStore
+from core.ports.platform import MessageState, Platform
+from core.service.delivery_codec import decode_delivery
+from core.service.event_presenter import EventPresenter
+from core.service.message_routing import MessageFacts, route_message
+from core.service.question_service import Question, QuestionService
+
+WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
+LAST_WORDS = 3  # more attempts to say that it was given up
+MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
+WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
+WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
+GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
+WENT_WRONG = "Something went wrong on my side. Please try again."
+
+log = structlog.get_logger(__name__)
+
+Events = AsyncGenerator[AgentEvent, None]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHandler:
+    """Handles deliveries for the platforms that are connected here."""
+
+    assistant: QuestionService
+    memory: Memory
+    checkpoints: Checkpoints
+    postings: MessageStateStore
+    platforms: Mapping[str, Platform]
+    warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
+
+    async def handle(self, lease: Lease) -> None:
+        """Bring a delivery to its outcome. Raises LeaseLost, and Unavailable when it must be tried again."""
+        if lease.attempt > MOST_ATTEMPTS + LAST_WORDS:
+            log.error("given_up", delivery=lease.delivery.id)  # not even saying so has worked
+            return
+        try:
+            incoming = decode_delivery(lease.delivery)
+        except ValueError:
+            log.exception("unreadable_delivery", delivery=lease.delivery.id)
+            return
+        platform = self.platforms[lease.delivery.platform]
+        match incoming:
+            case IncomingMessage():
+                await self._message(lease, platform, incoming)
+            case IncomingChoice():
+                await self._choice(lease, platform, incoming)
+            case Expiry():
+                await self._expiry(lease, platform, incoming)
+
+    async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
+        record = await self.memory.recall(message.thread)
+        decided = route_message(await self._heard(message, record))
+        if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
+            await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
+            await platform.acknowledge(message, decided)
+            return
+        posting = await self._posting(lease, message.id)
+        if decided is MessageRoute.KEEP_QUIET or _is_over(posting):
+            return
+        match await self.postings.take_cancel(lease.delivery.thread, message.id):
+            case "deleted":
+                await platform.withdraw(message, posting)
+                return
+            case "edited" if not message.edited:  # the edited question waits behind this one
+                return
+            case _:
+                pass
+        trace_id = trace_of(lease)
+        surface = platform.surface(message, posting, trace_id)
+        question = _Asked(message, posting, trace_id)
+        await self._show(lease, platform, surface, question, self._asking(lease, platform, message, record, trace_id))
+
+    async def _asking(
+        self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
+    ) -> Events:
+        settings = await platform.settings(message.thread)
+        question = Question(
+            text=message.text,
+            thread=message.thread,
+            asker=message.asker,
+            audience=await platform.audience(message),
+            conduct=settings.conduct,
+            bases=_narrowed(settings.bases, message.bases),
+            context=() if record.total else await platform.context(message),
+            attachments=await platform.attachments(message) if message.files else (),
+            trace_id=trace_id,
+            fence=lease.fence,
+        )
+        async with aclosing(self.assistant.ask(question)) as events:
+            async for event in events:
+                yield event
+
+    async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
+        parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
+        kept = await self._kept_question(lease, pressed.checkpoint)
+        if parked is None or kept is None:
+            await platform.tell(
+                pressed, "This choice has been made already, or its time is over. Ask again if you like."
+            )
+            return
+        choice = parked.checkpoint.choice(pressed.choice)
+        if choice is None:
+            await platform.tell(pressed, "That is not one of the choices here.")
+            return
+        permissions = await platform.permissions(pressed.person, pressed.thread)
+        events = self.assistant.choose(
+            pressed.checkpoint,
+            choice,
+            pressed.person,
+            text=pressed.text,
+            audience=await platform.audience(kept),
+            is_admin=permissions.is_admin,
+            by=lease.delivery.id,
+            fence=lease.fence,
+        )
+        if pressed.person.id != parked.checkpoint.asker.id and not permissions.is_admin:
+            await platform.tell(pressed, "Only the person who asked, or an admin, can choose here.")
+            return
+        await self._reopen(lease, platform, kept, parked.inquiry.id, events)
+
+    async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
+        parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
+        if parked is not None:
+            events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
+            await self._reopen(lease, platform, expiry.question, parked.inquiry.id, events)
+
+    async def _reopen(
+        self, lease: Lease, platform: Platform, message: IncomingMessage, trace_id: str, events: Events
+    ) -> None:
+        """Go on with a parked question where its card stands."""
+        posting = await self._posting(lease, message.id)
+        surface = platform.surface(message, posting, trace_id)
+        await self._show(lease, platform, surface, _Asked(message, posting, trace_id), events)
+
+    async def _show(
+        self, lease: Lease, platform: Platform, surface: AnswerView, asked: "_Asked", events: Events
+    ) -> None:
+        """Stream a run onto its surface until it ends in one visible outcome."""
+        try:
+            await surface.open()
+            await self._warm(surface)
+            if lease.attempt > MOST_ATTEMPTS:
+                await surface.fail(GIVEN_UP, asked.trace_id)
+                return
+            try:
+                final = await self._until_cancelled(EventPresenter(surface), events, lease, asked)
+            except Cancelled as off:
+                final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
+            metrics.observe(platform.name, final)
+            await self._settle(lease, asked, final)
+            await self.assistant.reflect(asked.message.thread)
+        except (LeaseLost, StoreUnavailable):
+            raise
+        except (NotFound, Denied) as error:
+            await platform.tell(asked.message, str(error))
+        except FootnoteError as error:
+            await surface.fail(str(error), asked.trace_id)
+        except Exception:
+            log.exception("answer_failed", trace_id=asked.trace_id)
+            await surface.fail(WENT_WRONG, asked.trace_id)
+
+    async def _warm(self, surface: AnswerView) -> None:
+        """While a large index opens, say so, and go on as soon as it is there."""
+        if not self.warming():
+            return
+        await surface.notice(WARMING_UP)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WARM_SECONDS):
+                while self.warming():  # noqa: ASYNC110 - what opens says whether it has, and nothing more
+                    await asyncio.sleep(WATCH_SECONDS)
+
+    async def _until_cancelled(
+        self, relay: EventPresenter, events: Events, lease: Lease, asked: "_Asked"
+    ) -> FinalEvent | None:
+        """Show the run, watching for a stop. Raises CalledOff, with the run cancelled and its stream closed."""
+        showing = asyncio.create_task(_shown(relay, events))
+        try:
+            while not (await asyncio.wait({showing}, timeout=_until_next_look()))[0]:
+                if reason := await self.postings.take_cancel(lease.delivery.thread, asked.message.id):
+                    raise Cancelled(reason)
+            return showing.result()
+        finally:
+            showing.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await showing
+
+    async def _end_cancelled(
+        self, reason: str, lease: Lease, platform: Platform, surface: AnswerView, asked: "_Asked"
+    ) -> FinalEvent | None:
+        """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
+        if reason == "deleted":
+            await platform.withdraw(asked.message, asked.posting)
+        if reason != "stopped":
+            return None
+        event = await self.assistant.stop(asked.trace_id, lease.fence)
+        match event:
+            case CheckpointReached():
+                await surface.offer(event.checkpoint, event.answer, asked.trace_id)
+                return event
+            case AgentCompleted():
+                await surface.conclude(event.answer, asked.trace_id)
+                return event
+            case _:
+                await surface.fail("Stopped, as you asked.", asked.trace_id)
+                return None
+
+    async def _settle(self, lease: Lease, asked: "_Asked", final: FinalEvent | None) -> None:
+        """Note the outcome: a repeat of this question finds it over, a pressed button finds its question."""
+        match final:
+            case CheckpointReached():
+                kept = {"question": to_json(asked.message)}
+                subject = f"checkpoint:{final.checkpoint.id}"
+                await self.postings.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
+                await asked.posting.keep(outcome=final.answer.outcome)
+            case AgentCompleted():
+                await asked.posting.keep(outcome=final.answer.outcome)
+            case _:
+                pass
+
+    async def _posting(self, lease: Lease, subject: str) -> MessageState:
+        thread = lease.delivery.thread
+        values = dict(await self.postings.read(thread, subject))
+        return MessageState(self.postings, thread, subject, values, lease.fence, lease.delivery.person)
+
+    async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
+        kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
+        return kept_message(kept["question"]) if "question" in kept else None
+
+    async def _heard(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
+        return MessageFacts(
+            text=message.text,
+            mentions_us=message.mentions_us,
+            direct=message.direct,
+            mentions_others=message.mentions_others,
+            in_our_thread=record.total > 0,
+            by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
+            muted=record.muted,
+            answers_checkpoint=await self._answers_checkpoint(message, record),
+        )
+
+    async def _answers_checkpoint(self, message: IncomingMessage, record: ThreadRecord) -> bool:
+        if not record.open_checkpoint:
+            return False
+        parked = await self.checkpoints.read(record.open_checkpoint)
+        return parked is not None and parked.checkpoint.asker.id == message.asker.id
+
+
+class Cancelled(Exception):
+    """The question was stopped, edited or deleted while it was worked on."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    message: IncomingMessage
+    posting: MessageState
+    trace_id: str
+
+
+def trace_of(lease: Lease) -> str:
+    """The trace id of a delivery: the same on every attempt, so that a retry replaces rather than adds."""
+    return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
+
+
+def kept_message(text: str) -> IncomingMessage:
+    """A question that was kept with its checkpoint."""
+    from core.model.json_codec import from_json
+
+    message: IncomingMessage = from_json(IncomingMessage, text)
+    return message
+
+
+def _narrowed(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
+    """Which bases to look in: those of the place, and of them only what the asker names. None: all that are visible."""
+    if not asked:
+        return of_place
+    return frozenset(asked) if of_place is None else of_place & frozenset(asked)
+
+
+def _is_over(posting: MessageState) -> bool:
+    """Whether this very question has its outcome already: an edit after the answer, or a crash just before the end."""
+    return bool(posting.get("outcome"))
+
+
+def _until_next_look() -> float:
+    """Seconds. All who watch look at the same moments, so that one round trip to the store serves them all."""
+    return WATCH_SECONDS - asyncio.get_running_loop().time() % WATCH_SECONDS
+
+
+async def _shown(relay: EventPresenter, events: Events) -> FinalEvent | None:
+    async with aclosing(events) as stream:
+        return await relay.show(stream)

@@ -1,0 +1,335 @@
+"""One question or one pressed choice, from the thread's memory to what is remembered afterwards.
+
+This is what platforms, the terminal and tests call: it opens the thread, bounds the evidence by the audience, runs the
+agent, records every event, parks checkpoints and remembers turns. How things look is left to the caller.
+"""
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field, replace
+
+from core.agent.agent import Agent
+from core.agent.checkpoint_reply import Understood, understood_as
+from core.agent.checkpoint_resume import EXPIRED, resumed
+from core.agent.outcomes import sources_shown, stopped
+from core.agent.run import Run
+from core.model.answer import Answer
+from core.model.clock import Clock
+from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
+from core.model.errors import Denied, NotFound
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    CheckpointReached,
+    FinalEvent,
+    Noticed,
+    TracedEvent,
+)
+from core.model.inquiry import AnswerPolicy, Choice, Inquiry
+from core.model.knowledge import KnowledgeBase
+from core.ports.catalog import Catalog
+from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.ports.memory import Memory, ThreadRecord
+from core.ports.reasoner import Reasoner
+from core.ports.trace_store import TraceStore
+from core.retrieval.turn_recall import recall_turns
+from core.service.visible_memory import still_visible
+
+WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
+RECALLED = 3
+MOST_RUNNING = 1_000
+BEGINNING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What someone asked, where, and who will read the answer."""
+
+    text: str
+    thread: ThreadKey
+    asker: Person
+    audience: Audience
+    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    bases: frozenset[str] | None = None  # only these bases, where the place or the person says so
+    context: tuple[ContextMessage, ...] = ()
+    attachments: tuple[ContextMessage, ...] = ()
+    trace_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+    fence: int | None = None  # of the lease under which this is answered
+
+
+class QuestionService:
+    """Answers questions and takes choices. Holds no conversation itself."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        reasoner: Reasoner,
+        memory: Memory,
+        checkpoints: Checkpoints,
+        journal: TraceStore,
+        catalog: Catalog,
+        clock: Clock,
+    ) -> None:
+        """Work with these; the reasoner writes thread summaries."""
+        self._agent = agent
+        self._reasoner = reasoner
+        self._memory = memory
+        self._checkpoints = checkpoints
+        self._journal = journal
+        self._catalogue = catalog
+        self._clock = clock
+        self._beginning = asyncio.Semaphore(BEGINNING)
+        self._running: dict[str, Run] = {}  # those under way here, and some that were cancelled
+
+    async def ask(self, question: Question) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the events of one question; the last is its outcome.
+
+        An open checkpoint in the thread is understood first: the message may be its answer, and that is said.
+        """
+        record = await self._memory.recall(question.thread)
+        if record.open_checkpoint:
+            parked = await self._checkpoints.read(record.open_checkpoint)
+            if parked is not None:
+                async with aclosing(self._while_parked(question, record, parked)) as events:
+                    async for event in events:
+                        yield event
+                return
+        async with aclosing(self._pursue_new(question, record)) as events:
+            async for event in events:
+                yield event
+
+    async def _while_parked(
+        self, question: Question, record: ThreadRecord, parked: ParkedInquiry
+    ) -> AsyncGenerator[AgentEvent, None]:
+        understood = understood_as(question.text, parked.checkpoint)
+        mine = question.asker.id == parked.checkpoint.asker.id
+        if isinstance(understood, Understood) and mine:
+            yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
+            events = self.choose(
+                parked.checkpoint.id,
+                understood.choice,
+                question.asker,
+                text=understood.text,
+                audience=question.audience,
+                by=question.trace_id,
+                fence=question.fence,
+            )
+        else:
+            if mine:
+                await self._checkpoints.claim(parked.checkpoint.id)
+                yield Noticed(f"I take that as a new question and set “{parked.checkpoint.question}” aside.")
+            events = self._pursue_new(question, record)
+        async with aclosing(events) as stream:
+            async for event in stream:
+                yield event
+
+    async def _pursue_new(self, question: Question, record: ThreadRecord) -> AsyncGenerator[AgentEvent, None]:
+        async with AsyncExitStack() as stack:
+            # A few at a time until their first step is on its way: of fifty that come at once all would otherwise be
+            # half begun together, and the first sign of the last be twice as late.
+            async with self._beginning:
+                run = self._pursue(
+                    await self._inquiry(question, record), self._thread(question, record), question.fence
+                )
+                events = await stack.enter_async_context(aclosing(run))
+                first = await anext(events)
+            yield first
+            async for event in events:
+                yield event
+
+    async def _inquiry(self, question: Question, record: ThreadRecord) -> Inquiry:
+        bases = await self.visible_bases(question.audience, question.bases)
+        scope = frozenset(base.name for base in bases)
+        return Inquiry(
+            id=question.trace_id,
+            question=question.text.strip(),
+            thread=question.thread,
+            asker=question.asker,
+            audience=question.audience,
+            started_at=self._clock.now(),
+            conduct=question.conduct,
+            bases=bases,
+            library=record.library.readable_by(scope).carried_over(),
+        )
+
+    async def choose(
+        self,
+        checkpoint_id: str,
+        choice: Choice,
+        person: Person,
+        *,
+        text: str = "",
+        audience: Audience | None = None,
+        is_admin: bool = False,
+        by: str = "",
+        fence: int | None = None,
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
+
+        The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
+        press: the same one, taken up by another worker after a crash, goes on where it was.
+        """
+        parked = await self._checkpoints.read(checkpoint_id, by=by)
+        if parked is None:
+            raise NotFound("This choice has been made already, or its time is over.", remedy="Ask again in the thread.")
+        if person.id != parked.checkpoint.asker.id and not is_admin:
+            raise Denied("Only the person who asked, or an admin, can choose here.")
+        taken = await self._checkpoints.claim(checkpoint_id, by=by)
+        if taken is None:
+            raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
+        bases = await self.visible_bases(audience or taken.inquiry.audience, taken.inquiry.scope)
+        scope = frozenset(base.name for base in bases)
+        library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
+        now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
+        inquiry = resumed(now_visible, choice, text)
+        if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
+            inquiry = replace(inquiry, searches=(), missing="")
+        record = await self._memory.recall(inquiry.thread)
+        thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
+        events = self._shown_sources(inquiry, fence) if choice.id == "show" else self._pursue(inquiry, thread, fence)
+        async with aclosing(events) as stream:
+            async for event in stream:
+                yield event
+
+    async def stop(self, trace_id: str, fence: int | None = None) -> AgentEvent | None:
+        """What to show of a run that was cancelled: a checkpoint over what it had found, or just that it stopped.
+
+        None when no such run was under way here. Call it after the run's stream is closed.
+        """
+        run = self._running.pop(trace_id, None)
+        if run is None:
+            return None
+        event = stopped(run)
+        await self._settle(run, event, fence)
+        return event
+
+    async def expire(
+        self, checkpoint_id: str, *, by: str = "", fence: int | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the answer from what is there, because nobody chose in time."""
+        parked = await self._checkpoints.read(checkpoint_id, by=by)
+        if parked is None:
+            return
+        yield Noticed("Nobody chose, so I go on with what I have.")
+        events = self.choose(checkpoint_id, EXPIRED, parked.checkpoint.asker, by=by, fence=fence)
+        async with aclosing(events) as stream:
+            async for event in stream:
+                yield event
+
+    async def visible_bases(self, audience: Audience, only: frozenset[str] | None = None) -> tuple[KnowledgeBase, ...]:
+        """The bases that everyone in this audience may read, narrowed to ``only`` where given."""
+        return tuple(
+            base
+            for base in await self._catalogue.bases()
+            if base.visible_to(audience) and (only is None or base.name in only)
+        )
+
+    async def last_trace(self, key: ThreadKey) -> str:
+        """The trace id of the thread's last turn; empty when there is none."""
+        record = await self._memory.recall(key)
+        return record.turns[-1].trace_id if record.turns else ""
+
+    async def reflect(self, key: ThreadKey) -> None:
+        """Extend the thread's summary by the turns that have left the window. Called after the answer is shown."""
+        record = await self._memory.recall(key)
+        upto = record.total - WINDOW
+        leaving = _between(record, record.summarised, upto)
+        if not leaving:
+            return
+        summary = await self._reasoner.summarise(record.summary, leaving, self._agent.meter())
+        bases = record.summary_bases.union(*(turn.knowledge_bases for turn in leaving))
+        await self._memory.summarise(key, summary, bases, upto)
+
+    def _thread(self, question: Question, record: ThreadRecord) -> Thread:
+        recent, older = record.turns[-WINDOW:], record.turns[:-WINDOW]
+        return Thread(
+            question.thread,
+            recent,
+            record.summary,
+            record.summary_bases,
+            recall_turns(older, question.text, RECALLED),
+            question.context,
+            question.attachments,
+        )
+
+    async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
+        """Sources were wanted first: show them, and park again with only the answer to ask for."""
+        run = self._agent.run(inquiry, Thread(inquiry.thread))
+        event = sources_shown(run)
+        await self._settle(run, event, fence)
+        yield event
+
+    async def _pursue(self, inquiry: Inquiry, thread: Thread, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
+        run = self._agent.run(inquiry, thread)
+        while len(self._running) >= MOST_RUNNING:
+            del self._running[next(iter(self._running))]
+        self._running[inquiry.id] = run
+        async with aclosing(self._agent.pursue(run)) as events:
+            async for event in events:
+                await self._settle(run, event, fence)
+                yield event
+        self._running.pop(inquiry.id, None)
+
+    async def _settle(self, run: Run, event: AgentEvent, fence: int | None) -> None:
+        """Make an event durable before anybody is shown it."""
+        inquiry = run.inquiry
+        if not isinstance(event, AnswerDelta):
+            traced = TracedEvent(self._clock.now().timestamp(), event)
+            if isinstance(event, AgentStarted | FinalEvent):
+                # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
+                # kept for days. Told with each of a dozen events it was half of what journalling costs.
+                whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
+                await self._journal.record(inquiry.id, [traced], **whose)
+            else:
+                await self._journal.record(inquiry.id, [traced])
+        match event:
+            case CheckpointReached():
+                await self._checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
+                await self._remember(run, event.answer, fence)
+            case AgentCompleted():
+                await self._remember(run, event.answer, fence)
+            case AgentFailed():
+                await self._journal.count({"outcome.failed": 1})
+            case _:
+                pass
+
+    async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
+        inquiry = run.inquiry
+        cited = {citation.evidence for citation in answer.citations}
+        evidence = tuple(item for item in inquiry.library if item.id in cited)
+        turn = Turn(
+            question=inquiry.question,
+            answer=answer.text,
+            outcome=answer.outcome,
+            asker=inquiry.asker,
+            at=self._clock.now(),
+            trace_id=inquiry.id,
+            rewritten=inquiry.standalone if inquiry.searches else "",
+            citations=answer.citations,
+            knowledge_bases=_words_from(run),
+        )
+        await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
+        searched = {
+            "answers.one_search": int(answer.spent.searches == 1),
+            "answers.searched": int(answer.spent.searches > 0),
+        }
+        await self._journal.count({f"outcome.{answer.outcome}": 1, **searched})
+
+
+def _words_from(run: Run) -> frozenset[str]:
+    """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
+    thread = run.thread
+    earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
+    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.found())
+
+
+def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:
+    """The kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
+    dropped = record.total - len(record.turns)
+    return record.turns[max(0, first - dropped) : max(0, last - dropped)]

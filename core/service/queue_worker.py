@@ -1,0 +1,61 @@
+"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the desk."""
+
+import asyncio
+
+import structlog
+
+from adapters.observability import prometheus as metrics
+from core.model.clock import Clock
+from core.model.errors import FootnoteError
+from core.model.incoming_events import Expiry
+from core.ports.inbox import Inbox, Lease
+from core.service.delivery_codec import delivery
+from core.service.leases import pause, work_off
+from core.service.message_handler import MessageHandler, kept_message
+
+EXPIRY_SECONDS = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class Worker:
+    """A bounded number of lanes over one inbox. Several processes may each run one."""
+
+    def __init__(self, *, name: str, inbox: Inbox, desk: MessageHandler, clock: Clock, lanes: int = 8) -> None:
+        """Work under this name, on this many deliveries at once."""
+        self._name = name
+        self._inbox = inbox
+        self._desk = desk
+        self._clock = clock
+        self._lanes = lanes
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            for lane in range(self._lanes):
+                group.create_task(work_off(self._inbox, self._handle, f"{self._name}-{lane}", stop))
+            group.create_task(self._expire(stop))
+
+    async def _handle(self, lease: Lease) -> None:
+        with metrics.IN_WORK.track_inprogress():
+            await self._desk.handle(lease)
+
+    async def _expire(self, stop: asyncio.Event) -> None:
+        """Put checkpoints whose time is over into the inbox, so that exactly one worker answers each."""
+        while not stop.is_set():
+            await pause(stop, EXPIRY_SECONDS)
+            try:
+                await self._put_expired()
+            except FootnoteError as error:
+                log.warning("expiry_failed", reason=str(error))
+
+    async def _put_expired(self) -> None:
+        for checkpoint_id in await self._desk.checkpoints.due(self._clock.now()):
+            parked = await self._desk.checkpoints.read(checkpoint_id)
+            if parked is None or parked.checkpoint.thread.platform not in self._desk.platforms:
+                continue
+            thread = str(parked.checkpoint.thread)
+            kept = await self._desk.postings.read(thread, f"checkpoint:{checkpoint_id}")
+            if "question" in kept:
+                expiry = Expiry(checkpoint_id, kept_message(kept["question"]))
+                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", expiry))

@@ -1,0 +1,87 @@
+"""Memory as of now: what a thread remembers of documents that were taken out since is gone when it is recalled.
+
+The same wherever a thread is read (a new question, a quote, a trace), because it stands where threads are read from.
+Whom a base is for is another matter, looked at by whoever knows the audience.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.ingestion.ingestor import document_id_of
+from core.model.conversation import ThreadKey, Turn
+from core.model.evidence import Evidence, EvidenceLibrary
+from core.ports.catalog import Catalog
+from core.ports.memory import Memory, ThreadRecord
+
+TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
+
+
+class VisibleMemory(Memory):
+    """A memory that forgets, on recall, what came from documents that are not visible any more.
+
+    Evidence goes when its version is not the visible one. A turn that cites a removed document keeps its question and
+    its place, but neither its answer nor its citations; the summary, which may hold that answer's words, goes with it.
+    """
+
+    def __init__(self, kept: Memory, catalog: Catalog) -> None:
+        """Read threads from ``kept``, and what is visible from the catalogue."""
+        self._kept = kept
+        self._catalogue = catalog
+
+    async def recall(self, key: ThreadKey) -> ThreadRecord:
+        """All that is kept of this thread and still holds."""
+        record = await self._kept.recall(key)
+        cited = {document_id_of(one.knowledge_base, one.document) for turn in record.turns for one in turn.citations}
+        named = sorted(cited | {item.passage.document for item in record.library})
+        if not named:
+            return record
+        visible = await self._catalogue.visible_versions(named)
+        turns = tuple(_without_removed(turn, frozenset(visible)) for turn in record.turns)
+        removed = turns != record.turns or any(item.passage.document not in visible for item in record.library)
+        return replace(
+            record,
+            turns=turns,
+            library=_of_versions(record.library, visible),
+            summary="" if removed else record.summary,
+            summary_bases=frozenset() if removed else record.summary_bases,
+        )
+
+    async def remember(
+        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
+    ) -> None:
+        """As the memory behind. Raises LeaseLost."""
+        await self._kept.remember(key, turn, evidence, fence=fence)
+
+    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
+        """As the memory behind."""
+        await self._kept.summarise(key, summary, bases, upto)
+
+    async def mute(self, key: ThreadKey, muted: bool) -> None:
+        """As the memory behind."""
+        await self._kept.mute(key, muted)
+
+    async def forget_thread(self, key: ThreadKey) -> bool:
+        """As the memory behind."""
+        return await self._kept.forget_thread(key)
+
+    async def forget_person(self, person_id: str) -> int:
+        """As the memory behind."""
+        return await self._kept.forget_person(person_id)
+
+
+async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:
+    """The library without passages of versions that are not visible any more."""
+    visible = await catalog.visible_versions(sorted({item.passage.document for item in library}))
+    return _of_versions(library, visible)
+
+
+def _of_versions(library: EvidenceLibrary, visible: Mapping[str, str]) -> EvidenceLibrary:
+    return EvidenceLibrary(
+        tuple(item for item in library if visible.get(item.passage.document) == item.passage.version)
+    )
+
+
+def _without_removed(turn: Turn, visible: frozenset[str]) -> Turn:
+    if all(document_id_of(one.knowledge_base, one.document) in visible for one in turn.citations):
+        return turn
+    return replace(turn, answer=TAKEN_OUT, rewritten="", citations=())

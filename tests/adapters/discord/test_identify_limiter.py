@@ -1,0 +1,38 @@
+"""A crash loop is slow long before Discord minds, and a restart does not make it forget."""
+
+import time
+
+from adapters.discord.inbound.identify_limiter import DAY, PACES, PLACE, SLOWEST, IdentifyLimiter
+from adapters.testing.stores import InProcessChannelSettingsStore
+
+
+def most_in_a_day() -> int:
+    """How often a process can identify that is started anew the moment it has."""
+    count, at = 0, 0.0
+    while at < DAY:
+        count += 1
+        at += next((gap for most, gap in PACES if count < most), SLOWEST)
+    return count
+
+
+def test_no_loop_reaches_a_third_of_the_daily_limit() -> None:
+    assert most_in_a_day() < 200
+
+
+async def test_the_first_identifications_do_not_wait() -> None:
+    identifying = IdentifyLimiter(InProcessChannelSettingsStore())
+    assert await identifying.wait(initial=True) == 0
+
+
+async def test_a_restart_knows_of_the_identifications_before_it() -> None:
+    kept = InProcessChannelSettingsStore()
+    await kept.write(PLACE, {"times": " ".join(f"{time.time() - 1:.3f}" for _ in range(1)) + f" {time.time() - 2:.3f}"})
+    hasty = IdentifyLimiter(kept, paces=((1, 0.0),), slowest=1.2)
+    assert await hasty.wait(initial=True) > 0
+
+
+async def test_times_of_another_day_and_nonsense_do_not_count() -> None:
+    kept = InProcessChannelSettingsStore()
+    await kept.write(PLACE, {"times": f"{time.time() - DAY - 10:.3f} yesterday {time.time() + 999:.3f}"})
+    assert await IdentifyLimiter(kept, paces=((1, 0.0),)).wait(initial=True) == 0
+    assert len((await kept.read(PLACE))["times"].split()) == 1

@@ -1,0 +1,191 @@
+"""A job's card: drawn whoever comes first, and its end said directly once the interaction's time is over."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import discord
+import pytest
+
+from adapters.discord.api.messages import Messages, Spot
+from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.outbound.layouts import text_of
+from adapters.discord.outbound.sanitizer import SanitizedView
+from adapters.testing.clock import ManualClock
+from adapters.testing.message_state import InProcessMessageStateStore
+from core.model.conversation import Person
+from core.model.errors import NotFound, PlatformUnavailable
+from core.model.jobs import Job, JobKind, JobState
+
+CARD, DIRECT, ADA = 11, 22, 33
+MINUTES = 60
+
+
+class Written(Messages):
+    """Writes down what is shown, and where."""
+
+    def __init__(self) -> None:
+        self.edits: list[tuple[int, str]] = []
+        self.posts: list[tuple[int, str]] = []
+        self.gone = False
+        self.away = False
+
+    async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
+        if self.away:
+            raise PlatformUnavailable("Discord does not answer.")
+        if self.gone:
+            raise NotFound("The time for a private answer is over.")
+        self.edits.append((message_id, text_of(shown)))
+
+    async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
+        assert len(key) <= 25
+        self.posts.append((spot.channel, text_of(shown)))
+        return 1
+
+    async def direct_channel(self, user_id: int) -> int:
+        assert user_id == ADA
+        return DIRECT
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def written() -> Written:
+    return Written()
+
+
+@pytest.fixture
+def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
+    """The cards as another process has them, over the same stores."""
+    postings = InProcessMessageStateStore()
+
+    async def connected() -> None:
+        """From the beginning."""
+
+    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+
+
+@pytest.fixture
+def cards(process: Callable[[], JobCards]) -> JobCards:
+    return process()
+
+
+@pytest.fixture
+def job(clock: ManualClock) -> Job:
+    address = {
+        "channel": "44",
+        "asker": str(ADA),
+        "token": "t",
+        "message": str(discord.utils.time_snowflake(clock.now())),
+    }
+    return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), address=address)
+
+
+def done(job: Job) -> Job:
+    return replace(job, state=JobState.DONE)
+
+
+async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
+    await cards.posted(job, CARD, note="What it adds is open to everybody.")
+    await cards.show(replace(job, state=JobState.RUNNING))
+    await cards.show(done(job))
+    (_, under_way), (message, end) = written.edits
+    assert "Under way" in under_way
+    assert "Done" in end
+    assert "open to everybody" in end
+    assert message == CARD
+    assert written.posts == []
+
+
+async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
+    cards: JobCards, job: Job, written: Written
+) -> None:
+    await cards.show(done(job))
+    assert written.edits == []
+    await cards.posted(job, CARD)
+    ((message, end),) = written.edits
+    assert message == CARD
+    assert "Done" in end
+
+
+async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
+    cards: JobCards, job: Job, written: Written, clock: ManualClock
+) -> None:
+    await cards.posted(job, CARD)
+    clock.advance(16 * MINUTES)
+    await cards.show(replace(job, state=JobState.RUNNING))
+    assert (written.edits, written.posts) == ([], [])
+    await cards.show(done(job))
+    ((channel, end),) = written.posts
+    assert channel == DIRECT
+    assert "Done" in end
+    assert "<#44>" in end
+    assert written.edits == []
+
+
+async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
+    cards: JobCards, job: Job, written: Written, clock: ManualClock
+) -> None:
+    await cards.posted(job, CARD)
+    clock.advance(13 * MINUTES)
+    await cards.renewed(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    clock.advance(10 * MINUTES)
+    await cards.show(done(job))
+    assert len(written.edits) == 1
+    assert written.posts == []
+
+
+async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
+    await cards.posted(job, CARD)
+    written.gone = True
+    with pytest.raises(NotFound):
+        await cards.show(replace(job, state=JobState.RUNNING))
+    await cards.show(done(job))
+    assert [channel for channel, _ in written.posts] == [DIRECT]
+
+
+async def test_an_end_that_discord_did_not_take_is_shown_by_the_next_process(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.posted(job, CARD)
+    written.away = True
+    for attempt in (cards.show(done(job)), process().finish()):
+        with pytest.raises(PlatformUnavailable):
+            await attempt
+    written.away = False
+    await process().finish()
+    ((message, end),) = written.edits
+    assert message == CARD
+    assert "Done" in end
+    await process().finish()
+    assert len(written.edits) == 1
+
+
+async def test_an_end_that_was_shown_is_not_shown_again(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.show(done(job))
+    await cards.posted(job, CARD)  # which draws it
+    await cards.show(done(replace(job, id="ba9876543210")))
+    await cards.posted(replace(job, id="ba9876543210"), CARD)
+    for _ in range(3):
+        await process().finish()
+    assert len(written.edits) == 2
+    assert written.posts == []
+
+
+async def test_the_end_of_a_job_whose_card_never_came_is_said_directly(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
+) -> None:
+    await cards.show(done(job))  # by whoever works; who accepted it has died
+    another = process()
+    await another.finish()
+    assert written.posts == []  # it may still come
+    await another.finish()
+    ((channel, end),) = written.posts
+    assert channel == DIRECT
+    assert "Done" in end
+    await another.finish()
+    assert len(written.posts) == 1

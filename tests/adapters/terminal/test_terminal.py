@@ -1,0 +1,93 @@
+"""What the terminal shows: beside a pipe one line for one thing, on a narrow screen nothing cut in pieces."""
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from adapters.terminal.chat import OPERATOR, Chat
+from adapters.terminal.passage_view import print_documents, print_hits
+from adapters.terminal.trace_view import print_trace
+from core.model.answer import Spent
+from core.model.conversation import ThreadKey
+from core.model.events import AgentFailed, TracedEvent
+from core.model.evidence import Hit
+from core.model.inquiry import AnswerPolicy, Checkpoint, CheckpointKind, Choice
+from core.model.knowledge import Document, Passage
+
+LONG = "handbook/with/a/very/long/path/that/no/terminal/of/eighty/columns/could/show/on/one/line/of/its/own/travel.md"
+TRAVEL = Document("d1", "default", LONG, "Travel and expenses", "9b49d01a091fca55", "text/markdown", 1, "2026-01-02")
+SHORT = replace(TRAVEL, id="d2", source="docs/a.md", title="A", passages=1_200)
+
+
+def screen(*, width: int = 80, terminal: bool = False) -> Console:
+    return Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+
+
+def shown(console: Console) -> list[str]:
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_behind_a_pipe_a_document_is_one_line_however_long_its_path() -> None:
+    console = screen()
+    print_documents(console, [TRAVEL, SHORT])
+    header, first, second = shown(console)
+    assert header.split() == ["Base", "Title", "Source", "Passages", "Dated", "Version"]
+    assert first.split() == ["default", "Travel", "and", "expenses", LONG, "1", "2026-01-02", "9b49d01a"]
+    assert second.index("docs/a.md") == first.index(LONG)
+
+
+def test_on_a_narrow_terminal_a_document_has_lines_of_its_own() -> None:
+    console = screen(width=60, terminal=True)
+    print_documents(console, [SHORT])
+    assert shown(console) == ["A", "  docs/a.md", "  default · 1,200 passages · 2026-01-02 · 9b49d01a"]
+
+
+def test_behind_a_pipe_a_hits_scores_and_place_are_one_line() -> None:
+    console = screen()
+    passage = Passage("p1", "default", "d1", "v1", "s", 0, "A title of many words " * 6, "One sentence.")
+    print_hits(console, [Hit(passage, 0.5, dense=0.4, bm25=2.0)])
+    assert shown(console)[0].startswith(" 1  0.500  dense 0.400  bm25 2.000  A title of many words")
+    assert shown(console)[1] == "    One sentence."
+
+
+class Kept:
+    """A journal that holds one trace."""
+
+    async def trace(self, trace_id: str) -> list[TracedEvent]:
+        failed = AgentFailed("something long that goes on and on " * 5, "internal")
+        return [TracedEvent(100.0, failed), TracedEvent(101.5, failed)] if trace_id == "t1" else []
+
+
+@pytest.mark.parametrize(("terminal", "lines"), [(False, 3), (True, 11)])
+async def test_an_event_of_a_trace_is_one_line_behind_a_pipe_and_a_block_on_a_terminal(
+    terminal: bool, lines: int
+) -> None:
+    console = screen(terminal=terminal)
+    journal: Any = Kept()
+    await print_trace(console, journal, "t1")
+    found = shown(console)
+    assert len(found) == lines
+    assert any(line.startswith("  1.500 s  AGENT_FAILED") for line in found)
+    if terminal:  # what is left of a line begins under its text, not under its time
+        assert found[2].startswith(" " * 39)
+
+
+async def test_a_number_that_is_no_choice_is_said_and_the_checkpoint_stays_open() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    key = ThreadKey("console", "", "terminal", "t")
+    choices = (Choice("a", "This"), Choice("b", "That"))
+    checkpoint = Checkpoint(
+        "c1", CheckpointKind.CLARIFY, key, OPERATOR, "q", "Which?", choices, (), "", Spent(), now, now
+    )
+    console = screen()
+    nobody: Any = None  # is asked, so that asking would fail
+    chat = Chat(console, nobody, nobody, nobody, AnswerPolicy(), _open=checkpoint)
+    assert await chat.say("7")
+    assert await chat.say("0")
+    assert shown(console) == [f"There is no choice {n}; there are 1 to 2." for n in (7, 0)]
+    assert chat.open_checkpoint is checkpoint

@@ -1,0 +1,101 @@
+"""The scripted endpoint of the benchmark: whose call it was, how long it took, and what counts as an answer."""
+
+import json
+import math
+
+import pytest
+
+from adapters.reasoners.openai import prompts
+from adapters.testing.endpoint import Request, ScriptedEndpoint
+from adapters.testing.message_state import InProcessMessageStateStore
+from bot.benchmark.endpoint import CaseModel, asked_as, case_of, covered
+from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
+from core.model.answer import Answer, Outcome
+from core.model.conversation import Person, ThreadKey
+from core.model.incoming_events import IncomingMessage
+from core.ports.platform import MessageState
+
+
+def asked_of_the_model(step: str, material: str) -> Request:
+    return Request({"messages": [{"role": "user", "content": f"{material}\n\n{prompts.TASK}{step}"}]})
+
+
+def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:
+    platform = StopwatchPlatform(Times(9), "scripted")
+    thread = ThreadKey("paper", "", "load", "t")
+    message = IncomingMessage("m", thread, question, Person("p"), {})
+    return platform, platform.surface(message, MessageState(InProcessMessageStateStore(), "t", "m", {}), "trace")
+
+
+def test_calls_made_side_by_side_count_once() -> None:
+    assert covered([(3.0, 4.0), (0.0, 1.0), (0.5, 1.5)]) == 2.5
+
+
+def test_a_call_within_another_adds_nothing() -> None:
+    assert covered([(0.0, 3.0), (1.0, 2.0)]) == 3.0
+
+
+def test_no_call_took_no_time() -> None:
+    assert covered([]) == 0.0
+
+
+def test_a_question_keeps_its_case_on_the_way_through_the_model() -> None:
+    model = CaseModel()
+    asked = asked_as(7, "How long do refunds take?")
+    plan = json.loads(
+        model(asked_of_the_model(prompts.UNDERSTAND, f"<message-0a0a0a0a>\n{asked}\n</message-0a0a0a0a>")).text
+    )
+    assert case_of(plan["question"]) == 7
+    assert [case_of(query) for query in plan["queries"]] == [7]
+    document = '<document-0a0a0a0a id="3">\nRefunds take ten days.\n</document-0a0a0a0a>'
+    draft = model(asked_of_the_model(prompts.COMPOSE, f"{document}\n\nQuestion: {plan['question']}")).text
+    assert draft == "For case 7: Refunds take ten days. [3]"
+
+
+def test_a_text_without_a_case_belongs_to_none() -> None:
+    assert case_of("How long do refunds take?") == 0
+
+
+async def test_an_endpoint_that_is_timed_keeps_no_requests() -> None:
+    from openai import AsyncOpenAI
+
+    calls: list[tuple[str, bool]] = []
+
+    def timed(request: Request, came: float, answered: float) -> None:
+        calls.append((request.user, answered >= came))
+
+    async with ScriptedEndpoint(timed=timed) as endpoint:
+        endpoint.says("Hello.")
+        async with AsyncOpenAI(base_url=endpoint.base_url, api_key="none") as client:
+            await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}])
+        assert endpoint.requests == []
+    assert calls == [("Hi", True)]
+
+
+async def test_an_answer_of_the_model_is_timed_from_its_first_sign_to_its_end() -> None:
+    platform, surface = stopwatch(asked_as(4, "How long?"))
+    await surface.open()
+    assert math.isnan(platform.times.ended[4])
+    await surface.conclude(Answer(Outcome.ANSWERED, "Ten days.", written_by="scripted"), "trace")
+    assert platform.times.shown[4] <= platform.times.ended[4]
+    assert platform.times.wrong == {}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(Outcome.ANSWERED, "Ten days.", written_by="extractive"),
+        Answer(Outcome.ABSTAINED, "The documents don't say.", written_by="scripted"),
+    ],
+    ids=["written by whoever stood in", "abstained"],
+)
+async def test_what_the_model_did_not_answer_is_no_answer(answer: Answer) -> None:
+    platform, surface = stopwatch(asked_as(4, "How long?"))
+    await surface.conclude(answer, "trace")
+    assert list(platform.times.wrong) == [4]
+
+
+async def test_a_failure_is_no_answer() -> None:
+    platform, surface = stopwatch(asked_as(4, "How long?"))
+    await surface.fail("Something went wrong.", "trace")
+    assert platform.times.wrong == {4: "Something went wrong."}

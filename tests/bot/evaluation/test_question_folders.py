@@ -1,0 +1,114 @@
+"""The question sets keep their word: what they expect stands in their documents, and what they call wrong does not."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from openpyxl import load_workbook
+
+from bot.evaluation.dataset_loader import Dataset, read
+from core.evaluation.answer_scoring import comparable, place_of
+from core.evaluation.question_sets import DocumentKind, Question, QuestionKind
+from core.model.errors import ConfigurationError
+
+QUESTIONS = Path(__file__).parents[2] / "questions"
+SETS = sorted(path.parent.name for path in QUESTIONS.glob("*/questions.jsonl"))
+AT_LEAST = 110
+MOST_WORDS = 1_500
+
+
+@cache
+def dataset(name: str) -> Dataset:
+    return read(QUESTIONS / name, None)
+
+
+def questions(name: str) -> tuple[Question, ...]:
+    found = dataset(name).questions
+    assert found is not None
+    return found.questions
+
+
+@cache
+def text_of(name: str, source: str) -> str:
+    path = QUESTIONS / name / "documents" / source
+    if path.suffix == ".xlsx":
+        cells = (row for sheet in load_workbook(path, data_only=True) for row in sheet.iter_rows(values_only=True))
+        return comparable("\n".join(" ".join(str(value) for value in row if value is not None) for row in cells))
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".csv":
+        return comparable("\n".join(" ".join(row) for row in csv.reader(text.splitlines())))
+    return comparable(BeautifulSoup(text, "html.parser").get_text(" ") if path.suffix == ".html" else text)
+
+
+def gold(name: str, question: Question) -> str:
+    return "\n".join(text_of(name, source) for source in question.documents)
+
+
+def every(name: str) -> Iterator[tuple[Question, str]]:
+    for question in questions(name):
+        yield question, gold(name, question)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_expected_fact_stands_in_a_gold_document(name: str) -> None:
+    absent = [
+        (question.id, alternatives)
+        for question, text in every(name)
+        for alternatives in question.facts
+        if not question.computed and all(place_of(comparable(fact), text) is None for fact in alternatives)
+    ]
+    assert not absent
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_gold_passage_stands_in_a_gold_document(name: str) -> None:
+    squeezed = {question.id: "".join(text.split()) for question, text in every(name)}
+    absent = [
+        (question.id, passage)
+        for question in questions(name)
+        for passage in question.passages
+        if "".join(comparable(passage).split()) not in squeezed[question.id]
+    ]
+    assert not absent
+    assert not [one.id for one in questions(name) if one.facts and not one.passages]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_wrong_fact_stands_in_a_gold_passage_or_in_an_expected_fact(name: str) -> None:
+    contradictory = [
+        (question.id, wrong)
+        for question in questions(name)
+        for wrong in (*question.wrong, *question.only_after)
+        for text in (*question.passages, *(fact for alternatives in question.facts for fact in alternatives))
+        if place_of(comparable(wrong), comparable(text)) is not None
+    ]
+    assert not contradictory
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_document_is_in_the_manifest_and_all_eight_kinds_are_there(name: str) -> None:
+    manifest = json.loads((QUESTIONS / name / "documents.json").read_text(encoding="utf-8"))
+    assert {source for _, source in dataset(name).files} == set(manifest)
+    assert set(manifest.values()) == set(DocumentKind)
+    assert all(len(text_of(name, source).split()) <= MOST_WORDS for source in manifest)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_kind_of_question_is_asked_and_a_fifth_has_no_answer(name: str) -> None:
+    asked = questions(name)
+    assert len(asked) >= AT_LEAST
+    assert set(Counter(one.kind for one in asked)) == set(QuestionKind)
+    assert 0.15 <= sum(one.unanswerable for one in asked) / len(asked) <= 0.25
+    assert {"de", "fr"} <= {one.language for one in asked}
+    assert len({(one.text, one.follows) for one in asked}) == len(asked)
+
+
+def test_questions_without_a_manifest_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text("{}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"documents\.json"):
+        read(tmp_path, None)

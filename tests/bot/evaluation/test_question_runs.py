@@ -1,0 +1,46 @@
+"""What is printed of a question set once it was asked."""
+
+from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, verdict_lines
+from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply
+from core.evaluation.question_sets import DocumentKind, Question, QuestionKind
+from core.model.answer import Outcome
+
+RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
+
+
+def scored(name: str, kind: QuestionKind, document: DocumentKind | None, verdict: AnswerVerdict) -> ScoredQuestion:
+    question = Question(name, f"{name}?", kind, unanswerable=document is None)
+    reply = Reply(Outcome.ANSWERED, "So it is.", frozenset({"a.md"}))
+    return ScoredQuestion(question, document, ("before?",), reply, ScoredReply(verdict, ("x",), ("y",), "why"), 0.5)
+
+
+ASKED = (
+    scored("a", QuestionKind.FACT, DocumentKind.FAQ, RIGHT),
+    scored("b", QuestionKind.FACT, DocumentKind.LEGAL, HALF),
+    scored("c", QuestionKind.DATE, DocumentKind.FAQ, REFUSED),
+    scored("d", QuestionKind.UNANSWERABLE, None, WRONG),
+)
+
+
+def test_verdicts_are_counted_by_kind_and_by_document_kind() -> None:
+    counts = count_verdicts(ASKED)
+    assert counts["all"] == {"right": 1, "half": 1, "refused": 1, "wrong": 1}
+    assert counts["by_kind"]["fact"] == {"right": 1, "half": 1, "refused": 0, "wrong": 0}
+    assert counts["by_document_kind"] == {
+        "faq": {"right": 1, "half": 0, "refused": 1, "wrong": 0},
+        "legal": {"right": 0, "half": 1, "refused": 0, "wrong": 0},
+    }
+
+
+def test_the_table_has_a_row_a_kind_and_the_share_of_each_verdict_below() -> None:
+    lines = [line.split() for line in verdict_lines(count_verdicts(ASKED))]
+    assert lines[0] == ["questions", "asked", "right", "half", "refused", "wrong"]
+    assert ["fact", "2", "1", "1", "0", "0"] in lines
+    assert ["faq", "2", "1", "0", "1", "0"] in lines
+    assert lines[-1] == ["share", "4", "25.0%", "25.0%", "25.0%", "25.0%"]
+
+
+def test_a_question_is_printed_with_its_answer_and_why_it_was_judged_so() -> None:
+    shown = "\n".join(question_lines([ASKED[3].as_json()]))
+    for part in ("d [WRONG: why] 0.50 s", "after: before?", "Q: d?", "A: So it is.", "missing: x", "wrong: y"):
+        assert part in shown

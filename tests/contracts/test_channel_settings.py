@@ -1,0 +1,74 @@
+"""What every keeper of settings promises, and every audit."""
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
+from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore
+from core.ports.audit import Audit
+from core.ports.channel_settings import ChannelSettingsStore
+
+PLACE = "slack:channel:T1/C1"
+
+
+class PreferencesContract:
+    """Override ``preferences``."""
+
+    @pytest.fixture
+    def preferences(self) -> ChannelSettingsStore:
+        raise NotImplementedError
+
+    async def test_what_was_chosen_replaces_what_was_there(self, preferences: ChannelSettingsStore) -> None:
+        assert await preferences.read(PLACE) == {}
+        await preferences.write(PLACE, {"profile": "quick", "languages": "de, ja: 日本語"})
+        await preferences.write(PLACE, {"profile": "thorough"})
+        assert await preferences.read(PLACE) == {"profile": "thorough"}
+        assert await preferences.read("slack:channel:T1/C2") == {}
+
+    async def test_choosing_nothing_goes_back_to_the_defaults(self, preferences: ChannelSettingsStore) -> None:
+        await preferences.write(PLACE, {"profile": "quick"})
+        await preferences.write(PLACE, {})
+        assert await preferences.read(PLACE) == {}
+
+
+class AuditContract:
+    """Override ``audit``: one that keeps three."""
+
+    @pytest.fixture
+    def audit(self) -> Audit:
+        raise NotImplementedError
+
+    async def test_the_newest_come_first_and_the_oldest_go(self, audit: Audit) -> None:
+        for number in range(5):
+            await audit.record("slack:T1/U1", "remove", f"doc{number}", allowed=number % 2 == 0, detail="by a button")
+        found = await audit.recent()
+        assert [(entry.target, entry.allowed) for entry in found] == [("doc4", True), ("doc3", False), ("doc2", True)]
+        assert found[0].detail == "by a button"
+        assert found[0].at.tzinfo is not None
+        assert [entry.target for entry in await audit.recent(1)] == ["doc4"]
+
+
+class TestInProcessPreferences(PreferencesContract):
+    @pytest.fixture
+    def preferences(self) -> ChannelSettingsStore:
+        return InProcessChannelSettingsStore()
+
+
+class TestInProcessAudit(AuditContract):
+    @pytest.fixture
+    def audit(self) -> Audit:
+        return InProcessAudit(most=3)
+
+
+@pytest.mark.live
+class TestRedisPreferences(PreferencesContract):
+    @pytest.fixture
+    def preferences(self, redis: Redis) -> ChannelSettingsStore:
+        return RedisChannelSettingsStore(redis)
+
+
+@pytest.mark.live
+class TestRedisAudit(AuditContract):
+    @pytest.fixture
+    def audit(self, redis: Redis) -> Audit:
+        return RedisAudit(redis, most=3)

@@ -1,0 +1,92 @@
+"""What every journal promises."""
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.trace_store import RedisTraceStore
+from adapters.testing.stores import InProcessTraceStore
+from core.model.answer import Answer, Claim, ClaimVerdict, Outcome, Support, Verdict
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    GenerationCompleted,
+    GenerationStarted,
+    GradingCompleted,
+    HallucinationChecked,
+    Noticed,
+    QueryRefined,
+    RerankingCompleted,
+    RetrievalCompleted,
+    RetrievalStarted,
+    RoutingDecided,
+    TracedEvent,
+)
+from core.ports.trace_store import TraceStore
+from tests.contracts.conversations import parked
+
+VERDICT = Verdict((ClaimVerdict(Claim("Thirty days.", (1,)), Support.CONTRADICTED, 0.4, "Forty days."),))
+ANSWER = Answer(Outcome.ANSWERED, "Thirty days [1].", verdict=VERDICT, timings=(("search", 0.25),))
+EVERY_EVENT: tuple[AgentEvent, ...] = (
+    AgentStarted("t1", "How many?", "balanced", "extractive"),
+    RoutingDecided(needs_retrieval=True, reason="a question of fact", queries=("leave days",)),
+    RetrievalStarted(1, "leave days"),
+    RetrievalCompleted(1, "leave days", ("dense", "bm25"), 20, 18, 30, 12, 4.5, ("Leave",)),
+    RerankingCompleted(30, 12.0),
+    GradingCompleted(30, 4, 6.5, 8.0),
+    QueryRefined("leave", "parental leave", "the plan is missing"),
+    CheckpointReached(parked("c1").checkpoint, ANSWER),
+    GenerationStarted(4),
+    AnswerReset("another reasoner"),
+    GenerationCompleted(2, 120, 900.0),
+    HallucinationChecked(is_grounded=False, confidence=0.5, hallucinated_claims=("Forty.",), duration_ms=3.0),
+    Noticed("The writing model is away."),
+    AgentCompleted(ANSWER),
+    AgentFailed("It did not work.", "t1"),
+)
+
+
+class JournalContract:
+    """Override ``journal``."""
+
+    @pytest.fixture
+    def journal(self) -> TraceStore:
+        raise NotImplementedError
+
+    async def test_every_kind_of_event_comes_back_as_itself_and_in_order(self, journal: TraceStore) -> None:
+        events = [TracedEvent(float(number), event) for number, event in enumerate(EVERY_EVENT)]
+        await journal.record("t1", events[:5])
+        await journal.record("t1", events[5:])
+        assert await journal.trace("t1") == events
+
+    async def test_an_unknown_trace_is_empty(self, journal: TraceStore) -> None:
+        await journal.record("t1", [TracedEvent(1.0, Noticed("here"))])
+        assert await journal.trace("t2") == []
+
+    async def test_streamed_text_is_not_kept(self, journal: TraceStore) -> None:
+        await journal.record("t1", [TracedEvent(1.0, AnswerDelta("Thir")), TracedEvent(2.0, Noticed("there"))])
+        await journal.record("t1", [TracedEvent(3.0, AnswerDelta("ty"))])
+        assert await journal.trace("t1") == [TracedEvent(2.0, Noticed("there"))]
+
+    async def test_counters_add_up(self, journal: TraceStore) -> None:
+        assert await journal.counters() == {}
+        await journal.count({"outcome.answered": 1, "answers.searched": 2})
+        await journal.count({"outcome.answered": 3})
+        assert await journal.counters() == {"outcome.answered": 4, "answers.searched": 2}
+
+
+class TestInProcessJournal(JournalContract):
+    @pytest.fixture
+    def journal(self) -> TraceStore:
+        return InProcessTraceStore()
+
+
+@pytest.mark.live
+class TestRedisJournal(JournalContract):
+    @pytest.fixture
+    def journal(self, redis: Redis) -> TraceStore:
+        return RedisTraceStore(redis)

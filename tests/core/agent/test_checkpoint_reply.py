@@ -1,0 +1,79 @@
+"""A message typed while a checkpoint is open."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from core.agent.checkpoint_reply import understood_as
+from core.model.answer import Spent
+from core.model.conversation import Person, ThreadKey
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def checkpoint(kind: CheckpointKind, *choices: Choice) -> Checkpoint:
+    key = ThreadKey("console", "", "terminal", "t")
+    return Checkpoint(
+        "c1", kind, key, Person("p"), "How do I configure the timeout?", "Which?", choices, (), "", Spent(), NOW, NOW
+    )
+
+
+WHICH = checkpoint(
+    CheckpointKind.CLARIFY,
+    Choice("option-1", "the connection timeout (API reference)", "How do I configure the connection timeout?"),
+    Choice("option-2", "the job timeout (API reference)", "How do I configure the job timeout?"),
+    Choice("other", "Something else", asks_text=True),
+)
+LONG = checkpoint(
+    CheckpointKind.LONG_SEARCH,
+    Choice("keep", "Keep searching"),
+    Choice("answer", "Answer now"),
+    Choice("narrow", "Narrow it", asks_text=True),
+)
+
+
+def choice_of(message: str, where: Checkpoint) -> str | None:
+    understood = understood_as(message, where)
+    return understood.choice.id if understood else None
+
+
+@pytest.mark.parametrize("message", ["2", "the job one", "job timeout please", "option-2"])
+def test_a_reading_is_chosen_in_many_ways(message: str) -> None:
+    assert choice_of(message, WHICH) == "option-2"
+
+
+def test_words_that_fit_no_reading_are_the_askers_own() -> None:
+    understood = understood_as("the webhook delivery one", WHICH)
+    assert understood is not None
+    assert (understood.choice.id, understood.text) == ("other", "the webhook delivery one")
+
+
+@pytest.mark.parametrize("message", ["What is the refund period?", "who leads Team Compass"])
+def test_a_new_question_is_a_new_question(message: str) -> None:
+    assert choice_of(message, WHICH) is None
+    assert choice_of(message, LONG) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "choice"),
+    [
+        ("yes please", "keep"),
+        ("Go on", "keep"),
+        ("answer now", "answer"),
+        ("1", "keep"),
+        ("only the EU region", "narrow"),
+    ],
+)
+def test_a_long_search_is_answered_in_words(message: str, choice: str) -> None:
+    assert choice_of(message, LONG) == choice
+
+
+def test_own_terms_are_tried_when_nothing_was_found() -> None:
+    nothing = checkpoint(
+        CheckpointKind.NOTHING_RELEVANT, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")
+    )
+    understood = understood_as("dental insurance", nothing)
+    assert understood is not None
+    assert understood.choice.value == "dental insurance"
+    assert choice_of("stop", nothing) == "stop"

@@ -1,0 +1,231 @@
+"""An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.index import InProcessIndex
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from adapters.testing.stores import InProcessAudit, InProcessCatalog
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
+from core.ingestion.orphans import OrphanedPassages
+from core.ingestion.transcripts import Conversation, Said
+from core.ingestion.trash import Trash
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import DocumentRejected, FetchRefused, NotFound
+from core.model.incoming_events import FileReference, Permissions
+from core.model.jobs import Job
+from core.model.parsed_document import Block, Parsed
+from core.ports.index import Scope
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.retrieval.hybrid import Retriever
+from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.index_repair import IndexRepair
+from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.service import KnowledgeService
+
+ADMIN = Person("paper:ada", "Ada")
+GRACE = Person("paper:grace", "Grace")
+MEMBER = Person("paper:bo", "Bo")
+CHANNEL = "paper:channel:T/C"
+
+
+class PlainParser:
+    """Reads text; anything with a zero byte is rejected. ``opened`` holds it back, to look at a job half-way."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.opened = asyncio.Event()
+        self.opened.set()
+
+    async def parse(self, name: str, data: bytes) -> Parsed:
+        await self.opened.wait()
+        self.read.append(name)
+        if b"\0" in data:
+            raise DocumentRejected("This is no text.")
+        text = data.decode()
+        title = text.splitlines()[0].lstrip("# ") if text.startswith("#") else name
+        return Parsed(title, (Block(text, first_line=1),), "text/plain")
+
+
+class PaperSite(Fetcher):
+    """Pages by link; a page's etag is its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: dict[str, str] = {}
+        self.broken: set[str] = set()
+        self.asked: list[tuple[str, str | None]] = []
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        self.asked.append((url, etag))
+        if url in self.broken:
+            raise FetchRefused("The host answered 500 Internal Server Error.")
+        if url not in self.pages:
+            raise Gone("The host answered 404 Not Found.")
+        text = self.pages[url]
+        mark = f'"{hash(text)}"'
+        name = url.rsplit("/", 1)[-1] or "index.html"
+        if etag == mark:
+            return Fetched(url, 304, "", b"", mark, None, name)
+        kind = "text/html" if "<html" in text else "text/plain"
+        return Fetched(url, 200, kind, text.encode(), mark, None, name)
+
+
+@dataclass
+class RecordedPlatform:
+    """What a platform lends: files by reference, conversations by reference, and a card on which jobs are drawn."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    conversations_: dict[str, Conversation] = field(default_factory=dict)
+    cards: list[Job] = field(default_factory=list)
+
+    async def download(self, reference: str) -> tuple[str, bytes]:
+        if reference not in self.files:
+            raise FetchRefused("The file is gone.")
+        return reference, self.files[reference]
+
+    async def conversation(self, reference: str) -> Conversation:
+        if reference not in self.conversations_:
+            raise NotFound("That conversation is not there any more.")
+        return self.conversations_[reference]
+
+    async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        for number, one in enumerate(self.conversations_.values()):
+            if number < limit:
+                yield one
+
+    async def show(self, job: Job) -> None:
+        self.cards.append(job)
+
+    def capabilities(self) -> PlatformCapabilities:
+        return PlatformCapabilities(self.download, self, self)
+
+
+class Room:
+    """Everything, with the means to say what someone does and to let the worker work."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(datetime.now(UTC))
+        self.admins = {ADMIN}
+        self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
+        self.parser, self.site, self.platform = PlainParser(), PaperSite(), RecordedPlatform()
+        self.jobs, self.records, self.archive = InProcessJobStore(), InProcessKnowledgeRecords(), InProcessBlobStore()
+        self.kept_originals = InProcessBlobStore()
+        self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
+        self.assemble()
+
+    def assemble(self) -> None:
+        """Put together what works on these stores."""
+        self.retriever = Retriever(self.index, self.encoder, None, self.catalog)
+        self.consistency, self.originals = IndexConsistency(self.catalog, self.index), Originals(self.kept_originals)
+        self.ingestor = Ingestor(
+            index=self.index,
+            encoder=self.encoder,
+            catalog=self.catalog,
+            parser=self.parser,
+            clock=self.clock,
+            originals=self.originals,
+        )
+        self.shelves = Trash(
+            catalog=self.catalog,
+            index=self.index,
+            encoder=self.encoder,
+            records=self.records,
+            archive=self.archive,
+            clock=self.clock,
+            originals=self.originals,
+        )
+        self.leftovers = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
+        self.acceptance = JobQueue(
+            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers
+        )
+        self.desk = KnowledgeService(
+            self.catalog,
+            self.index,
+            self.retriever,
+            self.acceptance,
+            self.audit,
+            (*PRINCIPALS, "paper:channel:T/CHANNEL"),
+            IndexRepair(self.consistency, self.originals, self.acceptance),
+        )
+
+    def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
+        capabilities = {"paper": self.platform.capabilities()} if platforms is None else platforms
+        return JobRunner(
+            jobs=self.jobs,
+            ingestor=self.ingestor,
+            catalog=self.catalog,
+            shelves=self.shelves,
+            records=self.records,
+            materials=ItemSources(
+                self.catalog, self.archive, self.site, capabilities, 0, self.originals, self.consistency
+            ),
+            clock=self.clock,
+        )
+
+    def worker(self) -> JobWorker:
+        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.acceptance.tick)
+
+    async def works(self) -> None:
+        """Let a worker do everything that waits."""
+        worker = self.worker()
+        while (lease := await self.inbox.take("w", timedelta())) is not None:
+            await worker.handle(lease)
+            await self.inbox.done(lease)
+
+    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
+        """Someone sends a command."""
+        return await self.desk.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
+
+    def caller(self, by: Person, *, private: bool = True) -> Caller:
+        return Caller(
+            by,
+            Permissions(is_admin=by in self.admins),
+            Audience(frozenset({by.id} if private else {CHANNEL})),
+            ThreadKey("paper", "T", "C", "t"),
+            private=private,
+        )
+
+    async def adds(self, base: str = "handbook", **files: str) -> Job:
+        """The admin adds files, and they are worked on to the end."""
+        if await self.shelves.base(base) is None:
+            await self.says(KbVerb.CREATE, base=base)
+        names = {name.replace("_", "."): text.encode() for name, text in files.items()}
+        self.platform.files.update(names)
+        reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
+        assert reply.job is not None, reply.text
+        await self.works()
+        return await self.job(reply.job.id)
+
+    async def job(self, job_id: str) -> Job:
+        job = await self.jobs.read(job_id)
+        assert job is not None
+        return job
+
+    def scope(self, *bases: str) -> Scope:
+        return Scope(frozenset(bases))
+
+    async def finds(self, query: str, *bases: str) -> list[str]:
+        """The titles that a search finds in these bases."""
+        found = await self.retriever.search(query, Scope(frozenset(bases or ("handbook",))))
+        return [hit.passage.title for hit in found.hits]
+
+
+def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:
+    when = datetime(2026, 1, 5, 9, 0, tzinfo=UTC) + timedelta(minutes=at)
+    said = (Said("Bo", when, "How long do refunds take?"), Said("Ada", when, text))
+    return Conversation(source, title, said, f"https://chat.example/{source}")
+
+
+def again(caller: Caller, **changes: object) -> Caller:
+    return replace(caller, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""What people do beside asking, over the ports."""
+
+import pytest
+
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
+from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.conversation import Audience, Person
+from core.model.errors import Denied, NotFound
+from core.model.inquiry import CheckpointKind, Profile
+from core.service.answer_actions import AnswerActions, SettingsForm
+from tests.core.scene import ALICE, BOB, Scene
+
+OPEN = Audience(frozenset({"everyone"}))
+
+
+class Counter:
+    """Controls over one scene."""
+
+    def __init__(self) -> None:
+        self.scene = Scene()
+        self.feedback = InProcessFeedbackStore(self.scene.state)
+        self.audit = InProcessAudit()
+        self.preferences = InProcessChannelSettingsStore()
+        self.controls = AnswerActions(
+            memory=self.scene.memory,
+            journal=self.scene.journal,
+            catalog=self.scene.catalog,
+            feedback=self.feedback,
+            preferences=self.preferences,
+            audit=self.audit,
+            inbox=InProcessInbox(self.scene.state),
+            defaults=ChannelSettings(),
+        )
+
+
+@pytest.fixture
+async def counter() -> Counter:
+    counter = Counter()
+    await counter.scene.knows("Refunds are paid within 14 days.", title="Refund policy", grants=frozenset({"everyone"}))
+    return counter
+
+
+async def asked(counter: Counter, asker: Person = ALICE) -> str:
+    told = await counter.scene.asks("How long do refunds take?", by=asker, audience=OPEN)
+    return told.trace_id
+
+
+async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) -> None:
+    await asked(counter)
+    thread = next(iter(counter.scene.state.threads))
+    key = counter.scene.key("t")
+    assert str(key) == thread
+    assert "I searched" in await counter.controls.why(key, OPEN)
+    with pytest.raises(NotFound):
+        await counter.controls.why(key, Audience(frozenset({"stranger"})))
+
+
+async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Counter) -> None:
+    trace = await asked(counter)
+    shown = await counter.controls.quotes(counter.scene.key("t"), trace, OPEN)
+    assert [source.quote for source in shown.citations] == ["Refunds are paid within 14 days."]
+    hidden = await counter.controls.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
+    assert hidden.citations == ()
+    assert hidden.withheld == 1
+
+
+async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
+    await asked(counter)
+    with pytest.raises(NotFound):
+        await counter.controls.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
+    with pytest.raises(NotFound):
+        await counter.controls.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
+
+
+async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
+    await asked(counter)
+    with pytest.raises(Denied):
+        await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
+    assert "forgotten" in await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
+    assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
+
+
+async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Counter) -> None:
+    form = SettingsForm(profile="quick", sources_first=True)
+    with pytest.raises(Denied):
+        await counter.controls.save_settings("p", form, ALICE, is_admin=False, allowed_bases=[])
+    assert (await counter.controls.settings("p")).conduct.profile is Profile.BALANCED
+    assert not (await counter.audit.recent())[0].allowed
+
+
+async def test_settings_come_back_as_they_were_filled_in(counter: Counter) -> None:
+    form = SettingsForm(
+        bases=("default", "not mine"),
+        profile="quick",
+        behaviour="conservative",
+        checkpoints=("clarify", "nonsense"),
+        sources_first=True,
+        reply_style="private",
+        languages="German, English",
+        handoff="S0HELP",
+    )
+    await counter.controls.save_settings("p", form, ALICE, is_admin=True, allowed_bases=["default"])
+    settings = await counter.controls.settings("p")
+    assert settings.bases == frozenset({"default"})
+    assert settings.conduct.checkpoints == frozenset({CheckpointKind.CLARIFY})
+    assert settings.conduct.sources_first
+    assert settings.conduct.languages == ("German", "English")
+    assert settings.reply_style is ReplyStyle.PRIVATE
+    assert settings.handoff == "S0HELP"
+    assert SettingsForm.of(settings).languages == "German, English"
+
+
+async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> None:
+    await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
+    assert [(one.base.name, one.documents) for one in await counter.controls.shelves(OPEN)] == [("default", 1)]

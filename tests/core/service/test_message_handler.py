@@ -1,0 +1,373 @@
+"""The road in: from a delivery to its one visible outcome, whatever happens on the way."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import ModelUnavailable, PlatformUnavailable
+from core.model.incoming_events import FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.inquiry import AskBack, CheckpointKind
+from core.ports.platform import MessageState
+from core.service.delivery_codec import delivery
+from core.service.message_handler import MessageHandler
+from core.service.queue_worker import Worker
+from tests.core.scene import Scene
+
+ALICE, BOB, ADA = Person("paper:alice", "Alice"), Person("paper:bob", "Bob"), Person("paper:ada", "Ada")
+THREAD = ThreadKey("paper", "T", "C", "1")
+REFUNDS = "Refunds are paid within 14 days."
+PATIENCE = 5.0
+
+
+class Room:
+    """A channel with people in it, an inbox, and workers that come and go."""
+
+    def __init__(self) -> None:
+        self.scene = Scene()
+        self.paper = RecordedPlatform(admins=frozenset({ADA.id}))
+        self.postings = InProcessMessageStateStore(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
+        self.warming: Callable[[], bool] = lambda: False
+        self._messages = 0
+
+    def worker(self, name: str = "w") -> Worker:
+        desk = MessageHandler(
+            assistant=self.scene.assistant,
+            memory=self.scene.memory,
+            checkpoints=self.scene.checkpoints,
+            postings=self.postings,
+            platforms={"paper": self.paper},
+            warming=self.warming,
+        )
+        return Worker(name=name, inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        stop = asyncio.Event()
+        running = asyncio.create_task(self.worker().run(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await running
+
+    async def arrives(self, incoming: Incoming, delivery_id: str = "") -> None:
+        await self.inbox.put(delivery(delivery_id or f"e{id(incoming)}", incoming))
+
+    def message(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
+        self._messages += 1
+        said = IncomingMessage(f"m{self._messages}", THREAD, text, by, {}, mentions_us=True)
+        return replace(said, **more)  # type: ignore[arg-type]
+
+    async def asks(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
+        message = self.message(text, by, **more)
+        await self.arrives(message, f"event-{message.id}")
+        return message
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while await self.inbox.waiting():
+                await asyncio.sleep(0.01)
+
+    async def until_open(self) -> Page:
+        async with asyncio.timeout(PATIENCE):
+            while not self.paper.visible:
+                await asyncio.sleep(0.01)
+        return self.paper.visible[-1]
+
+
+@pytest.fixture
+async def room() -> Room:
+    room = Room()
+    await room.scene.knows(REFUNDS, title="Refund policy")
+    return room
+
+
+async def test_a_mention_is_answered_once(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_the_same_delivery_again_is_no_second_answer(room: Room) -> None:
+    async with room.working():
+        message = room.message("How long do refunds take?")
+        for _ in range(4):
+            await room.arrives(message, "event-1")
+        await room.settled()
+        await room.arrives(message, "another id for the same message")
+        await room.settled()
+    assert len(room.paper.visible) == 1
+
+
+async def test_people_who_talk_to_each_other_are_left_alone(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.asks("I'd rather ask Sam about it", mentions_us=False, by=BOB)
+        await room.asks("Sam, could you look?", mentions_us=False, mentions_others=True)
+        await room.settled()
+        assert len(room.paper.visible) == 1
+        await room.asks("And who pays them?", mentions_us=False, by=BOB)
+        await room.settled()
+    assert len(room.paper.visible) == 2
+
+
+async def test_muting_holds_until_it_is_lifted(room: Room) -> None:
+    async with room.working():
+        for text in ("How long do refunds take?", "mute", "and who pays them?", "unmute", "and who pays them?"):
+            await room.asks(text, mentions_us=text.startswith("How"))
+        await room.settled()
+    assert room.paper.acknowledged == [MessageRoute.MUTE, MessageRoute.UNMUTE]
+    assert len(room.paper.visible) == 2
+
+
+async def test_a_file_on_the_question_is_read_for_it(room: Room) -> None:
+    async with room.working():
+        await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
+        await room.settled()
+    _, thread = room.scene.script.called("understand")[0].given
+    assert [attached.text for attached in thread.attachments] == ["text of notes.txt"]
+
+
+async def test_a_failure_is_said_with_its_trace_and_the_thread_goes_on(room: Room) -> None:
+    room.scene.script.enqueue("understand", ModelUnavailable("The model is away."))
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.asks("And now?")
+        await room.settled()
+    failed, answered = room.paper.visible
+    assert failed.text.startswith("The model is away. [")
+    assert answered.text == f"{REFUNDS} [1]"
+
+
+async def test_a_bug_is_said_in_one_line_without_its_traceback(room: Room) -> None:
+    room.scene.script.enqueue("understand", ZeroDivisionError("secret details"))
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text.startswith("Something went wrong on my side.")
+    assert "secret" not in "".join(page.history)
+
+
+def held(room: Room) -> asyncio.Event:
+    """Make the next plan wait until the event is set."""
+    go_on = asyncio.Event()
+    understand = room.scene.script.understand
+
+    async def waiting(inquiry, thread, meter):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        plan = await understand(inquiry, thread, meter)
+        if not go_on.is_set():
+            await go_on.wait()
+        return plan
+
+    room.scene.script.understand = waiting  # type: ignore[method-assign]
+    return go_on
+
+
+async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: Room) -> None:
+    go_on = held(room)
+    async with room.working():
+        first = await room.asks("How long do refunds tke?")
+        await room.until_open()
+        await room.postings.request_cancel(str(THREAD), first.id, "edited")
+        edited = replace(first, text="How long do refunds take?", edited=True)
+        await room.arrives(edited, "event-edit-1")
+        await asyncio.sleep(0.6)
+        go_on.set()
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+    assert [call.given[0].question for call in room.scene.script.called("understand")][
+        -1
+    ] == "How long do refunds take?"
+
+
+async def test_an_edit_after_the_answer_changes_nothing(room: Room) -> None:
+    async with room.working():
+        first = await room.asks("How long do refunds take?")
+        await room.settled()
+        await room.arrives(replace(first, text="Something else?", edited=True), "event-edit-1")
+        await room.settled()
+    assert len(room.scene.script.called("understand")) == 1
+
+
+async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
+    held(room)
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        await room.until_open()
+        await room.postings.request_cancel(str(THREAD), message.id, "deleted")
+        await room.settled()
+    assert room.paper.visible == []
+
+
+async def test_stopping_before_anything_was_found_just_stops(room: Room) -> None:
+    held(room)
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        await room.until_open()
+        await room.postings.request_cancel(str(THREAD), message.id, "stopped")
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text.startswith("Stopped, as you asked.")
+
+
+async def test_stopping_later_offers_what_was_found(room: Room) -> None:
+    stuck = asyncio.Event()
+
+    async def never(*_: object) -> None:
+        await stuck.wait()
+
+    room.scene.script.decide = never  # type: ignore[method-assign,assignment]
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while not room.scene.script.called("grade"):
+                await asyncio.sleep(0.01)
+        await room.postings.request_cancel(str(THREAD), message.id, "stopped")
+        await room.settled()
+        (page,) = room.paper.visible
+        assert page.checkpoint is not None
+        assert "Refund policy" in page.text
+        pressed = IncomingChoice(page.checkpoint.id, "answer", ALICE, THREAD, {})
+        await room.arrives(pressed, "press-1")
+        await room.settled()
+    assert page.text == f"{REFUNDS} [1]"
+    assert len(room.paper.visible) == 1
+
+
+async def parked(room: Room) -> Page:
+    readings = ("How long do refunds take?", "Who approves refunds?")
+    room.scene.script.enqueue("decide", AskBack("Which do you mean?", readings))
+    await room.asks("refunds?")
+    await room.settled()
+    page = room.paper.visible[-1]
+    assert page.checkpoint is not None
+    assert page.checkpoint.kind is CheckpointKind.CLARIFY
+    return page
+
+
+async def test_a_press_goes_on_in_the_same_place_with_another_worker(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+    checkpoint = page.checkpoint
+    assert checkpoint is not None
+    async with room.working():
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.settled()
+    assert len(room.paper.visible) == 1
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        checkpoint = page.checkpoint
+        assert checkpoint is not None
+        await room.arrives(IncomingChoice(checkpoint.id, "1", BOB, THREAD, {}), "press-bob")
+        await room.settled()
+        assert room.paper.told == ["Only the person who asked, or an admin, can choose here."]
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ADA, THREAD, {}), "press-ada")
+        await room.settled()
+        await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD, {}), "press-late")
+        await room.settled()
+    assert "has been made already" in room.paper.told[-1]
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_a_worker_that_dies_leaves_its_page_to_the_next(room: Room) -> None:
+    go_on = held(room)
+    stop = asyncio.Event()
+    dying = asyncio.create_task(room.worker("dying").run(stop))
+    await room.asks("How long do refunds take?")
+    await room.until_open()
+    dying.cancel()
+    with suppress(asyncio.CancelledError):
+        await dying
+    go_on.set()
+    async with room.working():
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_killed_after_the_answer_was_shown_there_is_no_second(room: Room) -> None:
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        await room.settled()
+    await room.arrives(message, "redelivered under another id, as after a crash before done")
+    async with room.working():
+        await room.settled()
+    assert len(room.paper.visible) == 1
+    assert len(room.scene.script.called("understand")) == 1
+
+
+async def test_when_nobody_presses_it_answers_with_what_it_has(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        room.scene.clock.advance(31 * 60)
+        async with asyncio.timeout(PATIENCE * 3):
+            while page.answer is None:
+                await asyncio.sleep(0.05)
+    assert page.text == f"{REFUNDS} [1]"
+    assert "Nobody chose" in room.paper.notices[-1]
+
+
+async def test_threads_are_worked_on_side_by_side(room: Room) -> None:
+    go_on = held(room)
+    async with room.working():
+        for number in range(3):
+            await room.asks("How long do refunds take?", thread=replace(THREAD, thread=str(number)))
+        async with asyncio.timeout(PATIENCE):
+            while len(room.paper.visible) < 3:
+                await asyncio.sleep(0.01)
+        go_on.set()
+        await room.settled()
+    assert {page.text for page in room.paper.visible} == {f"{REFUNDS} [1]"}
+
+
+async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_can_be(room: Room) -> None:
+    cold = [True]
+    room.warming = lambda: cold[0]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while not room.paper.notices:
+                await asyncio.sleep(0.01)
+        assert "warming up" in room.paper.notices[0]
+        assert room.scene.script.calls == []
+        cold[0] = False
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_nobody(room: Room) -> None:
+    away = [PlatformUnavailable("The platform is away.")]
+    surface = room.paper.surface
+
+    def stumbling(incoming: Incoming, posting: MessageState, trace_id: str) -> RecordedAnswerView:
+        if away:
+            raise away.pop()
+        return surface(incoming, posting, trace_id)
+
+    room.paper.surface = stumbling  # type: ignore[method-assign]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while away:
+                await asyncio.sleep(0.01)
+        room.scene.clock.advance(60)
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
