@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
 from adapters.redis.inbox import RedisInbox
@@ -61,7 +62,7 @@ class KnowledgeStack:
         materials = ItemSources(
             self.catalog,
             self.archive,
-            Fetcher(self.rules),
+            WebCrawler(Fetcher(self.rules)),
             platforms,
             originals=self.originals,
             consistency=self.consistency,

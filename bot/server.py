@@ -11,6 +11,7 @@ import structlog
 
 from adapters.observability import logs
 from adapters.observability import prometheus as metrics
+from adapters.observability.prometheus import PrometheusMetrics
 from bot.container import Footnote, open_footnote
 from bot.health import application, listen
 from bot.platforms import Connected, platforms_of
@@ -62,6 +63,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         postings=footnote.postings,
         platforms={platform.name: platform for platform in connected},
         warming=lambda: not footnote.opened.done(),
+        metrics=PrometheusMetrics(),
     )
     name = f"{socket.gethostname()}-{os.getpid()}"
     worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)

@@ -59,7 +59,8 @@ def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
     redaction = Redaction(secrets)
     number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     readable = style == "text" or (style == "auto" and sys.stderr.isatty())
-    renderer: Any = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if readable else None
+    readable_renderer: Any = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    last: Any = readable_renderer if readable else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -67,7 +68,7 @@ def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             redaction,
-            renderer or structlog.processors.JSONRenderer(),
+            last,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -76,3 +77,19 @@ def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_CleanFormatter(redaction))
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+    ours = logging.getLogger("core")  # core logs through the standard library: it knows no vendor
+    ours.setLevel(number)
+    ours.propagate = False
+    ours.handlers = [logging.StreamHandler(sys.stderr)]
+    ours.handlers[0].setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redaction, last],
+            foreign_pre_chain=[
+                structlog.contextvars.merge_contextvars,
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.ExtraAdder(),
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+            ],
+        )
+    )

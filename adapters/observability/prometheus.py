@@ -1,8 +1,11 @@
 """What Prometheus is told. Labels are few and bounded: no person, channel, question or document is ever one."""
 
+from contextlib import AbstractContextManager
+
 from prometheus_client import Counter, Gauge, Histogram
 
 from core.model.events import AgentCompleted, AgentFailed, CheckpointReached, FinalEvent
+from core.ports.metrics import Metrics
 
 SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 
@@ -17,20 +20,27 @@ PASSAGES = Gauge("footnote_passages", "Passages in the index")
 IN_WORK = Gauge("footnote_in_work", "Deliveries that are being worked on here")
 
 
-def observe(platform: str, final: FinalEvent | None) -> None:
-    """Count how a question ended and what it took."""
-    match final:
-        case AgentCompleted(answer=answer) | CheckpointReached(answer=answer):
-            spent = answer.spent
-            OUTCOMES.labels(platform, answer.outcome.value).inc()
-            ANSWERING.observe(spent.seconds)
-            SEARCHES.inc(spent.searches)
-            CALLS.inc(spent.calls)
-            TOKENS.labels("in").inc(spent.tokens_in)
-            TOKENS.labels("out").inc(spent.tokens_out)
-            for stage, seconds in answer.timings:
-                STAGES.labels(stage).observe(seconds)
-        case AgentFailed():
-            OUTCOMES.labels(platform, "failed").inc()
-        case None:
-            pass
+class PrometheusMetrics(Metrics):
+    """Counts outcomes and what they took, in this process's registry."""
+
+    def working(self) -> AbstractContextManager[object]:
+        """Counted as being worked on while it is entered."""
+        return IN_WORK.track_inprogress()
+
+    def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
+        """Count how a question ended and what it took."""
+        match final:
+            case AgentCompleted(answer=answer) | CheckpointReached(answer=answer):
+                spent = answer.spent
+                OUTCOMES.labels(platform, answer.outcome.value).inc()
+                ANSWERING.observe(spent.seconds)
+                SEARCHES.inc(spent.searches)
+                CALLS.inc(spent.calls)
+                TOKENS.labels("in").inc(spent.tokens_in)
+                TOKENS.labels("out").inc(spent.tokens_out)
+                for stage, seconds in answer.timings:
+                    STAGES.labels(stage).observe(seconds)
+            case AgentFailed():
+                OUTCOMES.labels(platform, "failed").inc()
+            case None:
+                pass

@@ -12,8 +12,7 @@ from core.agent.citations import cited_ids, without_markers
 from core.agent.claims import claims_in
 from core.model.conversation import Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply
-from core.model.text import content_words, sentences, words
-from core.service.message_routing import is_question
+from core.model.text import content_words, is_question, sentences, words
 
 # Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
 # document could hold.

@@ -1,6 +1,6 @@
 """One question being pursued: its plan, its evidence, its budget and, when parked, its checkpoint.
 
-Everything here is frozen and serialises to JSON with ``core.model.json_codec``, so that an inquiry can end in one process and
+Everything here is frozen and serialises to JSON with ``json_codec``, so that an inquiry can end in one process and
 go on in another, days later.
 """
 

@@ -1,6 +1,6 @@
 """What a piece of work on the knowledge is: who asked for it, what it consists of, and how far it is.
 
-Everything here is frozen and serialises to JSON with ``core.model.json_codec``: a job outlives the process that accepted it. How
+Everything here is frozen and serialises to JSON with ``json_codec``: a job outlives the process that accepted it. How
 its items are fetched, and where its card is shown, is left to the adapters.
 """
 

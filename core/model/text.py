@@ -63,3 +63,16 @@ def sentences(text: str) -> tuple[str, ...]:
     if text[start:].strip():
         found.append(text[start:].strip())
     return tuple(found)
+
+
+_ASKS = re.compile(
+    r"(?i)^\W*(?:(?:and|but|so|ok(?:ay)?|thanks?|great|hm+|also)[\s,.!]+)*"
+    r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may"
+    r"|explain|show|tell|find|list|summari[sz]e|compare|give|look up|search|translate|define|describe)\b"
+)
+
+
+def is_question(text: str) -> bool:
+    """Whether a message asks for something, by its form."""
+    plain = text.strip()
+    return plain.rstrip("\"'”’)*_ ").endswith("?") or bool(_ASKS.match(plain))

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from core.ingestion.transcripts import Conversation
 from core.model.jobs import Job
+from core.model.transcripts import Conversation
 
 
 class Download(Protocol):

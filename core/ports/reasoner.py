@@ -73,7 +73,7 @@ class Reasoner(Protocol):
         """Reply, ask back, or search and for what."""
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: "Meter") -> Sequence[Grade]:
-        """One grade for each piece of evidence, in order; as a ``GradesWithDecision`` it may hold the decision as well."""
+        """One grade for each piece of evidence, in order; a ``GradesWithDecision`` may hold the decision too."""
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Decision:
         """Whether the graded evidence suffices, what is missing, or which readings to offer."""

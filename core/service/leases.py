@@ -1,11 +1,10 @@
 """Holding a lease while something is worked on: renewed as long as that goes on, given back when it is cut short."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
-
-import structlog
 
 from core.model.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
 from core.ports.inbox import Inbox, Lease
@@ -14,7 +13,7 @@ RENEW_SECONDS = 10.0
 TAKE_SECONDS = 1.0
 RETRY_SECONDS = 2.0  # pause while the store is away
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Handle = Callable[[Lease], Awaitable[None]]
 
@@ -31,7 +30,7 @@ async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event)
             if lease is not None:
                 await hold(inbox, handle, lease)
         except Unavailable as error:  # the store, or the platform in the middle of an answer: it is tried again
-            log.warning("away", reason=str(error))
+            log.warning("away", extra={"reason": str(error)})
             await pause(stop, RETRY_SECONDS)
 
 
@@ -48,7 +47,7 @@ async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
     except HandBack:
         await inbox.hand_back(lease)
     except LeaseLost:
-        log.warning("lease_lost", delivery=lease.delivery.id)
+        log.warning("lease_lost", extra={"delivery": lease.delivery.id})
     except asyncio.CancelledError:
         work.cancel()
         with suppress(asyncio.CancelledError, FootnoteError):
@@ -69,7 +68,7 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
             work.cancel()
             return
         except StoreUnavailable as error:
-            log.warning("renewal_failed", reason=str(error))
+            log.warning("renewal_failed", extra={"reason": str(error)})
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

@@ -1,18 +1,16 @@
 """One delivery, from the envelope to its one visible outcome; the same for every platform.
 
-Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits what is
-there. The outer edge is here: the one place that catches everything, says so to the person and logs the trace id.
+Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits
+what is there. The outer edge is here: the one place that catches everything, says so and logs the trace id.
 """
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-import structlog
-
-from adapters.observability import prometheus as metrics
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, MessageRoute
@@ -22,6 +20,7 @@ from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Lease
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import MessageStateStore
+from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -36,7 +35,7 @@ WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Events = AsyncGenerator[AgentEvent, None]
 
@@ -50,17 +49,18 @@ class MessageHandler:
     checkpoints: Checkpoints
     postings: MessageStateStore
     platforms: Mapping[str, Platform]
+    metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
 
     async def handle(self, lease: Lease) -> None:
         """Bring a delivery to its outcome. Raises LeaseLost, and Unavailable when it must be tried again."""
         if lease.attempt > MOST_ATTEMPTS + LAST_WORDS:
-            log.error("given_up", delivery=lease.delivery.id)  # not even saying so has worked
+            log.error("given_up", extra={"delivery": lease.delivery.id})  # not even saying so has worked
             return
         try:
             incoming = decode_delivery(lease.delivery)
         except ValueError:
-            log.exception("unreadable_delivery", delivery=lease.delivery.id)
+            log.exception("unreadable_delivery", extra={"delivery": lease.delivery.id})
             return
         platform = self.platforms[lease.delivery.platform]
         match incoming:
@@ -170,7 +170,7 @@ class MessageHandler:
                 final = await self._until_cancelled(EventPresenter(surface), events, lease, asked)
             except Cancelled as off:
                 final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
-            metrics.observe(platform.name, final)
+            self.metrics.count_outcome(platform.name, final)
             await self._settle(lease, asked, final)
             await self.assistant.reflect(asked.message.thread)
         except (LeaseLost, StoreUnavailable):
@@ -180,7 +180,7 @@ class MessageHandler:
         except FootnoteError as error:
             await surface.fail(str(error), asked.trace_id)
         except Exception:
-            log.exception("answer_failed", trace_id=asked.trace_id)
+            log.exception("answer_failed", extra={"trace_id": asked.trace_id})
             await surface.fail(WENT_WRONG, asked.trace_id)
 
     async def _warm(self, surface: AnswerView) -> None:

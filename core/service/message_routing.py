@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from core.model.incoming_events import MessageRoute
-from core.model.text import words
+from core.model.text import is_question, words
 
 LONGEST_COMMAND = 4  # words
 
@@ -18,13 +18,6 @@ _MUTE = re.compile(
 
 
 _UNMUTE = re.compile(r"(?i)^\W*(?:please\s+)?(?:unmute|un-mute|speak again|you can talk again)\W*(?:please)?\W*$")
-
-
-_ASKS = re.compile(
-    r"(?i)^\W*(?:(?:and|but|so|ok(?:ay)?|thanks?|great|hm+|also)[\s,.!]+)*"
-    r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may"
-    r"|explain|show|tell|find|list|summari[sz]e|compare|give|look up|search|translate|define|describe)\b"
-)
 
 
 _AFTERTHOUGHT = re.compile(
@@ -63,9 +56,3 @@ def _follows_up(heard: MessageFacts) -> bool:
         return False
     afterthought = _AFTERTHOUGHT.match(heard.text) and len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
     return heard.answers_checkpoint or is_question(heard.text) or bool(heard.by_our_asker and afterthought)
-
-
-def is_question(text: str) -> bool:
-    """Whether a message asks for something, by its form."""
-    plain = text.strip()
-    return plain.rstrip("\"'”’)*_ ").endswith("?") or bool(_ASKS.match(plain))

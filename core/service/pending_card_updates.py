@@ -5,9 +5,8 @@ job up. What a process leaves behind is finished by whichever runs next, or runs
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-
-import structlog
 
 from core.model.errors import FootnoteError
 from core.ports.message_state import MessageStateStore
@@ -16,7 +15,7 @@ from core.service.leases import pause
 LOOK_SECONDS = 60.0  # between two looks at what other processes have left
 _UNTOLD = "endings"
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class PendingCardUpdates:
@@ -45,5 +44,5 @@ async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event)
         try:
             await finish()
         except FootnoteError as error:
-            log.info("cards_not_finished", reason=str(error))
+            log.info("cards_not_finished", extra={"reason": str(error)})
         await pause(stop, LOOK_SECONDS)

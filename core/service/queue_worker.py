@@ -1,10 +1,8 @@
 """Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the desk."""
 
 import asyncio
+import logging
 
-import structlog
-
-from adapters.observability import prometheus as metrics
 from core.model.clock import Clock
 from core.model.errors import FootnoteError
 from core.model.incoming_events import Expiry
@@ -15,7 +13,7 @@ from core.service.message_handler import MessageHandler, kept_message
 
 EXPIRY_SECONDS = 5.0
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -37,7 +35,7 @@ class Worker:
             group.create_task(self._expire(stop))
 
     async def _handle(self, lease: Lease) -> None:
-        with metrics.IN_WORK.track_inprogress():
+        with self._desk.metrics.working():
             await self._desk.handle(lease)
 
     async def _expire(self, stop: asyncio.Event) -> None:
@@ -47,7 +45,7 @@ class Worker:
             try:
                 await self._put_expired()
             except FootnoteError as error:
-                log.warning("expiry_failed", reason=str(error))
+                log.warning("expiry_failed", extra={"reason": str(error)})
 
     async def _put_expired(self) -> None:
         for checkpoint_id in await self._desk.checkpoints.due(self._clock.now()):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from adapters.documents.web.crawler import WebCrawler
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
 from core.ingestion.ingestor import Ingestor
@@ -54,7 +55,7 @@ class Library:
             catalog=self._catalogue,
             shelves=self._shelves,
             records=self._records,
-            materials=ItemSources(self._catalogue, self._archive, self.site, {"discord": capabilities}),
+            materials=ItemSources(self._catalogue, self._archive, WebCrawler(self.site), {"discord": capabilities}),
             clock=self._clock,
         )
         return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._acceptance.tick)

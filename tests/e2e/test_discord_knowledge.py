@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.discord.preflight import preflight
-from core.ingestion.transcripts import Conversation
+from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord

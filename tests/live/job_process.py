@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
+from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.redis.inbox import RedisInbox
 from adapters.terminal.chat import OPERATOR
@@ -80,7 +81,7 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         catalog=kept.catalog,
         shelves=kept.shelves,
         records=kept.records,
-        materials=ItemSources(kept.catalog, kept.archive, Fetcher(kept.rules), {}),
+        materials=ItemSources(kept.catalog, kept.archive, WebCrawler(Fetcher(kept.rules)), {}),
         clock=kept.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))

@@ -25,7 +25,6 @@ from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.material import Material
-from core.ingestion.transcripts import Conversation, Said
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError
@@ -45,6 +44,7 @@ from core.model.inquiry import (
 )
 from core.model.knowledge import KnowledgeBase
 from core.model.sites import Site
+from core.model.transcripts import Conversation, Said
 from core.ports.catalog import Catalog
 from core.ports.index import Index
 from core.ports.memory import Memory
@@ -319,8 +319,8 @@ def _in_process() -> Installation:
         clock=room.clock,
     )
     controls = AnswerActions(
-        memory, journal, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit, room.inbox,
-        ChannelSettings(),
+        memory, journal, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit,
+        room.inbox, ChannelSettings(),
     )  # fmt: skip
     return Installation(assistant, controls, room.desk, room.ingestor, room.catalog, room.index, memory, reasoner)
 

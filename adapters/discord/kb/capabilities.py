@@ -8,8 +8,8 @@ import discord
 from adapters.discord.api.api_errors import reaching
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
-from core.ingestion.transcripts import Conversation
 from core.model.errors import DocumentRejected, FetchRefused
+from core.model.transcripts import Conversation
 from core.ports.platform_capabilities import PlatformCapabilities
 
 LARGEST = 25 * 1024 * 1024  # bytes

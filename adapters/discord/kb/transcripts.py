@@ -11,8 +11,8 @@ import discord
 from adapters.discord.api.api_errors import reaching
 from adapters.discord.inbound.message_parser import Ourselves, could_be_for_us, mentions_us, ourselves, readable
 from adapters.discord.outbound.text import clipped
-from core.ingestion.transcripts import Conversation, Said
 from core.model.errors import NotFound
+from core.model.transcripts import Conversation, Said
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down

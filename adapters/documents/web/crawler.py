@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
-from adapters.documents.web.fetcher import ROBOTS_NAME, Fetched, Fetcher
+from adapters.documents.web.fetcher import ROBOTS_NAME, Fetcher
 from core.model.errors import FetchRefused
+from core.ports.web import Fetched, Web
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -30,6 +31,22 @@ LINKS_BYTES = 3 * 1024 * 1024
 QUEUE_PER_PAGE = 50
 MAX_PAUSE = 5.0
 Refused = Callable[[str, FetchRefused], None]
+
+
+class WebCrawler(Web):
+    """Links and whole sites, both through one fetcher and so under its rules."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        """Fetch with this."""
+        self._fetcher = fetcher
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        """The bytes behind a link; see ``Fetcher.fetch``."""
+        return await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
+
+    def crawl(self, start_url: str, *, limit: int, pause: float, refused: Refused) -> AsyncIterator[Fetched]:
+        """The pages of a site; see the function ``crawl``."""
+        return crawl(self._fetcher, start_url, limit=limit, pause=pause, refused=refused)
 
 
 async def crawl(

@@ -23,6 +23,7 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
 from core.model.errors import FetchRefused
+from core.ports.web import Fetched, Gone
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
@@ -61,33 +62,6 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """What a link led to.
-
-    Attributes:
-        url: where it came from in the end, after redirects, without a fragment.
-        status: 200, or 304 when the source says it has not changed.
-        media_type: as the server states it, lower case, '' when it does not.
-        data: the body, unpacked; empty when unchanged.
-        etag, last_modified: to be sent next time.
-        file_name: what to call the file.
-    """
-
-    url: str
-    status: int
-    media_type: str
-    data: bytes
-    etag: str | None
-    last_modified: str | None
-    file_name: str
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the source says that what we have is current."""
-        return self.status == 304
-
-
-@dataclass(frozen=True, slots=True)
 class Target:
     """One hop: a link that was checked, and the addresses that it may connect to."""
 
@@ -104,10 +78,6 @@ async def resolve_with_system(host: str, port: int) -> list[str]:
 def make_socket(info: AddressInfo) -> socket.socket:
     """A plain TCP socket for an address."""
     return socket.socket(info[0], info[1], info[2])
-
-
-class Gone(FetchRefused):
-    """The host says that there is no such page (any more): 404 or 410."""
 
 
 class Fetcher:

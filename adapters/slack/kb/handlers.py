@@ -1,8 +1,8 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons, *Add to knowledge base*, and corrections.
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
-what a button or a form stands for is kept by us (``OneTimeActions``) and never read out of it. What the knowledge desk needs of
-Slack (files, conversations, a job's card) is lent by ``capabilities``.
+what a button or a form stands for is kept by us (``OneTimeActions``) and never read out of it. What
+``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,8 +14,8 @@ from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.inbound.event_listener import PLATFORM
 from adapters.slack.outbound.text import heard
-from core.ingestion.transcripts import MOST_MESSAGES, Conversation, Said
 from core.model.errors import NotFound
+from core.model.transcripts import MOST_MESSAGES, Conversation, Said
 
 PAGE = 200
 MOST_PAGES = 50  # of one channel: 10,000 messages

@@ -1,8 +1,8 @@
 """One answer in the making, in Slack: a stream where Slack takes one, else a message that is edited.
 
-What is visible is a message whose ``ts`` is kept in the ``MessageState``. A worker that takes over edits that message; when
-the crash came between posting and keeping, the message is found by its metadata, or as ours without any (a stream that
-never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
+What is visible is a message whose ``ts`` is kept in the ``MessageState``. A worker that takes over edits that message;
+when the crash came between posting and keeping, the message is found by its metadata, or as ours without any (a stream
+that never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
 """
 
 import asyncio

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from core.ingestion.transcripts import Conversation
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
+from core.model.transcripts import Conversation
 
 MOST_FILES = 10  # of one command
 

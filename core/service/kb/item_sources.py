@@ -5,18 +5,17 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 
-from adapters.documents.web.crawler import crawl
-from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
-from core.ingestion.transcripts import as_markdown
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
+from core.model.transcripts import as_markdown
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.web import Fetched, Gone, Web
 
 _UNSAFE = re.compile(r"[^\w .-]+")
 
@@ -27,7 +26,7 @@ class ItemSources:
 
     catalog: Catalog
     archive: BlobStore
-    fetcher: Fetcher
+    web: Web
     platforms: Mapping[str, PlatformCapabilities]
     pause: float = 0.2  # seconds between two pages of a site
     originals: Originals | None = None
@@ -59,7 +58,7 @@ class ItemSources:
             gone = isinstance(why, Gone)
             refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
 
-        async for page in crawl(self.fetcher, job.reference, limit=job.limit, pause=self.pause, refused=note):
+        async for page in self.web.crawl(job.reference, limit=job.limit, pause=self.pause, refused=note):
             item = JobItem(
                 ItemKind.SPOOLED, page.url, spool_name(job.id, page.url), page.file_name, page.url, etag=page.etag or ""
             )
@@ -124,7 +123,7 @@ class ItemSources:
         etag = before.etag or None if before else None
         if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
             etag = None  # that it has not changed is of no use where its passages are lost
-        fetched = await self.fetcher.fetch(item.reference, etag=etag)
+        fetched = await self.web.fetch(item.reference, etag=etag)
         if fetched.unchanged:
             return None
         return _material(job, item, fetched)

@@ -1,13 +1,12 @@
 """From a command to a job in the queue: durable before anybody is told, so that what was accepted is done."""
 
 import hashlib
+import logging
 import uuid
 from collections.abc import AsyncIterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-
-import structlog
 
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.orphans import OrphanedPassages
@@ -33,7 +32,7 @@ ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inb
 MOST_JOBS = 1_000  # looked through for documents that are about to be written
 _SWEEP = timedelta(hours=1)
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -175,7 +174,7 @@ class JobQueue:
             await self.inbox.put(job_delivery(decision.job))
             await self.records.settle(decision.proposal)
         except FootnoteError as error:
-            log.info("approval_not_in_line", job=decision.job.id, reason=str(error))
+            log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
 
     def _of_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
         item = JobItem(

@@ -5,13 +5,12 @@ A long job goes back to the end of its base's queue from time to time, so that n
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-
-import structlog
 
 from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.jobs import state_of
@@ -50,7 +49,7 @@ HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here
 MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
 WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Guard = Callable[[], Awaitable[None]]
 
@@ -199,7 +198,7 @@ class JobRunner:
         except FootnoteError as error:
             outcome = replace(item, state=ItemState.FAILED, reason=_one_line(error))
         except Exception:
-            log.exception("job_item_failed", job=run.job.id)
+            log.exception("job_item_failed", extra={"job": run.job.id})
             outcome = replace(item, state=ItemState.FAILED, reason=WENT_WRONG)
         await run.guard()
         await self._tidy(run, item.source)
@@ -300,7 +299,7 @@ class JobRunner:
             async with asyncio.timeout(CARD_DEADLINE):
                 await card.show(run.job)
         except Exception:
-            log.exception("job_card_failed", job=run.job.id)
+            log.exception("job_card_failed", extra={"job": run.job.id})
 
 
 class JobWorker:
@@ -349,7 +348,7 @@ class JobWorker:
             try:
                 await self._tick()
             except FootnoteError as error:
-                log.warning("schedule_failed", reason=str(error))
+                log.warning("schedule_failed", extra={"reason": str(error)})
             await pause(stop, TICK_SECONDS)
 
 

@@ -4,20 +4,19 @@ Rights are the caller's as looked up now; every admin action and every refusal i
 what a name means for them, is ``knowledge_view``'s.
 """
 
+import logging
 import re
 import uuid
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-import structlog
-
 from core.agent.gather import matching_sources
-from core.ingestion.transcripts import Conversation, Said, as_markdown
 from core.ingestion.trash import MOST_DESCRIPTION, RESTORABLE, base_name, granted, revoked
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.sites import Site
+from core.model.transcripts import Conversation, Said, as_markdown
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
@@ -52,7 +51,7 @@ ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
 MOST_NAMED = 20  # documents that have to be added again
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Answering = Callable[[KbCommand, Caller], Awaitable[KbReply]]
 
@@ -86,7 +85,7 @@ class KnowledgeService(KnowledgeCommands):
                 await self._record(caller, command.verb, about, detail=f"not done: {error}")
             return KbReply(str(error), ok=False)
         except Exception:
-            log.exception("kb_failed", verb=command.verb)
+            log.exception("kb_failed", extra={"verb": command.verb})
             return KbReply(WENT_WRONG, ok=False)
         if command.verb not in ONLY_LOOKING and reply.confirm is None:
             await self._record(caller, command.verb, about, detail=_said(reply))
@@ -420,7 +419,10 @@ class KnowledgeService(KnowledgeCommands):
         try:
             await self.audit.record(caller.person.id, f"kb {verb}", about, allowed=allowed, detail=detail)
         except FootnoteError:
-            log.warning("audit_away", actor=caller.person.id, action=f"kb {verb}", target=about, allowed=allowed)
+            log.warning(
+                "audit_away",
+                extra={"actor": caller.person.id, "action": f"kb {verb}", "target": about, "allowed": allowed},
+            )
 
 
 def _to_add_again(lost: Sequence[Document]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from tests.fakes.slack import (
-    methods_chat,  # noqa: F401  they fill METHODS
+    methods_chat,
     methods_rooms,  # noqa: F401  they fill METHODS
     methods_views,  # noqa: F401  they fill METHODS
 )

@@ -14,8 +14,9 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import why_host_refused, why_refused
 from adapters.documents.web.crawler import crawl
-from adapters.documents.web.fetcher import AddressInfo, Fetcher, Gone, Rules, Target, make_socket
+from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.model.errors import FetchRefused
+from core.ports.web import Gone
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

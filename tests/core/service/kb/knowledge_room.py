@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from adapters.documents.web.fetcher import Fetched, Fetcher, Gone
+from adapters.documents.web.crawler import WebCrawler
+from adapters.documents.web.fetcher import Fetcher
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.inbox import InProcessInbox
@@ -16,15 +17,16 @@ from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.orphans import OrphanedPassages
-from core.ingestion.transcripts import Conversation, Said
 from core.ingestion.trash import Trash
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, Parsed
+from core.model.transcripts import Conversation, Said
 from core.ports.index import Scope
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.web import Fetched, Gone
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb
 from core.service.kb.index_repair import IndexRepair
@@ -168,7 +170,7 @@ class Room:
             shelves=self.shelves,
             records=self.records,
             materials=ItemSources(
-                self.catalog, self.archive, self.site, capabilities, 0, self.originals, self.consistency
+                self.catalog, self.archive, WebCrawler(self.site), capabilities, 0, self.originals, self.consistency
             ),
             clock=self.clock,
         )
