@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from bot.cli import ask as asking
+from bot.cli import backup as keeping
 from bot.cli import documents
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
@@ -25,7 +26,7 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, inspecting, serving, measuring):
+for family in (asking, documents, knowledge, inspecting, keeping, serving, measuring):
     family.register(app)
 
 

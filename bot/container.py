@@ -202,9 +202,14 @@ async def open_footnote(
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
-        originals = Originals(FolderBlobStore(settings.home / "originals"))
+        kept_originals = FolderBlobStore(settings.home / "originals")
         ingestor = Ingestor(
-            index=index, encoder=encoder, catalog=catalog, parser=sandbox, clock=clock, originals=originals
+            index=index,
+            encoder=encoder,
+            catalog=catalog,
+            parser=sandbox,
+            clock=clock,
+            originals=Originals(kept_originals),
         )
         agent = Agent(bench, limits)
         yield Footnote(
@@ -248,7 +253,7 @@ async def open_footnote(
                 ingestor=ingestor,
                 audit=audit,
                 clock=clock,
-                originals=originals,
+                kept_originals=kept_originals,
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )

@@ -1,5 +1,6 @@
 """Checks every dependency and setting, each with what to do about it. Never prints a secret."""
 
+import asyncio
 import re
 import shutil
 import sys
@@ -7,6 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, RenderableType
@@ -45,11 +47,12 @@ class Check:
     remedy: str = ""
 
 
-async def examine(*, as_json: bool) -> int:
-    """Run every check and show it; 1 when one failed."""
+async def examine(*, as_json: bool, fix: bool = False) -> int:
+    """Run every check and show it; 1 when one failed. With ``fix`` damaged memory is mended first."""
     console = Console()
     checks = []
-    async for check in checks_of(load_settings()):
+    settings = load_settings()
+    async for check in checks_of(settings, await _salvaged(settings) if fix else None):
         checks.append(check)
         if not as_json:
             console.print(_line(check))
@@ -80,10 +83,27 @@ async def explain(place: str, *, as_json: bool) -> int:
     return 0
 
 
-async def checks_of(settings: Settings) -> AsyncIterator[Check]:
+async def _salvaged(settings: Settings) -> Check | None:
+    """What became of an append-only file that could not be read to its end; None where there is no such file."""
+    if settings.redis_url is not None:
+        return None
+    from adapters.redis.embedded_server import EmbeddedValkey
+
+    try:
+        aside = await EmbeddedValkey(settings.home / "valkey").salvage()
+    except FootnoteError as error:
+        return Check("memory", Health.FAILED, str(error))
+    if aside is None:
+        return None
+    return Check("memory", Health.NOTE, f"what could not be read was cut off; all as it was is in {aside}")
+
+
+async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncIterator[Check]:
     """Every check, in the order in which things depend on each other."""
     yield _python()
     yield _home(settings)
+    if salvaged is not None:
+        yield salvaged
     try:
         async for check in _stores(settings):
             yield check
@@ -116,6 +136,7 @@ def _home(settings: Settings) -> Check:
 
 
 async def _stores(settings: Settings) -> AsyncIterator[Check]:
+    from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability
     from bot.container import open_footnote
 
@@ -127,7 +148,8 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        yield _index(settings.milvus_uri or "embedded", await footnote.governance.consistency.report())
+        damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
+        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         await footnote.reranker.open()
         if footnote.reranker.available:
@@ -141,9 +163,13 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
 
 
-def _index(where: str, report: "IndexReport") -> Check:
+def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
     """Whether the index has what the catalogue says that there is."""
+    from adapters.milvus.embedded_server import REFILL
+
     detail = f"{where}, {report.rows:,} passages"
+    if damaged:
+        return Check("Milvus", Health.FAILED, f"{detail}; the file is damaged", REFILL)
     if report.incomplete:
         whole = "" if report.same else ", and it is not the index that they are in"
         lost = ", ".join(

@@ -22,6 +22,7 @@ from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.ports.audit import Audit
+from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
 from core.ports.index import Index
@@ -56,6 +57,7 @@ class KnowledgeStack:
     rules: Rules
     originals: Originals
     consistency: IndexConsistency
+    archives: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> JobWorker:
         """Who does the jobs in this process, with what these platforms lend."""
@@ -102,11 +104,12 @@ def governance(
     ingestor: Ingestor,
     audit: Audit,
     clock: Clock,
-    originals: Originals,
+    kept_originals: BlobStore,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
     archive = FolderBlobStore(Path(settings.home) / "kept")
+    originals = Originals(kept_originals)
     shelves = Trash(
         catalog=catalog,
         index=index,
@@ -135,6 +138,7 @@ def governance(
         rules=rules_of(settings),
         originals=originals,
         consistency=consistency,
+        archives={"kept": archive, "originals": kept_originals},
     )
 
 

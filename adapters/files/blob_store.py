@@ -7,14 +7,18 @@ workers on several machines share the folder, or do without what it holds.
 import asyncio
 import hashlib
 import os
+import re
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from core.model.errors import DocumentRejected
 from core.ports.blob_store import BlobStore
+
+_ENTRY = re.compile(r"[0-9a-f]{40}")
 
 
 class FolderBlobStore(BlobStore):
@@ -25,8 +29,20 @@ class FolderBlobStore(BlobStore):
 
     async def keep(self, name: str, data: bytes) -> None:
         """Keep them durably. Raises DocumentRejected when there is no room."""
+        await self.keep_entry(self._path(name).name, data)
+
+    async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Everything that is kept: (a file's name, its bytes); what goes meanwhile is left out."""
+        for path in await asyncio.to_thread(self._files):
+            with suppress(FileNotFoundError):
+                yield path.name, await asyncio.to_thread(path.read_bytes)
+
+    async def keep_entry(self, entry: str, data: bytes) -> None:
+        """Keep what ``entries`` gave. Raises DocumentRejected when there is no room, or that is no name of ours."""
+        if not _ENTRY.fullmatch(entry):
+            raise DocumentRejected(f"{entry[:80]!r} is not the name of something that was set aside.")
         try:
-            await asyncio.to_thread(self._write, self._path(name), data)
+            await asyncio.to_thread(self._write, self._folder / entry, data)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise DocumentRejected(f"It cannot be set aside: {reason}.", remedy="Make room on the disk.") from error
@@ -61,6 +77,12 @@ class FolderBlobStore(BlobStore):
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        """What is there, without drafts of what is just being written."""
+        if not self._folder.is_dir():
+            return []
+        return sorted(path for path in self._folder.iterdir() if _ENTRY.fullmatch(path.name) and path.is_file())
 
     def _sweep(self, before: float, sparing: Collection[str]) -> int:
         if not self._folder.is_dir():

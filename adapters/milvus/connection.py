@@ -102,6 +102,11 @@ class MilvusConnection:
         """Disconnect; end the embedded server if it is ours. ``open`` may follow."""
         await asyncio.get_running_loop().run_in_executor(None, self._disconnect)
 
+    async def check_file(self) -> None:
+        """Raise StoreUnavailable where the embedded database's file is damaged, once it is closed."""
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.check_file)
+
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
         from grpc import RpcError  # type: ignore[import-untyped]
         from pymilvus.exceptions import MilvusException

@@ -31,6 +31,7 @@ _PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at 
 # Its logging library (glog) would write every call, 66 MB in a morning, into files in the system's temporary directory
 # that nobody removes, three for each start. Errors alone, into our own log, which begins anew with each start.
 _QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
+REFILL = "Move it away: footnote kb repair then fills a new one, or footnote restore brings a backup back."
 _PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it looks every two
 
 
@@ -96,6 +97,11 @@ class EmbeddedMilvus:
                 handle.close()
         self._life = self._holder = None
 
+    def check_file(self) -> None:
+        """Raise StoreUnavailable where the file is damaged."""
+        if is_damaged(self._database):
+            raise StoreUnavailable(f"The index in {self._database} is damaged.", remedy=REFILL)
+
     def _lock(self) -> bool:
         self._database.parent.mkdir(parents=True, exist_ok=True)
         handle = self._holder_path.open("a+", encoding="utf-8")
@@ -137,6 +143,7 @@ class EmbeddedMilvus:
         while not _listens(str(self._socket)):
             if self._server.poll() is not None or time.monotonic() > until:
                 self.close()
+                self.check_file()
                 raise StoreUnavailable(
                     f"Milvus Lite ended as it opened {self._database}.", remedy=f"See {self._log_path}."
                 )
@@ -214,6 +221,19 @@ class EmbeddedMilvus:
             time.sleep(0.05)
         assert self._holder is not None
         self._holder.truncate(0)
+
+
+def is_damaged(database: Path) -> bool:
+    """Whether the file cannot be read as what it is, an SQLite database: a look at every page of it."""
+    if not database.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)) as opened:
+            return bool(opened.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
+    except sqlite3.OperationalError:  # it may not be looked at just now
+        return False
+    except sqlite3.DatabaseError:
+        return True
 
 
 def _listens(path: str) -> bool:

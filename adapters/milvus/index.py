@@ -126,9 +126,11 @@ class MilvusIndex:
             await self._connection.call(self._ensure_collection, _READ_SECONDS)
             self.state = IndexState.LOADING
             await self._connection.call(self._load, _LOAD_SECONDS)
-        except BaseException:
+        except BaseException as error:
             self.state = IndexState.CLOSED
             await self._connection.disconnect()
+            if isinstance(error, StoreUnavailable):
+                await self._connection.check_file()
             raise
         self.state = IndexState.READY
         self._opened.set()

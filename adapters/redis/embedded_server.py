@@ -17,6 +17,8 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -35,9 +37,11 @@ from core.model.errors import ConfigurationError, StoreUnavailable
 
 SOCKET_PATH_LIMIT = 100  # a unix socket's address holds 104 bytes on macOS, 108 on Linux
 _START_DEADLINE = 20.0  # seconds: loading a large append-only file takes a few
+_CHECK_DEADLINE = 300.0
 _STOP_DEADLINE = 10.0
 _SILENCE = 5.0
 _PAUSE = 0.005
+_UNREADABLE = re.compile(r"(?:Bad file format|Unexpected end of file) reading the append only file ([\w.]+)")
 _LOG_LIMIT = 1_000_000  # bytes
 
 
@@ -126,8 +130,15 @@ class EmbeddedValkey:
                 return
         finally:
             os.close(server)
+        words = self._last_words()
+        if named := _UNREADABLE.search(words):
+            raise StoreUnavailable(
+                f"What is remembered in {self._directory} is damaged: {named[1]} cannot be read to its end.",
+                remedy="footnote doctor --fix keeps what can be read, and a copy of all; "
+                "or footnote restore brings a backup back into an empty FOOTNOTE_HOME.",
+            )
         raise StoreUnavailable(
-            f"The embedded Valkey server did not start: {self._last_words()}", remedy=f"Its log is {self._file('log')}."
+            f"The embedded Valkey server did not start: {words}", remedy=f"Its log is {self._file('log')}."
         )
 
     def _spawn(self, server_lock: int) -> None:
@@ -194,6 +205,34 @@ class EmbeddedValkey:
             socket_connect_timeout=1,
             retry=Retry(NoBackoff(), 0),
         )
+
+    async def salvage(self) -> Path | None:
+        """Cut off what cannot be read of a damaged append-only file; where a copy of all of it is. None: it was whole.
+
+        Raises StoreUnavailable where nothing can be cut off, or a server is using it.
+        """
+        return await asyncio.to_thread(self._salvage)
+
+    def _salvage(self) -> Path | None:
+        folder = self._directory / "appendonlydir"
+        files = sorted(folder.glob("*.incr.aof"), key=lambda path: int(path.name.split(".")[-3]))
+        if not files:
+            return None
+        with self._locked("start"):
+            server = self._open("server")
+            try:
+                if not _try_lock(server) or _check_file(files[-1], fix=False):
+                    return None  # a server that lives has read it
+                aside = self._directory / f"appendonlydir.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+                shutil.copytree(folder, aside)
+                if not _check_file(files[-1], fix=True):
+                    raise StoreUnavailable(
+                        f"{files[-1]} is damaged, and nothing can be cut off.",
+                        remedy="footnote restore brings a backup back into an empty FOOTNOTE_HOME.",
+                    )
+            finally:
+                os.close(server)
+        return aside
 
     # --- stopping ---------------------------------------------------------------------------------------------------
 
@@ -295,6 +334,18 @@ def _binary() -> str:
         raise ConfigurationError(
             "There is no embedded Valkey server for this machine.", remedy="Set REDIS_URL."
         ) from error
+
+
+def _check_file(path: Path, *, fix: bool) -> bool:
+    """Whether an append-only file can be read to its end; with ``fix`` it is cut off where it cannot.
+
+    The server is its own checker when it is called by that name, so that no other tool is needed.
+    """
+    command = ["valkey-check-aof", *(["--fix"] if fix else []), str(path)]
+    done = subprocess.run(  # noqa: S603 - our own binary and options
+        command, executable=_binary(), input=b"y\n", capture_output=True, check=False, timeout=_CHECK_DEADLINE
+    )
+    return done.returncode == 0
 
 
 def _title(pid: int) -> str:

@@ -1,6 +1,6 @@
 """Jobs, removals, schedules, proposals and what is set aside, in plain dictionaries, for tests."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -155,3 +155,12 @@ class InProcessBlobStore(BlobStore):
     async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
         """Nothing is old."""
         return 0
+
+    async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Everything that is kept, by name."""
+        for entry in list(self.kept.items()):
+            yield entry
+
+    async def keep_entry(self, entry: str, data: bytes) -> None:
+        """Keep what ``entries`` gave."""
+        self.kept[entry] = data

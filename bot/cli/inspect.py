@@ -71,9 +71,10 @@ def doctor(
     place: Annotated[
         str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
     ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="First cut off what cannot be read of damaged memory.")] = False,
     as_json: Json = False,
 ) -> None:
     """Check every dependency and setting, each with what to do about it."""
     from bot.doctor import examine, explain
 
-    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json))
+    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json, fix=fix))

@@ -6,11 +6,12 @@ from difflib import get_close_matches
 from typing import assert_never
 
 from core.agent.outcomes import clarified, nothing_to_read, replied
+from core.agent.overview import overview
 from core.agent.run import RESERVE_SECONDS, Run
 from core.agent.ungrounded_reply import unfounded
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RoutingDecided
-from core.model.inquiry import AskBack, Investigate, Phase, Plan, Reply, SearchKnowledge
+from core.model.inquiry import AskBack, Investigate, Overview, Phase, Plan, Reply, SearchKnowledge
 from core.model.text import content_words
 
 MAX_QUERIES = 3
@@ -42,6 +43,10 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason or "the question is unclear")
             async for event in clarified(run, plan):
                 yield event
+        case Overview():
+            run.update(plan=plan)
+            yield RoutingDecided(needs_retrieval=False, reason=plan.reason)
+            yield await overview(run, plan)
         case Investigate() if not run.inquiry.bases:
             yield RoutingDecided(needs_retrieval=False, reason="there is nothing to search in")
             yield nothing_to_read(run)
@@ -60,6 +65,8 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
 def _loses_words(plan: Investigate, run: Run) -> bool:
     """Whether a rewritten question lost what was asked, where there was nothing to resolve: typing errors aside."""
     thread = run.thread
+    if not run.meter.spent.calls or run.floor_reason:  # no model wrote it
+        return False
     if thread.turns or thread.context or thread.summary or thread.attachments:
         return False
     asked, written = set(content_words(run.inquiry.question)), set(content_words(plan.question))

@@ -5,28 +5,23 @@ needed to put it back is set aside for a week.
 """
 
 import asyncio
-import base64
-import gzip
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
 
 from core.ingestion.originals import Originals
+from core.ingestion.passage_copy import copied, packed, put_back, unpacked
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
-from core.model.json_codec import from_json, to_json
-from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.knowledge import Document, KnowledgeBase
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Vectors
-from core.ports.index import Index, Scope
+from core.ports.encoder import Encoder
+from core.ports.index import Index
 from core.ports.knowledge_records import KnowledgeRecords, Removed
 
 RESTORABLE = timedelta(days=7)
-
-
-BATCH = 64  # passages written back at a time
 
 
 NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
@@ -117,12 +112,9 @@ class Trash:
         return await self._index.remove(document.id)
 
     async def _set_aside(self, document: Document) -> None:
-        scope = Scope(frozenset({document.knowledge_base}))
-        passages = await self._index.passages(document.id, document.version, scope)
-        if len(passages) >= document.passages:
-            vectors = await self._index.known_vectors([passage.id for passage in passages])
-            copy = await asyncio.to_thread(_packed, self._encoder.name, passages, vectors)
-            await self._archive.keep(kept_name(document), copy)
+        copy = await copied(document, self._index, self._encoder)
+        if copy is not None:
+            await self._archive.keep(kept_name(document), await asyncio.to_thread(packed, copy))
 
     async def restore(self, removed: Removed) -> Document:
         """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
@@ -137,13 +129,7 @@ class Trash:
         copy = await self._archive.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
             raise NotFound(f"The copy of “{removed.document.title}” is gone.", remedy="Add the document again.")
-        encoder, passages, vectors = await asyncio.to_thread(_unpacked, copy)
-        for start in range(0, len(passages), BATCH):
-            batch = passages[start : start + BATCH]
-            kept = vectors[start : start + BATCH]
-            if encoder != self._encoder.name:
-                kept = await self._encoder.encode_passages([passage.searchable for passage in batch])
-            await self._index.add(batch, kept)
+        await put_back(await asyncio.to_thread(unpacked, copy), self._index, self._encoder)
         if await self.base(removed.base.name) is None:
             await self.catalog.save_base(removed.base)
         await self.catalog.publish(removed.document)
@@ -180,29 +166,3 @@ class Trash:
 def kept_name(document: Document) -> str:
     """The name under which a document's copy is set aside."""
     return f"removed-{document.id}-{document.version}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    encoder: str
-    passages: tuple[Passage, ...]
-    dimension: int
-    vectors: str  # base64 of little-endian float32, row by row
-
-
-def _packed(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Vectors]) -> bytes:
-    import numpy as np
-
-    rows = (
-        np.stack([vectors[passage.id] for passage in passages]).astype("<f4") if passages else np.zeros((0, 0), "<f4")
-    )
-    copy = _Copy(encoder, tuple(passages), rows.shape[1], base64.b64encode(rows.tobytes()).decode())
-    return gzip.compress(to_json(copy).encode(), 5)
-
-
-def _unpacked(data: bytes) -> tuple[str, tuple[Passage, ...], Vectors]:
-    import numpy as np
-
-    copy: _Copy = from_json(_Copy, gzip.decompress(data))
-    rows: Vectors = np.frombuffer(base64.b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
-    return copy.encoder, copy.passages, rows.astype(np.float32)

@@ -1,6 +1,6 @@
 """Where bytes are set aside: what waits to be read, copies of what was removed, and what documents were made of."""
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 from datetime import timedelta
 from typing import Protocol
 
@@ -19,3 +19,9 @@ class BlobStore(Protocol):
 
     async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
         """Remove everything that was kept longer ago, but for what these names name; how many."""
+
+    def entries(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Everything that is kept: (the archive's own name for it, the bytes)."""
+
+    async def keep_entry(self, entry: str, data: bytes) -> None:
+        """Keep what ``entries`` of another archive gave. Raises DocumentRejected as ``keep`` does."""

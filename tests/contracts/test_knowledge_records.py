@@ -193,6 +193,16 @@ class ArchiveContract:
         await archive.forget(name)
         assert await archive.read(name) is None
 
+    async def test_everything_goes_over_into_another_archive_under_the_same_names(
+        self, archive: BlobStore, tmp_path: Path
+    ) -> None:
+        for name in ("a", "../b", "ä"):
+            await archive.keep(name, name.encode())
+        another = type(archive)(tmp_path / "another") if isinstance(archive, FolderBlobStore) else type(archive)()
+        async for entry, data in archive.entries():
+            await another.keep_entry(entry, data)
+        assert [await another.read(name) for name in ("a", "../b", "ä")] == [b"a", b"../b", "ä".encode()]
+
 
 class TestInProcessJobs(JobsContract):
     @pytest.fixture
@@ -216,6 +226,19 @@ class TestDiskArchive(ArchiveContract):
     @pytest.fixture
     def archive(self, tmp_path: Path) -> BlobStore:
         return FolderBlobStore(tmp_path / "kept")
+
+    async def test_what_is_spared_stays_however_old_it_is(self, tmp_path: Path) -> None:
+        archive = FolderBlobStore(tmp_path / "kept")
+        for name in ("a", "b"):
+            await archive.keep(name, b"x")
+        assert await archive.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
+        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+
+    @pytest.mark.parametrize("entry", ["../../outside", "a", "", "/etc/passwd"])
+    async def test_an_entry_from_a_strangers_backup_leads_nowhere_else(self, entry: str, tmp_path: Path) -> None:
+        with pytest.raises(DocumentRejected):
+            await FolderBlobStore(tmp_path / "kept").keep_entry(entry, b"x")
+        assert list(tmp_path.iterdir()) == []
 
     async def test_nothing_leaves_its_folder_and_old_bytes_are_swept(self, tmp_path: Path) -> None:
         archive = FolderBlobStore(tmp_path / "kept")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -203,3 +204,39 @@ async def test_a_data_directory_that_is_a_file_is_said(folder: Path) -> None:
     (folder / "file").touch()
     with pytest.raises(ConfigurationError, match="data directory"):
         await EmbeddedValkey(folder / "file").start()
+
+
+async def test_a_damaged_append_only_file_names_its_remedy_which_keeps_what_can_be_read(folder: Path) -> None:
+    async with EmbeddedValkey(folder) as server:
+        client = connect(server.url)
+        for number in range(500):
+            await client.set(f"k{number}", "v" * 40)
+        await client.aclose()
+    (file,) = (folder / "appendonlydir").glob("*.incr.aof")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:20_000] + b"XXXXXXXX" + whole[20_008:])
+    with pytest.raises(StoreUnavailable, match=rf"{re.escape(file.name)} cannot be read .* footnote doctor --fix"):
+        await EmbeddedValkey(folder).start()
+    aside = await EmbeddedValkey(folder).salvage()
+    assert aside is not None
+    assert (aside / file.name).read_bytes()[:20_000] == whole[:20_000]
+    async with EmbeddedValkey(folder) as server:
+        client = connect(server.url)
+        assert 0 < await client.dbsize() < 500
+        await client.aclose()
+        assert await EmbeddedValkey(folder).salvage() is None  # it lives
+    assert await EmbeddedValkey(folder).salvage() is None  # it is whole
+
+
+async def test_a_tail_that_a_power_cut_left_half_written_is_no_hindrance(folder: Path) -> None:
+    async with EmbeddedValkey(folder) as server:
+        client = connect(server.url)
+        for number in range(50):
+            await client.set(f"k{number}", "v")
+        await client.aclose()
+    (file,) = (folder / "appendonlydir").glob("*.incr.aof")
+    file.write_bytes(file.read_bytes()[:-5])
+    async with EmbeddedValkey(folder) as server:
+        client = connect(server.url)
+        assert await client.dbsize() == 49
+        await client.aclose()

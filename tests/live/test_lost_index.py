@@ -9,7 +9,7 @@ from bot import doctor
 from bot.cli import ask as asking
 from bot.cli import documents
 from bot.cli import kb as knowledge
-from core.model.errors import IndexMismatch
+from core.model.errors import IndexMismatch, StoreUnavailable
 from core.service.kb.commands import KbCommand, KbVerb
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -74,4 +74,23 @@ async def test_ingest_fills_another_index_and_says_while_something_is_missing(
         await run(_ask())
     code, out = await run(documents._ingest([Path("bus.md")], "default", as_json=False))
     assert (code, "1 updated" in out, "footnote kb repair" in out) == (0, True, False)
+    assert "at nine" in (await run(_ask()))[1]
+
+
+async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, tmp_path: Path) -> None:
+    sections = "\n\n".join(f"## Rule {n}\n\nParcel {n} leaves at gate {n * 31}, rain or shine." for n in range(400))
+    Path("rules.md").write_text(f"# Rules\n\n{sections}")
+    Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
+    assert (await run(documents._ingest([Path("ferry.md"), Path("rules.md")], "default", as_json=False)))[0] == 0
+    file = tmp_path / "home" / "milvus.db"
+    whole = file.read_bytes()
+    with file.open("r+b") as half:
+        half.truncate(len(whole) // 2)
+    with pytest.raises(StoreUnavailable, match=r"milvus\.db is damaged\. Move it away: footnote kb repair"):
+        await run(_ask())
+    file.write_bytes(whole[: len(whole) // 2] + b"\xff" * 40_000 + whole[len(whole) // 2 + 40_000 :])
+    code, out = await run(doctor.examine(as_json=False))  # Milvus Lite may open it, with some rows missing
+    assert (code, " is damaged" in out, "Move it away: footnote kb repair" in out) == (1, True, True)
+    file.rename(tmp_path / "aside.db")
+    assert (await run(_repair()))[0] == 0
     assert "at nine" in (await run(_ask()))[1]

@@ -1,0 +1,146 @@
+"""A consistent pair of catalogue and passages, with memory and kept files, taken while others go on writing.
+
+Each document goes in as a pair: the catalogue's entry and the passages of exactly that version. What changes while the
+backup is made is in it as it was or as it is, never half of each.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
+from adapters.redis.client import reaching
+from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
+from adapters.redis.keys import tagged
+from adapters.redis.schema import SCHEMA
+from core.ingestion.passage_copy import PassageCopy, copied, put_back
+from core.model.clock import Clock
+from core.model.errors import ConfigurationError
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.encoder import Encoder
+from core.ports.index import Index
+
+_TRIES = 5  # to find a document and its passages at one version, while it is being replaced
+_RESTORING = tagged("restoring")
+
+Progress = Callable[[str, int, int], None]  # what, done, total
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUpDocument:
+    """A document and its passages; without a copy where the index had lost some: then its original fills it again."""
+
+    document: Document
+    copy: PassageCopy | None
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Makes backups of what is open, and restores them into it. ``archives`` are by their names in the folder."""
+
+    redis: Redis
+    catalog: Catalog
+    index: Index
+    encoder: Encoder
+    archives: Mapping[str, BlobStore]
+    clock: Clock
+
+    async def make(self, folder: Path, progress: Progress) -> Manifest:
+        """Write a backup. Raises ConfigurationError when the folder cannot take it, StoreUnavailable."""
+        writer = await asyncio.to_thread(BackupWriter, folder)
+        try:
+            documents = passages = keys = 0
+            async for one in self._documents(progress):
+                await asyncio.to_thread(writer.add_line, PASSAGES, to_json(one))
+                documents, passages = documents + 1, passages + one.document.passages
+            async for key in exported_keys(self.redis):
+                await asyncio.to_thread(writer.add_line, MEMORY, to_json(key))
+                keys += 1
+            for name, archive in self.archives.items():
+                async for entry, data in archive.entries():
+                    await asyncio.to_thread(writer.add_file, f"{name}/{entry}", data)
+            made = self.clock.now().isoformat(timespec="seconds")
+            about = (self.encoder.name, self.encoder.dimension, SCHEMA)
+            manifest = Manifest(made, version("footnote"), *about, documents, passages, keys)
+            return await asyncio.to_thread(writer.finish, manifest)
+        except OSError as error:
+            raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}.") from error
+
+    async def _documents(self, progress: Progress) -> AsyncIterator[BackedUpDocument]:
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        documents = await self.catalog.documents(bases)
+        for number, document in enumerate(documents):
+            progress(document.source, number, len(documents))
+            if (found := await self._pair(document.id)) is not None:
+                yield found
+
+    async def _pair(self, document_id: str) -> BackedUpDocument | None:
+        """A document with its passages; None when it was removed meanwhile."""
+        found: BackedUpDocument | None = None
+        for _ in range(_TRIES):
+            document = await self.catalog.document(document_id)
+            if document is None:
+                return None
+            found = BackedUpDocument(document, await copied(document, self.index, self.encoder))
+            if found.copy is not None:
+                return found
+        return found
+
+    async def restore(self, folder: Path, progress: Progress) -> Manifest:
+        """Bring a backup back into empty stores. Killed over it, the same command goes on.
+
+        Raises NotFound when there is no backup, ConfigurationError when it is damaged, newer, or something is there.
+        """
+        reader = await asyncio.to_thread(BackupReader, folder)
+        await asyncio.to_thread(reader.check)
+        manifest = reader.manifest
+        if manifest.schema > SCHEMA:
+            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
+        await self._claim(manifest)
+        for name, archive in self.archives.items():
+            for entry in reader.entries(name):
+                await archive.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
+        async for line in _lines(reader, MEMORY):
+            await import_key(self.redis, from_json(KeptKey, line))
+        await self._put_back(reader, progress)
+        await self.catalog.remember_index(self.index.identity)
+        async with reaching():
+            await self.redis.delete(_RESTORING)
+        return manifest
+
+    async def _put_back(self, reader: BackupReader, progress: Progress) -> None:
+        done = 0
+        async for line in _lines(reader, PASSAGES):
+            one: BackedUpDocument = from_json(BackedUpDocument, line)
+            progress(one.document.source, done, reader.manifest.documents)
+            if await self.catalog.document(one.document.id) != one.document:
+                if one.copy is not None:
+                    await put_back(one.copy, self.index, self.encoder)
+                await self.catalog.publish(one.document)
+            done += 1
+
+    async def _claim(self, manifest: Manifest) -> None:
+        """See that nothing is there but an earlier beginning of this very restore."""
+        async with reaching():
+            begun = await self.redis.get(_RESTORING)
+        if begun != manifest.made_at and not await is_empty(self.redis):
+            raise ConfigurationError(
+                "There is data in here already.",
+                remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
+            )
+        async with reaching():
+            await self.redis.set(_RESTORING, manifest.made_at)
+
+
+async def _lines(reader: BackupReader, name: str) -> AsyncIterator[str]:
+    """The lines of a file, read in a thread one after the other."""
+    lines = reader.lines(name)
+    while (line := await asyncio.to_thread(next, lines, None)) is not None:
+        yield line

@@ -1,0 +1,89 @@
+"""Keeping what there is: ``backup`` and ``restore``."""
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.backup.backup import Backup, Progress
+    from bot.container import Footnote
+
+SHOWN = 40  # signs of a source beside the count
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(backup)
+    app.command()(restore)
+
+
+def backup(folder: Annotated[Path, typer.Argument(help="A new or empty folder.")]) -> None:
+    """Write everything that is kept into a folder, while footnote serve goes on.
+
+    Documents with their passages and what they were made of, conversations, settings, grants, jobs, the audit. Not
+    the configuration: .env with its tokens stays where it is.
+    """
+    finish(_backup(folder))
+
+
+def restore(folder: Annotated[Path, typer.Argument(help="What footnote backup has written.")]) -> None:
+    """Bring a backup back into an empty FOOTNOTE_HOME, or empty stores."""
+    finish(_restore(folder))
+
+
+async def _backup(folder: Path) -> int:
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        with _progress() as progress:
+            manifest = await _of(footnote).make(folder, progress)
+    typer.echo(f"Backed up {manifest.documents:,} documents with {manifest.passages:,} passages, "
+               f"and {manifest.keys:,} records of conversations, settings and jobs, into {folder}.")  # fmt: skip
+    return 0
+
+
+async def _restore(folder: Path) -> int:
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        with _progress() as progress:
+            manifest = await _of(footnote).restore(folder, progress)
+    typer.echo(f"Restored {manifest.documents:,} documents with {manifest.passages:,} passages, "
+               f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
+               "Questions that waited for an answer then are not asked again.")  # fmt: skip
+    return 0
+
+
+def _of(footnote: "Footnote") -> "Backup":
+    from adapters.backup.backup import Backup
+
+    return Backup(
+        redis=footnote.redis,
+        catalog=footnote.catalog,
+        index=footnote.index,
+        encoder=footnote.encoder,
+        archives=footnote.governance.archives,
+        clock=footnote.clock,
+    )
+
+
+@contextmanager
+def _progress() -> "Iterator[Progress]":
+    """A line that says how far it is, on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status("Opening the stores …") as line:
+
+        def show(what: str, done: int, total: int) -> None:
+            line.update(Text(f"{done:,} of {total:,}: {what if len(what) <= SHOWN else f'…{what[1 - SHOWN :]}'}"))
+
+        yield show

@@ -1,0 +1,67 @@
+"""A document's passages with their vectors, away from the index: set aside for a week, or in a backup."""
+
+import asyncio
+import base64
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document, Passage
+from core.ports.encoder import Encoder, Vectors
+from core.ports.index import Index, Scope
+
+BATCH = 64  # passages written back at a time
+
+
+@dataclass(frozen=True, slots=True)
+class PassageCopy:
+    """All passages of one version, in reading order, as ``encoder`` (its name) encoded them."""
+
+    encoder: str
+    passages: tuple[Passage, ...]
+    dimension: int
+    vectors: str  # base64 of little-endian float32, row by row
+
+
+async def copied(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
+    """The visible version's passages; None where they are not all there, because it has been replaced or lost."""
+    scope = Scope(frozenset({document.knowledge_base}))
+    passages = await index.passages(document.id, document.version, scope)
+    vectors = await index.known_vectors([passage.id for passage in passages])
+    if len(passages) < document.passages or any(passage.id not in vectors for passage in passages):
+        return None
+    return await asyncio.to_thread(_copy, encoder.name, passages, vectors)
+
+
+async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
+    """Write the passages, encoded anew where another model encoded them. They are visible when they are published."""
+    import numpy as np
+
+    vectors: Vectors = np.frombuffer(base64.b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
+    for start in range(0, len(copy.passages), BATCH):
+        batch = copy.passages[start : start + BATCH]
+        kept = vectors[start : start + BATCH].astype(np.float32)
+        if copy.encoder != encoder.name:
+            kept = await encoder.encode_passages([passage.searchable for passage in batch])
+        await index.add(batch, kept)
+
+
+def packed(copy: PassageCopy) -> bytes:
+    """The copy as bytes, compressed."""
+    return gzip.compress(to_json(copy).encode(), 5)
+
+
+def unpacked(data: bytes) -> PassageCopy:
+    """The inverse of ``packed``."""
+    copy: PassageCopy = from_json(PassageCopy, gzip.decompress(data))
+    return copy
+
+
+def _copy(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Vectors]) -> PassageCopy:
+    import numpy as np
+
+    rows = (
+        np.stack([vectors[passage.id] for passage in passages]).astype("<f4") if passages else np.zeros((0, 0), "<f4")
+    )
+    return PassageCopy(encoder, tuple(passages), rows.shape[1], base64.b64encode(rows.tobytes()).decode())
