@@ -22,16 +22,7 @@ SPELT_ALIKE = 0.75  # difflib's ratio
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
     with run.timed("understand"):
-        try:
-            plan = await run.within(
-                run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
-            )
-        except BudgetExhausted:
-            plan = await _by_rules(run, "no time to plan: searching as asked")
-    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
-        plan = await _by_rules(run, doubt)
-    if isinstance(plan, Investigate) and _loses_words(plan, run):
-        plan = replace(plan, question=run.inquiry.question)
+        plan = await _planned(run)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -60,6 +51,19 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)
+
+
+async def _planned(run: Run) -> Plan:
+    """The reasoner's plan where it can be believed, else one by rules."""
+    try:
+        plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
+    except BudgetExhausted:
+        return await _by_rules(run, "no time to plan: searching as asked")
+    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
+        return await _by_rules(run, doubt)
+    if isinstance(plan, Investigate) and _loses_words(plan, run):
+        return replace(plan, question=run.inquiry.question)
+    return plan
 
 
 def _loses_words(plan: Investigate, run: Run) -> bool:
