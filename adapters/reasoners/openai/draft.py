@@ -14,6 +14,7 @@ from core.model.errors import ModelMisbehaved
 from core.model.evidence import Evidence
 from core.ports.reasoner import DraftPart, DraftRestarted
 
+LONGEST_MARK = 6  # characters: [1234]
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
@@ -65,8 +66,9 @@ class DraftReader:
     def _passed(self, text: str) -> Iterator[str]:
         """Let go on what belongs to the draft, from the first mark on."""
         text = self.instead.feed(text) if self._attempt else text
+        looked_at = max(0, len(self._held) - LONGEST_MARK)
         self._held += text
-        if self._shown or (_MARK.search(self._held) and not is_call_or_data(self._held)):
+        if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):
             if not self._shown:
                 self._held = prose_of(_OPEN_FENCE.sub("", self._held)).lstrip()
             shown, self._held = self._held, ""
