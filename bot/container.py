@@ -43,7 +43,7 @@ from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError, NotFound, first_of_ours
-from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy
+from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
@@ -69,6 +69,7 @@ CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -187,7 +188,8 @@ async def open_footnote(
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
         sandbox = await stack.enter_async_context(Sandbox())
-        reasoner = _reasoner(settings, encoder, clock, stack, _purse(settings, redis, clock))
+        extractive = ExtractiveReasoner(encoder)
+        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
         bench = AgentDeps(
             reasoner=reasoner,
             retriever=retriever,
@@ -199,9 +201,10 @@ async def open_footnote(
             checkpoint_seconds=settings.checkpoint_expiry * 60,
             names=MET_AT,
             remedy=NOTHING_TO_READ,
+            floor=extractive if settings.has_llm else None,
         )
         limits = {
-            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))
+            p: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
@@ -334,10 +337,9 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
-    extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
@@ -356,6 +358,11 @@ def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | No
 def _answer_budget(settings: Settings) -> float | None:
     """What one answer may cost, where that is set."""
     return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+
+
+def _seconds(limit: Limits, deadline: float) -> float:
+    """How long this profile may take: a higher deadline than its own makes every profile longer in proportion."""
+    return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
 def _priced(settings: Settings, name: str, budget: float | None) -> float | None:

@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
-    llm_timeout: float = Field(default=20.0, gt=0, le=600)
+    llm_timeout: float = Field(default=20.0, gt=0, le=3600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
     llm_answer_budget: float | None = Field(default=None, ge=0)
@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     # How it answers
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
-    answer_deadline: float = Field(default=60.0, gt=0, le=600)
+    answer_deadline: float = Field(default=60.0, gt=0, le=3600)
     checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
 
     # Slack

@@ -872,11 +872,13 @@ class TestVerifying:
         assert answer.outcome is Outcome.ABSTAINED
         assert "did not hold" in answer.text
 
-    async def test_the_quick_profile_checks_nothing(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", "Refunds take about a fortnight or so [1].")
+    async def test_the_quick_profile_checks_by_words_alone(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
         answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.QUICK))
-        assert answer.all(HallucinationChecked) == []
-        assert answer.answer.verdict is None
+        assert answer.text == f"{REFUNDS} [1]"
+        assert scene.script.called("check") == []
+        (checked,) = answer.all(HallucinationChecked)
+        assert checked.hallucinated_claims == ("Refunds cost 30 euros in fees [1].",) or not checked.is_grounded
 
     async def test_the_thorough_profile_looks_for_what_is_left_open_once(self, scene: Scene) -> None:
         scene.script.always("critique", "who approves refunds")
