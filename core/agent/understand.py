@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import assert_never
 
 from core.agent.outcomes import clarified, nothing_to_read, replied
+from core.agent.overview import overview
 from core.agent.run import RESERVE_SECONDS, Run
 from core.agent.ungrounded_reply import unfounded
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RoutingDecided
-from core.model.inquiry import AskBack, Investigate, Phase, Reply, SearchKnowledge
+from core.model.inquiry import AskBack, Investigate, Overview, Phase, Reply, SearchKnowledge
 
 MAX_QUERIES = 3
 
@@ -36,6 +37,10 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason or "the question is unclear")
             async for event in clarified(run, plan):
                 yield event
+        case Overview():
+            run.update(plan=plan)
+            yield RoutingDecided(needs_retrieval=False, reason=plan.reason)
+            yield await overview(run, plan)
         case Investigate() if not run.inquiry.bases:
             yield RoutingDecided(needs_retrieval=False, reason="there is nothing to search in")
             yield nothing_to_read(run)

@@ -6,11 +6,12 @@ signs are simple, and in doubt they speak for the search, which costs a moment w
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from core.agent.citations import cited_ids, without_markers
-from core.agent.claims import claims_in
-from core.model.conversation import Thread
+from core.agent.claims import claims_in, stands_verbatim
+from core.model.conversation import ContextMessage, Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply
 from core.model.text import content_words, is_question, sentences, words
 
@@ -28,7 +29,8 @@ _IDLE = """
     clear clearer clearly plain plainly easy easier easily long longer detail example sentence line bullet list
     table form translate english german french spanish understand understood again repeat before earlier first last
     previous recent far remind tell show give make try think know knew use document source reference citation cite
-    quote found find come read see different term version elaborate attached attachment file above hallo guten
+    quote found find come read see different term version elaborate check checked checking
+    verify trust right wrong correct attached attachment file above hallo guten
     morgen tag abend wie geht gehts es dir ihnen euch danke vielen dank bonjour salut comment ça va allez vous merci
     beaucoup hola qué tal cómo estás está gracias muchas buenos días ciao stai grazie
 """
@@ -41,6 +43,8 @@ def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -
     """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
     said = _said(reply, inquiry, thread)
     prose = _LIST_MARK.sub("", without_markers(reply.text))
+    if _quotes(reply, thread.attachments):
+        return ""
     message = inquiry.question
     topic = set(content_words(message)) - _idle()
     known = set(content_words(said))
@@ -57,6 +61,12 @@ def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -
     known_names = f"{said} {_around(inquiry)} {names}"
     new = _new_numbers(prose, said, len(thread.turns)) or _new_names(prose, known_names)
     return f"the reply would bring in “{new}”, which nobody said here" if new else ""
+
+
+def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
+    """Whether every statement stands word for word in a file that hangs on the question: that is its source."""
+    stated = claims_in(reply.text)
+    return bool(stated) and all(stands_verbatim(one.text, [file.text for file in attachments]) for one in stated)
 
 
 def _said(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:

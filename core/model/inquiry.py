@@ -75,7 +75,7 @@ class AnswerPolicy:
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
     checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
-    sources_first: bool = False  # always show sources before answering here
+    sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
 
 
@@ -138,7 +138,15 @@ class Investigate:
     sources_first: bool = False  # the person asked to see sources before an answer
 
 
-Plan = Reply | AskBack | Investigate
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Plan: no search; the person asks what there is to read, in all of it or in one base. The loop tells it."""
+
+    knowledge_base: str | None
+    reason: str = ""
+
+
+Plan = Reply | AskBack | Investigate | Overview
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from core.model.inquiry import (
     Insufficient,
     Investigate,
     ListSources,
+    Overview,
     Plan,
     Profile,
     ReadSection,
@@ -147,6 +148,8 @@ def _plan(plan: Plan, request: Request) -> Says:
                     "reason": plan.reason,
                 }
             )
+        case Overview():
+            raise AssertionError("a model searches or replies")
 
 
 def _grades(grades: dict[int, Grade], decision: Decision | None, request: Request) -> Says:

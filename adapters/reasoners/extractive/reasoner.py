@@ -38,7 +38,11 @@ class ExtractiveReasoner:
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """A reply to small talk and to questions about the thread; for the rest, what to search for."""
         del meter  # costs no tokens
+        if overview := intent.overview_of(inquiry.question, {base.name for base in inquiry.bases}):
+            return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
+        if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
+            return Investigate(question, (question,), "more of what was asked last")
         if kind is not None:
             return replies.reply_to(kind, thread)
         asked = intent.asked(inquiry.question)

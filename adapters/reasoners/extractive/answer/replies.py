@@ -30,6 +30,12 @@ _SMALL_TALK = {
         "I'm Footnote: I look things up in your team's documents and quote what they say, with the source beside it. "
         "Right now no language model is writing; these are the documents' own words."
     ),
+    Kind.METHOD: (
+        "I search the documents, grade each passage that I find, and quote only from passages that count as evidence. "
+        "Every sentence is then held against the passage that it cites, word for word; what does not stand there is "
+        "struck out. The numbers lead to the passages, so that you can check for yourself. When nothing counts as "
+        "evidence, I say that the documents don't say."
+    ),
 }
 _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
@@ -66,6 +72,8 @@ def _about_thread(kind: Kind, thread: Thread) -> str:
             return _repeated(thread)
         case Kind.SOURCE:
             return _sources(thread)
+        case Kind.OBJECTION:
+            return _objection(thread)
         case _:
             return _shortened(thread)
 
@@ -113,6 +121,19 @@ def _sources(thread: Thread) -> str:
         return "My answers so far quoted no document."
     lines = [f"- *{one.title}*{f', {one.locator}' if one.locator else ''} [{one.evidence}]" for one in turn.citations]
     return "My last answer came from:\n\n" + "\n".join(lines)
+
+
+def _objection(thread: Thread) -> str:
+    """It cannot know better than the documents: what it quoted, and what would help."""
+    turn = _answered(thread)
+    if turn is None:
+        return "I'm sorry. Tell me in other words what you are looking for, and I search again."
+    titles = ", ".join(dict.fromkeys(f"*{one.title}*" for one in turn.citations))
+    return (
+        f"I'm sorry. What I quoted stands in {titles} as I showed it, so either I picked the wrong passage or the "
+        "document is wrong. Tell me what you meant, in a few words of its own, and I search again; if the document is "
+        "wrong, whoever keeps it should know."
+    )
 
 
 def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:

@@ -49,12 +49,16 @@ NOTHING_NEAR: Near = {}
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])")  # a sentence that opens with markup
+_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])|(?<=[?]\*\*)\s+")  # a sentence that opens with markup
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
 _SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
 _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
 _HEADING_WORDS = 12
+_ENTRY_WORDS = 20
+_ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
+_COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
+_SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
 _WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
 _MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the margin, a heading ends well before it
 
@@ -64,12 +68,24 @@ def units(text: str) -> tuple[Unit, ...]:
     """All quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
     found: list[Unit] = []
     number = 0
+    standing = ""  # a question or a term in a paragraph of its own, which what follows answers or explains
     for block in _blocks(text):
         for under, part in _parts(block):
-            lead = under or _lead_in(found, part)
-            found.extend(replace(unit, under=lead) for unit in _block_units(part, number))
+            own = _block_units(part, number)
+            if len(own) == 1 and _opens_entry(own[0].text):
+                standing = own[0].text
+                continue
+            lead = under or _lead_in(found, part) or standing
+            found.extend(replace(unit, under=unit.under or lead) for unit in own)
             number += 1
+    if not found and standing:
+        found.append(Unit(standing, Form.SENTENCE, 0))
     return tuple(found)
+
+
+def _opens_entry(text: str) -> bool:
+    """Whether a paragraph is but a question or a bold term: "**Do I have to clean the panels?**", "**Ghost site**"."""
+    return bool(_ENTRY.match(text)) and len(text.split()) <= _ENTRY_WORDS
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
@@ -111,6 +127,8 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
     words = following.split()
     if not words or _ITEM.match(line):
         return False
+    if not line.startswith(" ") and (_ITEM.match(following) or following.startswith("  ")):
+        return len(line.split()) <= _HEADING_WORDS and not _SENTENCE_END.search(line)
     fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
     opens = following.lstrip(' *_`"“‘([')[:1]
     return fitted and len(line.split()) <= _HEADING_WORDS and not _STOPPED.search(line) and not opens.islower()
@@ -149,6 +167,8 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
         return [Unit("\n".join(block), Form.CODE, number)]
     if all(_table_line(line) for line in block):
         return _rows(block, number)
+    if _is_aligned(block):
+        return [Unit(line.strip(), Form.ITEM, number) for line in block]
     found: list[Unit] = []
     prose: list[str] = []
     item: list[str] = []
@@ -164,12 +184,20 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
     return found
 
 
+def _is_aligned(block: list[str]) -> bool:
+    """Whether the lines are columns held together by spaces: codes and what they mean."""
+    return len(block) > 2 and all(_COLUMNS.search(line) for line in block)
+
+
 def _flushed(prose: list[str], item: list[str], number: int) -> list[Unit]:
     if item:
         return [Unit(" ".join(part.strip() for part in item), Form.ITEM, number)]
     joined = " ".join(part.strip() for part in prose)
     parts = (part for sentence in sentences(joined) for part in _BEFORE_MARKUP.split(sentence))
-    return [Unit(part, Form.SENTENCE, number) for part in parts]
+    listed = list(parts)
+    if len(listed) > 1 and _ENTRY.match(listed[0]):
+        return [Unit(part, Form.SENTENCE, number, under=listed[0]) for part in listed[1:]]
+    return [Unit(part, Form.SENTENCE, number) for part in listed]
 
 
 def _rows(block: list[str], number: int) -> list[Unit]:

@@ -4,9 +4,12 @@ Takes the padding off a question and parts it into its needs. Resolving what a f
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from adapters.reasoners.extractive.question import about_knowledge
+from core.model.inquiry import Overview
 from core.model.text import content_words, sentences, words
 
 
@@ -20,11 +23,14 @@ class Kind(Enum):
     ACKNOWLEDGED = auto()
     ABILITIES = auto()
     IDENTITY = auto()
+    METHOD = auto()
     LAST_QUESTION = auto()
     RECAP = auto()
     SHORTER = auto()
     REPEAT = auto()
     SOURCE = auto()
+    OBJECTION = auto()
+    MORE = auto()
 
 
 _NAMED = r"(?:footnote|bot|team|all|everyone|everybody|folks|there|again|guys|friend)"
@@ -66,11 +72,20 @@ _WHOLE: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind.ABILITIES,
-        (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer|know)(?: for (?:me|us))?|"
+        (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
         r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
         r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions"
         r"|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"
         r"help(?: me)?|can you help(?: me| us)?(?: please)?|how can you help(?: me| us)?)"),
+    ),
+    (
+        Kind.METHOD,
+        (r"(?:so |and )?(?:how (?:do|can) (?:you|i) (?:check|verify)(?: (?:your|the|an) (?:answers?|facts?|sources?"
+        r"|quotes?))?(?: (?:against|with|in|by) (?:the |your )?(?:sources?|documents?|docs|quotes?))?"
+        r"|how (?:do|does) (?:you|this|it|footnote) (?:work|search|find (?:your |the |an )?answers?"
+        r"|answer(?: questions)?)|(?:why should|can) (?:i|we) trust (?:you|your answers?)"
+        r"|do you (?:make things up|hallucinate|invent things|guess)|how (?:reliable|accurate) are (?:you|your answers)"
+        r"|are (?:you|your answers) (?:reliable|always right|accurate))"),
     ),
     (
         Kind.IDENTITY,
@@ -117,6 +132,27 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|your (?:last )?answer|the (?:last )?answer|yourself)(?: (?:again|once more|one more time))?|again"
         r"|come again|pardon|sorry what|what did you (?:just )?say|what was (?:that"
         r"|your (?:last )?answer)(?: again)?|repeat|once more"),
+    ),
+    (
+        Kind.OBJECTION,
+        (r"(?:no[,. ]+)?(?:(?:sorry|but|i think|i'm afraid)[, ]+)?(?:(?:that|this|it|the answer|your answer)"
+        r"(?:'s| is| was| seems| looks)|you(?:'re| are))(?: (?:just|simply|plain|all|clearly|completely|quite))*"
+        r" (?:wrong|incorrect|false|mistaken|outdated|out of date|nonsense|rubbish|an? (?:mistake|error)"
+        r"|not (?:right|true|correct|helpful|what i (?:asked|meant|wanted)(?: for)?))"
+        r"|(?:no[,. ]+)?(?:that|this|it) (?:does ?n'?t|does not|did ?n'?t|did not|can ?not|can'?t) (?:be right"
+        r"|make sense|answer (?:my|the) question|help(?: me)?|(?:look|sound) right)"
+        r"|wrong(?: answer)?|incorrect|not (?:true|right|correct|helpful|what i (?:asked|meant))"
+        r"|you (?:misunderstood(?: me)?|got (?:that|it|this) wrong|made a mistake)|bad answer"),
+    ),
+    (
+        Kind.MORE,
+        (r"(?:(?:can|could|would) you )?(?:please )?(?:show|tell|give|say|read|quote)(?: me| us)? (?:some |a bit )?"
+        r"more(?: (?:about|on|of) (?:that|this|it|them))?(?: (?:details?|information|info|context))?"
+        r"|(?:in )?more(?: (?:details?|please|info(?:rmation)?|(?:about|on) (?:that|this|it)))*"
+        r"|(?:is there |have you got |do you have )?(?:anything|something|what) else(?: (?:about|on) (?:that|this|it))?"
+        r"(?: (?:is there|do you know|can you tell me|should i know|does it say))?"
+        r"|go on|continue|(?:elaborate|expand)(?: on (?:that|this|it))?|details(?: please)?"
+        r"|the (?:rest|whole thing|full text)"),
     ),
     (
         Kind.SOURCE,
@@ -180,19 +216,27 @@ _TAIL = re.compile(
 )
 _EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
 _SOURCES_FIRST = re.compile(
-    r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any |what "
-    r"|which )*(?:relevant |matching |best )?(?:sources?|documents?|docs|references|files|pages|material|passages)"
-    r"|(?:what|which) (?:sources|documents|docs|files|pages|references)\b|sources? (?:first|only)|(?:do (?:we"
-    r"|you) have|are there|is there) (?:any |a )?(?:documents?|docs|sources|documentation|files|pages))\b",
+    r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any )*"
+    r"(?:relevant |matching |best )?(?:sources?|references|passages)|sources? (?:first|only))\b",
     re.IGNORECASE,
 )
 _SOURCE_WORDS = re.compile(
     r"^.*?\b(?:sources?|documents?|docs|references|files|pages|material|passages|documentation)\b(?:\s+(?:first"
     r"|only))?(?:\s+(?:that|which))?"
     r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
-    r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)|talk(?:s|ing)? about"
+    r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)"
+    r"|(?:talk|speak)(?:s|ing)? (?:about|of)"
     r"|discuss(?:es|ing)?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
-    r"|concerning|to do with|of|you have on|we have on)\s+",
+    r"|concerning|to do with|of|you have on|we have on|first:|:)\s+",
+    re.IGNORECASE,
+)
+_WHICH_DOCUMENTS = re.compile(
+    r"^(?:(?:please |can you |could you )*(?:list|name|show(?: me)?|give me|find)(?: (?:me|us))?"
+    r"(?: (?:all|every|the|any|of|your|our))* |(?:which|what) (?:of (?:the|your|our) )?"
+    r"|(?:are there|is there|do (?:you|we) have) (?:any |an? |other )*)"
+    r"(?:documents?|docs|files|pages|documentation|material)\b(?! first)"
+    r"(?= (?:(?:that |which |you have |we have |there (?:is|are) |do (?:you|we) have )*(?:on|about|for|regarding"
+    r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer)\w*|says?)\b))",
     re.IGNORECASE,
 )
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
@@ -222,12 +266,12 @@ class Asked:
     question: str
     needs: tuple[str, ...]
     sources_first: bool = False
+    lists_documents: bool = False  # it wants to know which documents there are on its topic
 
 
 def kind_of(message: str, *, in_thread: bool) -> Kind | None:
     """What the whole message is, when it is no question about the documents."""
-    bare = _EMOJI.sub(" ", message)
-    bare = " ".join(bare.replace("’", "'").split()).strip(" .!?,;:-–—)(")
+    bare = _bare(message)
     if not bare:
         return Kind.GREETING if not in_thread else Kind.ACKNOWLEDGED
     candidates = (bare, _strip_front(bare))
@@ -239,15 +283,28 @@ def kind_of(message: str, *, in_thread: bool) -> Kind | None:
     return None
 
 
+def overview_of(message: str, bases: Collection[str]) -> Overview | None:
+    """What there is to read, where the message asks for that."""
+    bare = _bare(message)
+    candidates = (about_knowledge.overview_of(one, bases) for one in (bare, _strip_front(bare)))
+    return next((found for found in candidates if found), None)
+
+
+def _bare(message: str) -> str:
+    bare = _EMOJI.sub(" ", message)
+    return " ".join(bare.replace("’", "'").split()).strip(" .!?,;:-–—)(")
+
+
 def asked(message: str) -> Asked:
     """The question in a message, in at most three parts, and whether its sources are wanted first."""
     text = " ".join(_EMOJI.sub(" ", message).split())
     first = bool(_SOURCES_FIRST.search(text))
+    lists = bool(_WHICH_DOCUMENTS.match(text))
     text = _trimmed(text)
-    if first:
+    if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
-    return Asked(text, _needs(text), first)
+    return Asked(text, (text,) if lists else _needs(text), first and not lists, lists)
 
 
 def final_question(need: str) -> str:
