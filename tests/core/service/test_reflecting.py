@@ -12,7 +12,7 @@ async def test_turns_of_a_base_that_is_no_more_for_the_readers_do_not_go_to_the_
     await scene.knows("Refunds are paid within 14 days.", base="board", grants=frozenset({"test:channel:T/board"}))
     for n in range(10):
         await scene.asks(f"question {n} about refunds", audience=BOARD)
-    await scene.catalogue.save_base(KnowledgeBase("board", "", frozenset({"nobody"})))
+    await scene.catalog.save_base(KnowledgeBase("board", "", frozenset({"nobody"})))
     await scene.assistant.reflect(scene.key(), BOARD)
     assert scene.script.called("summarise") == []
     record = await scene.memory.recall(scene.key())
