@@ -15,7 +15,7 @@ _parser: Any = re._parser  # type: ignore[attr-defined]
 _const: Any = re._constants  # type: ignore[attr-defined]
 SMALL_BOUND = 4
 LARGE_BOUND = 12
-_CATEGORIES = {
+_CATEGORIES: dict[Any, Callable[[str], bool]] = {
     _const.CATEGORY_DIGIT: str.isdigit,
     _const.CATEGORY_SPACE: str.isspace,
     _const.CATEGORY_WORD: lambda character: character.isalnum() or character == "_",
@@ -114,8 +114,10 @@ class StepCounter:
 
             if count < least:
                 return more() if least else then(at)
-            first, second = (more, lambda: then(at)) if kind == "MAX_REPEAT" else ((lambda: then(at)), more)
-            return found if (found := first()) != FAILED else second()
+            ways: list[Callable[[], int]] = [more, lambda: then(at)]
+            first, second = ways if kind == "MAX_REPEAT" else reversed(ways)
+            found: int = first()
+            return found if found != FAILED else second()
 
         return again(0, position)
 
