@@ -115,7 +115,7 @@ class Bot:
             worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     while platform.waiting_for():
                         await asyncio.sleep(0.01)
                         for task in tasks:
