@@ -242,7 +242,8 @@ _WHICH_DOCUMENTS = re.compile(
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
 _JOINT = re.compile(
     r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
-    r"(?=(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)",
+    r"(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)"
+    r"|,\s*(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is there|are there|can i|do i)\b)",
     re.IGNORECASE,
 )
 _LEANING = re.compile(
