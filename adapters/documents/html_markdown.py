@@ -5,11 +5,16 @@ Shared by web pages, e-books and mails. What of a page is worth reading is `form
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, Tag
+from bs4.builder._lxml import LXMLTreeBuilder
 from bs4.element import CData, NavigableString, PageElement, PreformattedString
 
 from adapters.documents.tables import Row, table
+
+MAX_DEPTH = 80
+"""Elements nested deeper than this are read as plain text: pages are not, and mails that quote each other barely."""
 
 MAX_SPAN = 100
 """Columns or rows that one cell may claim to span; more is a mistake or an attack."""
@@ -63,6 +68,9 @@ _BLOCKS = frozenset(
         "ul",
     ]
 )
+_PARTS = frozenset(["caption", "dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"])
+"""What a table or a list consists of: where the whole is read, its parts are too."""
+
 _DROPPED = frozenset(
     [
         "script",
@@ -96,16 +104,43 @@ _VAGUE = re.compile(
     r"(click )?(here|this|link|this (page|link|one)|more|read more|see|source|\[?\d+\]?)", re.IGNORECASE
 )
 _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCode\s+)([\w+#-]+)")
+_MAIL_ADDRESS = re.compile(r"[^@\s<>()|\[\]]{1,64}@[^@\s<>()|\[\]]{1,255}")
 _BREAK = "\u2028"
 _APART = ("a", "label", "option")
 """Elements that are each a thing of its own: two that touch are two words, as "Overview" and "Quickstart" of a menu."""
 
 
 def soup(markup: str | bytes, encoding: str | None = None) -> BeautifulSoup:
-    """Parse HTML of any quality. lxml's parser bounds the depth and expands no entities of the document's own."""
+    """Parse HTML of any quality, with a bounded depth; no entities of the document's own are expanded."""
     if isinstance(markup, bytes):
-        return BeautifulSoup(markup, "lxml", from_encoding=encoding)
-    return BeautifulSoup(markup, "lxml")
+        return BeautifulSoup(markup, builder=_BoundedTreeBuilder(), from_encoding=encoding)
+    return BeautifulSoup(markup, builder=_BoundedTreeBuilder())
+
+
+class _BoundedTreeBuilder(LXMLTreeBuilder):
+    """Keeps the text of what is nested too deeply and drops its elements; BeautifulSoup is quadratic in the depth."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dropped = 0
+
+    def start(
+        self, tag: str | bytes, attrs: dict[str | bytes, str | bytes], nsmap: dict[str, str] | None = None
+    ) -> None:
+        """An element begins."""
+        if self.soup is not None and len(self.soup.tagStack) > MAX_DEPTH:
+            self._dropped += 1
+            self.data(" ")
+        else:
+            super().start(tag, attrs, nsmap or {})
+
+    def end(self, tag: str | bytes) -> None:
+        """An element ends."""
+        if self._dropped:
+            self._dropped -= 1
+            self.data(" ")
+        else:
+            super().end(tag)
 
 
 def to_markdown(root: Tag) -> str:
@@ -208,11 +243,39 @@ def _alt(tag: Tag) -> str:
 
 
 def _link(tag: Tag, inner: str) -> str:
-    """A link's text; its address too where the text alone says nothing."""
+    """A link's text; its address too where the text alone says nothing, and a mail address always."""
     href = str(tag.get("href") or "")
+    if address := _mail_address(tag, href):
+        said = inner.strip()
+        return inner if address.lower() in said.lower() else f"{said} ({address})" if said else address
     if href.startswith(("http://", "https://")) and _VAGUE.fullmatch(inner.strip()):
         return f"[{inner.strip()}]({href})"
     return "" if inner.strip() in ("¶", "#", "🔗", "[edit]", "edit") else inner
+
+
+def _mail_address(tag: Tag, href: str) -> str:
+    """The address behind a mail link, also where a proxy hides it from collectors (Cloudflare's `data-cfemail`)."""
+    hidden = str(tag.get("data-cfemail") or "") or href.partition("/cdn-cgi/l/email-protection#")[2]
+    if hidden:
+        return _uncovered(hidden)
+    scheme, _, rest = href.partition(":")
+    address = unquote(rest.partition("?")[0]).strip() if scheme.lower() == "mailto" else ""
+    return address if _MAIL_ADDRESS.fullmatch(address) else ""
+
+
+def _uncovered(hidden: str) -> str:
+    """Bytes in hexadecimal, each combined with the first by exclusive or."""
+    try:
+        key, *letters = bytes.fromhex(hidden)
+    except ValueError:
+        return ""
+    address = bytes(letter ^ key for letter in letters).decode("utf-8", "ignore")
+    return address if _MAIL_ADDRESS.fullmatch(address) else ""
+
+
+def _covered(tag: Tag, inner: str) -> str:
+    """An address that a proxy hides in a span; other spans are their text."""
+    return _mail_address(tag, "") or inner
 
 
 def _heading(tag: Tag) -> str:
@@ -352,7 +415,7 @@ def _nested(child: Tag) -> str:
         return "; ".join(", ".join(_cell_text(cell) for cell in row) for row in _own_rows(child))
     if child.find(("ul", "ol", "table")) is not None:
         return " ".join(_nested(c) if isinstance(c, Tag) else _inline(c) for c in child.children)
-    return _inline(child) + (" " if child.name in _BLOCKS else "")
+    return _inline(child)
 
 
 def _with_one_header(rows: list[list[Tag]], texts: list[list[str]]) -> list[Row]:
@@ -379,7 +442,8 @@ _WRITERS: dict[str, Callable[[Tag], str]] = {
 _INLINE: dict[str, Callable[[Tag, str], str]] = {
     **dict.fromkeys(("code", "kbd", "samp", "tt"), _code),
     **dict.fromkeys(("b", "strong"), _strong),
-    **dict.fromkeys(("td", "th", "li", "p", "div", "dt", "dd"), lambda _, inner: f" {inner} "),
+    **dict.fromkeys(sorted(_BLOCKS), lambda _, inner: f" {inner} "),
+    "span": _covered,
     "a": _link,
     "br": lambda _tag, _inner: _BREAK,
     "img": lambda tag, _: _alt(tag),

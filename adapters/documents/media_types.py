@@ -59,6 +59,14 @@ _REFUSED_MAGIC = (
     (b"MZ", "a Windows program"), (b"\xcf\xfa\xed\xfe", "a program"), (b"SQLite format 3\0", "an SQLite database"),
     (b"OggS", "an audio file"), (b"ID3", "an audio file"), (b"fLaC", "an audio file"), (b"PAR1", "a Parquet file"),
 )  # fmt: skip
+_OFFICE_XML = (
+    ("schemas.microsoft.com/office/word/2003/wordml", "a Word 2003 XML document", ".docx"),
+    ("Word.Document", "a Word XML document", ".docx"),
+    ("urn:schemas-microsoft-com:office:spreadsheet", "an Excel 2003 XML workbook", ".xlsx"),
+    ("Excel.Sheet", "an Excel XML workbook", ".xlsx"),
+    ("PowerPoint.Show", "a PowerPoint XML presentation", ".pptx"),
+    ("urn:oasis:names:tc:opendocument:xmlns:office:1.0", "a flat OpenDocument file", ".odt"),
+)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HTML = re.compile(
     r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
@@ -180,6 +188,8 @@ def _ole_type(data: bytes) -> str:
 def _text_type(ending: str, head: str) -> str:
     """The media type of text, by its content where that is plain, else by the file's ending."""
     known = _TEXT_BY_ENDING.get(ending)
+    if known in (None, CODE, "text/plain"):
+        _refuse_office_xml(head)
     if known == CODE:
         return CODE
     if known in (None, "text/plain", EML) and _is_mail(head):
@@ -191,6 +201,15 @@ def _text_type(ending: str, head: str) -> str:
     if head.lstrip()[:1] in ("{", "[") and _is_json(head):
         return "application/json"
     return "text/plain"
+
+
+def _refuse_office_xml(head: str) -> None:
+    """Office documents of 2003 are one XML file; read as source code they would be noise around a few words."""
+    if not head.lstrip().startswith("<?xml"):
+        return
+    for mark, what, newer in _OFFICE_XML:
+        if mark in head[:4096]:
+            raise DocumentRejected(f"This is {what}, a format that is not read.", remedy=f"Save it as {newer}.")
 
 
 def _is_mail(head: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
-from core.agent.citations import allowed_links, citation, finished_text, without_markers
+from core.agent.citations import citation, finished_text, source_links, without_markers
 from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
@@ -19,6 +19,8 @@ FOUND = 8
 
 def ended(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
+    if run.floor_reason and outcome is Outcome.ANSWERED:
+        run.meter.notice(run.floor_reason)
     run.update(phase=Phase.DONE)
     return AgentCompleted(_answer(run, outcome, text, **more))
 
@@ -28,7 +30,7 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
         outcome,
         text,
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
-        written_by=run.meter.written_by or run.bench.reasoner.name,
+        written_by=run.meter.written_by or run.reasoner.name,
         spent=run.meter.spent,
         timings=tuple(run.timings.items()),
         **more,  # type: ignore[arg-type]
@@ -59,10 +61,10 @@ async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
 
 
 def _plain(run: Run, ask: AskBack) -> AskBack:
-    allowed = allowed_links(run.inquiry.library)
+    sources = source_links(run.inquiry.library)
 
     def plain(text: str) -> str:
-        return without_foreign_links(without_markers(text), allowed).strip()
+        return without_foreign_links(without_markers(text), sources).strip()
 
     return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
 

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from core.evaluation.question_sets import Polarity, Question
 from core.model.answer import Outcome
@@ -77,6 +78,7 @@ class ScoredReply:
     reason: str = ""
 
 
+@lru_cache(maxsize=4_096)
 def comparable(text: str) -> str:
     """A text as it is compared: without markers and marks, in lower case, with one way to write a number."""
     bare = _LINKS.sub(r"\1", _MARKERS.sub("", text)).replace("\\", "")

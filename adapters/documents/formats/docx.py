@@ -5,11 +5,12 @@ text boxes and nested tables are not in its paragraph list. Deleted text of trac
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.formats.omml import latex
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
@@ -24,6 +25,8 @@ _SKIPPED = frozenset(
 ) | {f"{_ALTERNATE}Fallback"}
 _HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])", re.IGNORECASE)
 MAX_DEPTH = 40
+ENDNOTE = "e"
+"""Stands before the number of an endnote: it would be a footnote's otherwise."""
 
 
 def read(name: str, data: bytes) -> Parsed:
@@ -32,6 +35,7 @@ def read(name: str, data: bytes) -> Parsed:
         refuse_declared_entities(package)
     document = _opened(data)
     walk = Walk(_Styles(document), _numbering(document))
+    walk.comments = _comments(document, walk)
     pieces = list(walk.blocks(document.element.body))
     if not walk.headings:
         pieces = [piece.as_heading() for piece in pieces]
@@ -80,6 +84,7 @@ class Walk:
 
     styles: "_Styles"
     formats: dict[tuple[str, str], str]
+    comments: dict[str, str] = field(default_factory=dict)
     headings: int = 0
     counters: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -109,8 +114,11 @@ class Walk:
         elif text:
             yield self.item(element, text) or Piece("paragraph", text, bold=bold)
         for box in element.iter(f"{W}txbxContent"):
-            if not any(up.tag == f"{_ALTERNATE}Fallback" for up in box.iterancestors()):
+            if not any(up.tag in (f"{_ALTERNATE}Fallback", f"{W}txbxContent") for up in box.iterancestors()):
                 yield from self.blocks(box, depth + 1)
+        for mark in element.iter(f"{W}commentReference"):
+            if comment := self.comments.get(mark.get(f"{W}id") or ""):
+                yield Piece("comment", f"[{comment}]")
 
     def item(self, element: Any, text: str) -> Piece | None:
         """The paragraph as a list item, when it is one."""
@@ -173,26 +181,50 @@ def _collect(element: Any, runs: list[tuple[str, bool]]) -> None:
     for child in element:
         if child.tag in _SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
             continue
-        if child.tag in (f"{W}t", f"{_M}t"):
+        if child.tag == f"{W}t":
             runs.append((child.text or "", _is_bold(child.getparent())))
-        elif child.tag in (f"{W}tab", f"{W}ptab"):
-            runs.append((" ", False))
-        elif child.tag in (f"{W}br", f"{W}cr"):
-            runs.append(("\n" if child.get(f"{W}type") not in ("page", "column") else " ", False))
-        elif child.tag == f"{W}noBreakHyphen":
-            runs.append(("-", False))
-        elif child.tag == f"{W}footnoteReference":
-            runs.append((f"[^{child.get(f'{W}id')}]", False))
-        elif child.tag.endswith("}docPr"):
-            runs.append((_alt(child), False))
+        elif (text := _sign(child)) is not None:
+            runs.append((text, False))
         else:
             _collect(child, runs)
+
+
+def _sign(element: Any) -> str | None:
+    """What an element that is no text stands for: a space, a break, a reference, an equation; None for all others."""
+    writer = _SIGNS.get(element.tag.rpartition("}")[2])
+    return None if writer is None else writer(element)
+
+
+def _break(element: Any) -> str:
+    return " " if element.get(f"{W}type") in ("page", "column") else "\n"
+
+
+def _equation(element: Any) -> str:
+    """An equation in dollar signs: in the line, or apart from it."""
+    apart = element.tag == f"{_M}oMathPara"
+    formulas = [latex(formula) for formula in (element.iterchildren(f"{_M}oMath") if apart else (element,))]
+    mark = "$$" if apart else "$"
+    return "\n".join(f"{mark}{formula}{mark}" for formula in formulas if formula)
 
 
 def _alt(element: Any) -> str:
     alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
     alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
     return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
+
+
+_SIGNS: dict[str, Callable[[Any], str]] = {
+    "tab": lambda _: " ",
+    "ptab": lambda _: " ",
+    "br": _break,
+    "cr": _break,
+    "noBreakHyphen": lambda _: "-",
+    "footnoteReference": lambda element: f"[^{element.get(f'{W}id')}]",
+    "endnoteReference": lambda element: f"[^{ENDNOTE}{element.get(f'{W}id')}]",
+    "oMath": _equation,
+    "oMathPara": _equation,
+    "docPr": _alt,
+}
 
 
 def _is_bold(run: Any) -> bool:
@@ -284,16 +316,31 @@ def _numbering(document: Any) -> dict[tuple[str, str], str]:
 
 def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
     """Footnotes and endnotes, numbered as they are referred to."""
+    for kind, prefix in (("/footnotes", ""), ("/endnotes", ENDNOTE)):
+        for note in _side_part(document, kind):
+            text = " ".join(_flat(piece) for piece in walk.blocks(note))
+            if text and (note.get(f"{W}id") or "0") not in ("0", "-1"):
+                yield Piece("note", f"[^{prefix}{note.get(f'{W}id')}]: {text}")
+
+
+def _comments(document: Any, walk: Walk) -> dict[str, str]:
+    """'Comment by Ada: text' by the comment's id, marked so that nobody takes it for the document's own words."""
+    found: dict[str, str] = {}
+    for comment in _side_part(document, "/comments"):
+        text = " ".join(_flat(piece) for piece in walk.blocks(comment))
+        author = _one_line(comment.get(f"{W}author") or "").strip()
+        if text:
+            found[comment.get(f"{W}id") or ""] = f"Comment{f' by {author}' if author else ''}: {text}"
+    return found
+
+
+def _side_part(document: Any, kind: str) -> Iterator[Any]:
+    """The entries of a part beside the body: its notes or comments."""
     from docx.oxml import parse_xml
 
     for relation in document.part.rels.values():
-        if relation.is_external or not relation.reltype.endswith(("/footnotes", "/endnotes")):
-            continue
-        root = parse_xml(relation.target_part.blob)
-        for note in root:
-            text = " ".join(_flat(piece) for piece in walk.blocks(note))
-            if text and (note.get(f"{W}id") or "0") not in ("0", "-1"):
-                yield Piece("note", f"[^{note.get(f'{W}id')}]: {text}")
+        if not relation.is_external and relation.reltype.endswith(kind):
+            yield from parse_xml(relation.target_part.blob)
 
 
 def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:

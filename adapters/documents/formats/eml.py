@@ -3,6 +3,7 @@
 Attachments themselves are not read: they are added as files where they are wanted.
 """
 
+import codecs
 import re
 from email import policy
 from email.errors import MessageError
@@ -22,13 +23,19 @@ _SHOWN = ("From", "To", "Cc", "Date")
 def read(name: str, data: bytes) -> Parsed:
     """One mail as Markdown: its subject as the heading, its headers, its text."""
     try:
-        message = BytesParser(policy=policy.default).parsebytes(data.lstrip(b"\r\n \t"))
+        message = BytesParser(policy=policy.default).parsebytes(_in_one_byte_units(data).lstrip(b"\r\n \t"))
         subject = header(message, "Subject")
         shown = {label: header(message, label) for label in _SHOWN}
         body, attachments = _content(message)
     except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError) as error:
         raise DocumentRejected("This mail is damaged and cannot be read.") from error
     return letter(name, subject, shown, body, attachments, media_type="message/rfc822")
+
+
+def _in_one_byte_units(data: bytes) -> bytes:
+    """The mail as it was sent: some programs save it in UTF-16, which the format itself does not know."""
+    wide = b"\0" in data[:64] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return decode(data).encode("utf-8", "replace") if wide else data.removeprefix(codecs.BOM_UTF8)
 
 
 def letter(

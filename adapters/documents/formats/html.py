@@ -4,6 +4,7 @@ import codecs
 import re
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 from adapters.documents.encodings import decode
 from adapters.documents.html_markdown import soup, to_markdown
@@ -49,11 +50,11 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def page_text(data: bytes) -> str:
-    """A page's bytes as text, with the encoding that it declares in a meta element or XML declaration."""
+def page_text(data: bytes, declared: str | None = None) -> str:
+    """A page's bytes as text in the encoding that was declared for it, else in the one that it declares itself."""
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
-    declared = match[1].decode("ascii", "ignore") if match else None
+    declared = declared or (match[1].decode("ascii", "ignore") if match else None)
     return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _known(declared) else None))
 
 
@@ -72,11 +73,27 @@ def main_markdown(page: BeautifulSoup) -> str:
 
 def _remove_furniture(body: Tag) -> None:
     """Navigation, headers, footers, banners; only where something is left without them."""
+    lengths = _text_lengths(body)
+    left = lengths.get(id(body), 0)
     for tag in body.find_all(True):
         if tag.decomposed or not _is_furniture(tag):
             continue
-        if len(tag.get_text(" ", strip=True)) < 0.6 * len(body.get_text(" ", strip=True)):
+        length = lengths.get(id(tag), 0)
+        if length < 0.6 * left:
+            left -= length
             tag.decompose()
+
+
+def _text_lengths(body: Tag) -> dict[int, int]:
+    """Characters of text below each element, by the element's identity, in one walk."""
+    lengths: dict[int, int] = {}
+    for text in body.find_all(string=True):
+        length = len(text.strip()) + 1 if type(text) is NavigableString and text.strip() else 0
+        for above in text.parents if length else ():
+            lengths[id(above)] = lengths.get(id(above), 0) + length
+            if above is body:
+                break
+    return lengths
 
 
 def _is_furniture(tag: Tag) -> bool:

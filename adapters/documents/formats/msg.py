@@ -1,10 +1,13 @@
 """MSG: a mail as Outlook saves it, a compound file of properties ([MS-OXMSG], [MS-OXRTFCP])."""
 
+import codecs
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adapters.documents.encodings import clean, decode
 from adapters.documents.formats.eml import html_to_text, letter
+from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Parsed
@@ -20,6 +23,7 @@ _RTF_DICTIONARY = (
     b"\\b\\i\\u\\tab\\tx"
 )
 SUBJECT, SENDER, SENDER_MAIL, TO, CC, BODY, HTML, RTF = "0037", "0C1A", "0C1F", "0E04", "0E03", "1000", "1013", "1009"
+MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 _ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
 
 
@@ -55,9 +59,9 @@ def _letter(name: str, compound: "olefile.OleFileIO") -> Parsed:
 def _body(compound: Any) -> str:
     """The HTML body where there is one, else the text, else the packed RTF."""
     if page := _raw(compound, f"__substg1.0_{HTML}0102"):
-        return html_to_text(decode(page, "utf-8"))
-    if page_text := _text(compound, HTML):
-        return html_to_text(page_text)
+        return html_to_text(page_text(page, _code_page(compound, INTERNET_CODE_PAGE)))
+    if markup := _text(compound, HTML):
+        return html_to_text(markup)
     if text := _text(compound, BODY):
         return text
     packed = _raw(compound, f"__substg1.0_{RTF}0102")
@@ -73,7 +77,49 @@ def _text(compound: Any, tag: str, folder: str = "") -> str:
     if raw := _raw(compound, f"{folder}__substg1.0_{tag}001F"):
         return clean(raw.decode("utf-16-le", "replace")).strip("\0 ")
     raw = _raw(compound, f"{folder}__substg1.0_{tag}001E")
-    return decode(raw, "cp1252").strip("\0 ") if raw else ""
+    return decode(raw, _code_page(compound, MESSAGE_CODE_PAGE) or "cp1252").strip("\0 ") if raw else ""
+
+
+def _code_page(compound: Any, tag: int) -> str | None:
+    """The encoding that a number property names, by the name that Python has for it."""
+    for kind, number, at in _fixed_properties(compound):
+        if (kind, number) == (0x0003, tag):
+            (page,) = struct.unpack_from("<I", at)
+            return _encoding(page)
+    return None
+
+
+def _encoding(page: int) -> str | None:
+    """Windows' number of a code page as an encoding, None for one that is unknown."""
+    name = {
+        65001: "utf-8",
+        1200: "utf-16-le",
+        20127: "ascii",
+        20866: "koi8-r",
+        21866: "koi8-u",
+        20932: "euc-jp",
+        51932: "euc-jp",
+        51949: "euc-kr",
+        50220: "iso2022_jp",
+        54936: "gb18030",
+        52936: "hz",
+    }.get(page)
+    if 28591 <= page <= 28605:
+        name = f"iso8859-{page - 28590}"
+    name = name or f"cp{page}"
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return None
+    return name
+
+
+def _fixed_properties(compound: Any) -> Iterator[tuple[int, int, bytes]]:
+    """(type, tag, value of eight bytes) of the message's properties of fixed size ([MS-OXMSG] 2.4)."""
+    fixed = _raw(compound, "__properties_version1.0")
+    for at in range(32, len(fixed) - 15, 16):
+        kind, tag = struct.unpack_from("<HH", fixed, at)
+        yield kind, tag, fixed[at + 8 : at + 16]
 
 
 def _raw(compound: Any, stream: str) -> bytes:
@@ -87,11 +133,9 @@ def _sent(compound: Any) -> str | None:
     """The time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
     from datetime import UTC, datetime
 
-    fixed = _raw(compound, "__properties_version1.0")
-    for at in range(32, len(fixed) - 15, 16):
-        kind, tag = struct.unpack_from("<HH", fixed, at)
+    for kind, tag, value in _fixed_properties(compound):
         if kind == 0x0040 and tag in (0x0039, 0x0E06):
-            (ticks,) = struct.unpack_from("<Q", fixed, at + 8)
+            (ticks,) = struct.unpack("<Q", value)
             seconds = ticks // 10_000_000 - _FILETIME_EPOCH
             return datetime.fromtimestamp(seconds, UTC).isoformat() if 0 < seconds < 4e9 else None
     return None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from adapters.documents.tables import table
@@ -26,6 +27,7 @@ _SKIPPED = frozenset(
         f"{_OFFICE}scripts",
     )
 )
+_ROW_GROUPS = frozenset(f"{_TABLE}{name}" for name in ("table-header-rows", "table-rows", "table-row-group"))
 MAX_REPEATED = 100
 MAX_DEPTH = 60
 MAX_ROWS = 50_000
@@ -122,16 +124,20 @@ class _Walk:
 
     def table(self, element: "Element") -> Iterator[str]:
         """A table; a sheet's name becomes a heading."""
-        rows: list[list[str]] = []
-        for row in element.iter(f"{_TABLE}table-row"):
-            if len(rows) >= MAX_ROWS:
-                break
-            rows.append(list(_cells(row)))
-        text = table(rows)
+        text = table([list(_cells(row)) for row in islice(_own_rows(element), MAX_ROWS)])
         name = element.get(f"{_TABLE}name", "")
         if text and name and not re.fullmatch(r"Table\d+|Tabelle\d+|Sheet\d+", name):
             yield f"## {name}"
         yield text
+
+
+def _own_rows(table_element: "Element", depth: int = 0) -> Iterator["Element"]:
+    """The rows of this table, not of those inside its cells."""
+    for child in table_element:
+        if child.tag == f"{_TABLE}table-row":
+            yield child
+        elif child.tag in _ROW_GROUPS and depth < MAX_DEPTH:
+            yield from _own_rows(child, depth + 1)
 
 
 def _cells(row: "Element") -> Iterator[str]:
@@ -139,10 +145,29 @@ def _cells(row: "Element") -> Iterator[str]:
     for cell in row:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             continue
-        text = " ".join(_one_line(inline(part)) for part in cell.iter() if part.tag in (f"{_TEXT}p", f"{_TEXT}h"))
+        text = _cell_text(cell)
         repeated = cell.get(f"{_TABLE}number-columns-repeated", "1")
         times = min(int(repeated), MAX_REPEATED) if repeated.isdigit() else 1
         yield from [text] * (times if text else min(times, 20))
+
+
+def _cell_text(cell: "Element", depth: int = 0) -> str:
+    """What a cell holds on one line; a table inside it row by row."""
+    if depth > MAX_DEPTH:
+        raise DocumentRejected("This document is nested too deeply to be read.")
+    pieces: list[str] = []
+    for child in cell:
+        if child.tag in _SKIPPED:
+            continue
+        if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+            pieces.append(_one_line(inline(child)))
+            pieces.extend(_cell_text(box, depth + 1) for box in child.iter(f"{_DRAW}text-box"))
+        elif child.tag == f"{_TABLE}table":
+            rows = (", ".join(filter(None, _cells(row))) for row in islice(_own_rows(child), MAX_ROWS))
+            pieces.append("; ".join(filter(None, rows)))
+        else:
+            pieces.append(_cell_text(child, depth + 1))
+    return " ".join(filter(None, pieces))
 
 
 def inline(element: "Element") -> str:

@@ -9,11 +9,13 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from adapters.documents.formats.pdf_forms import filled_values
+from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected
@@ -56,39 +58,38 @@ class Line:
 
 
 def read(name: str, data: bytes) -> Parsed:
-    """The pages that have text; those that have none are named in the notes."""
+    """The pages that have text; those that have none are named in the notes, each with what it is instead."""
     document = _opened(data)
     try:
-        pages = [_page_lines(document, i) for i in range(min(len(document), MAX_PAGES))]
+        if document.get_formtype():
+            document.init_forms()
+        count = len(document)
+        pages = [_page_lines(document, i) for i in range(min(count, MAX_PAGES))]
         facts = document.get_metadata_dict()
         outline = _outline(document)
         ruled = [i for i in range(len(pages)) if pages[i] and _has_rules(document, i)]
-        count = len(document)
+        empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
     if not any(pages):
-        raise DocumentRejected(
-            f"This PDF is a scan: its {_pages(range(count))} without a text layer."
-            if count
-            else "This PDF has no pages.",
-            remedy="Run text recognition (OCR) on it and add the result.",
-        )
+        raise _without_text(empty, ended=_has_end(data))
     tables = _tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
+    notes = list(_notes(empty, count))
+    if not _has_end(data):
+        notes.append("the end of this file is missing; what is left of it was read")
     return Parsed(
         title=choose_title(name, facts.get("Title"), _largest(pages), markdown=[b.text for b in blocks]),
         blocks=blocks,
         media_type="application/pdf",
         modified=iso_date(facts.get("ModDate") or facts.get("CreationDate")),
-        notes=tuple(_notes(pages, count)),
+        notes=tuple(notes),
     )
 
 
 def _opened(data: bytes) -> "pypdfium2.PdfDocument":
     import pypdfium2
 
-    if b"startxref" not in data[-4096:] and b"%%EOF" not in data[-4096:]:
-        raise DocumentRejected("This PDF is cut off: its end is missing.", remedy="Fetch or export it again.")
     try:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -96,7 +97,47 @@ def _opened(data: bytes) -> "pypdfium2.PdfDocument":
             raise DocumentRejected(
                 "This PDF is protected by a password.", remedy="Save a copy without the password and add that."
             ) from error
+        if not _has_end(data):
+            raise _cut_off() from error
         raise DocumentRejected("This PDF is damaged and cannot be opened.", remedy="Export it again.") from error
+
+
+def _has_end(data: bytes) -> bool:
+    """Whether the file's end is there; some programs write other bytes behind it."""
+    return b"startxref" in data or b"%%EOF" in data
+
+
+def _cut_off() -> DocumentRejected:
+    return DocumentRejected("This PDF is cut off: its end is missing.", remedy="Fetch or export it again.")
+
+
+_REASONS = {
+    PageContent.DYNAMIC_FORM: (
+        "This PDF is a form that only Adobe Reader draws (XFA).",
+        "Print it to a PDF and add that.",
+    ),
+    PageContent.DRAWING: (
+        "There is no text in this PDF: its pages are drawn, perhaps with letters as outlines.",
+        "Export it again with its text, or run text recognition (OCR) on it.",
+    ),
+    PageContent.DAMAGED: ("This PDF is damaged: none of its pages can be opened.", "Export it again."),
+    PageContent.BLANK: ("There is no text in this PDF: its pages are blank.", None),
+}
+"""Why there is no text, the most telling first, and what a person can do."""
+
+
+def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentRejected:
+    """Why a PDF without any text has none."""
+    if not ended:
+        return _cut_off()
+    if pictures := sum(kind is PageContent.PICTURE for kind in empty.values()):
+        return DocumentRejected(
+            f"This PDF is a scan: {'one page is a picture' if pictures == 1 else f'{pictures} pages are pictures'} "
+            "without a text layer.",
+            remedy="Run text recognition (OCR) on it and add the result.",
+        )
+    reason, remedy = next(said for kind, said in _REASONS.items() if kind in empty.values())
+    return DocumentRejected(reason, remedy=remedy)
 
 
 def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
@@ -105,44 +146,150 @@ def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
 
     try:
         page = document[index]
-        text_page = page.get_textpage()
+        lines = _text_lines(page)
+        frame = PageFrame.of(page)
+        for value in filled_values(document, page):
+            _insert(lines, value.text, frame.box(value.box))
+        page.close()
     except pypdfium2.PdfiumError:
         return []
+    return lines
+
+
+def _insert(lines: list[Line], text: str, box: tuple[float, float, float, float]) -> None:
+    """Put what is filled into a form behind its label on the same height, else above what stands lower."""
+    left, right, bottom, top = box
+    row = [i for i, line in enumerate(lines) if line.left < left and bottom - 3 < line.baseline < top]
+    if row:
+        label = max(row, key=lambda i: lines[i].right)
+        shape = lines[label]
+        place, baseline = label + 1, shape.baseline
+    else:
+        shape = (
+            lines[0]
+            if lines
+            else Line(
+                "",
+                10.0,
+                bold=False,
+                fixed=False,
+                left=left,
+                right=right,
+                bottom=bottom,
+                top=top,
+                baseline=bottom,
+                at_edge=False,
+            )
+        )
+        place, baseline = next((i for i, line in enumerate(lines) if line.top < bottom), len(lines)), bottom + 2
+    lines.insert(place, replace(shape, text=text, bold=False, left=left, right=right, baseline=baseline, at_edge=False))
+
+
+def _text_lines(page: "pypdfium2.PdfPage") -> list[Line]:
+    text_page = page.get_textpage()
     try:
-        _, low, _, high = page.get_bbox()
-        return list(_lines(text_page.raw, low, high))
+        return list(_lines(PageText(text_page.raw, PageFrame.of(page))))
     finally:
         text_page.close()
-        page.close()
 
 
-def _lines(raw: Any, low: float, high: float) -> Iterator[Line]:
-    """The lines of a text page whose paper reaches from `low` to `high`, in points."""
+@dataclass(frozen=True, slots=True)
+class PageFrame:
+    """The part of a page that is shown, and how it is turned.
+
+    Files hold coordinates as the page was before it was turned (`/Rotate`); everything here speaks of the page as
+    it is shown, in points from its bottom left corner. Sizes are in points too.
+
+    Attributes:
+        left, bottom, right, top: the shown part in the file's coordinates.
+        turned: degrees clockwise: 0, 90, 180 or 270.
+    """
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    turned: int
+
+    @classmethod
+    def of(cls, page: "pypdfium2.PdfPage") -> "PageFrame":
+        """The frame of a page: its crop box as far as it lies on the page."""
+        left, bottom, right, top = page.get_bbox()
+        return cls(left, bottom, right, top, page.get_rotation())
+
+    @property
+    def height(self) -> float:
+        """How high the page is as shown."""
+        return self.right - self.left if self.turned in (90, 270) else self.top - self.bottom
+
+    def shows(self, box: tuple[float, float, float, float]) -> bool:
+        """Whether the middle of a box (left, right, bottom, top; the file's coordinates) can be seen."""
+        x, y = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+        return self.left - 1 <= x <= self.right + 1 and self.bottom - 1 <= y <= self.top + 1
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """A point of the file as shown."""
+        match self.turned:
+            case 90:
+                return y - self.bottom, self.right - x
+            case 180:
+                return self.right - x, self.top - y
+            case 270:
+                return self.top - y, x - self.left
+            case _:
+                return x - self.left, y - self.bottom
+
+    def box(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        """A box (left, right, bottom, top) of the file as shown."""
+        (x0, y0), (x1, y1) = self.point(box[0], box[2]), self.point(box[1], box[3])
+        return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """pdfium's handle of a page's text, and the frame of the page."""
+
+    raw: Any
+    frame: PageFrame
+
+
+def _lines(page: PageText) -> Iterator[Line]:
+    """The lines of a page; text outside of what is shown belongs to no page a person can look at."""
     import pypdfium2.raw as pdfium
 
     start = 0
-    units: list[int] = []
-    for i in range(pdfium.FPDFText_CountChars(raw)):
-        code = pdfium.FPDFText_GetUnicode(raw, i)
+    codes: list[int] = []
+    for i in range(pdfium.FPDFText_CountChars(page.raw)):
+        code = pdfium.FPDFText_GetUnicode(page.raw, i)
         if code in (10, 13):
-            if line := _line(raw, start, units, low, high):
+            if line := _line(page, list(range(start, i)), codes):
                 yield line
-            start, units = i + 1, []
+            start, codes = i + 1, []
         else:
-            units.append(code)
-    if line := _line(raw, start, units, low, high):
+            codes.append(code)
+    if line := _line(page, list(range(start, start + len(codes))), codes):
         yield line
 
 
-def _line(raw: Any, start: int, codes: list[int], low: float, high: float) -> Line | None:
-    text = _characters(codes)
-    shown = [start + i for i, code in enumerate(codes) if code > 32]
-    if not text or not shown:
+def _line(page: PageText, at: list[int], codes: list[int]) -> Line | None:
+    """The line of the characters at these indexes, None when nothing of it can be seen."""
+    raw, frame = page.raw, page.frame
+    inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
+    if not inked:
         return None
-    sizes = [_size(raw, i) for i in (shown[0], shown[len(shown) // 2], shown[-1])]
-    first, last = _box(raw, shown[0]), _box(raw, shown[-1])
-    margin = (high - low) * EDGE_SHARE
-    fonts = [_font(raw, shown[0]), _font(raw, shown[-1])]
+    if not all(frame.shows(_box(raw, i)) for i in (inked[0], inked[-1])):
+        hidden = {i for i in inked if not frame.shows(_box(raw, i))}
+        kept = [(i, code) for i, code in zip(at, codes, strict=True) if i not in hidden]
+        at, codes = [i for i, _ in kept], [code for _, code in kept]
+        inked = [i for i in inked if i not in hidden]
+    text = characters(codes)
+    if not text or not inked:
+        return None
+    sizes = [_size(raw, i) for i in (inked[0], inked[len(inked) // 2], inked[-1])]
+    first, last = frame.box(_box(raw, inked[0])), frame.box(_box(raw, inked[-1]))
+    margin = frame.height * EDGE_SHARE
+    fonts = [_font(raw, inked[0]), _font(raw, inked[-1])]
+    bottom, top = min(first[2], last[2]), max(first[3], last[3])
     return Line(
         text=text,
         size=round(sorted(sizes)[1] * 2) / 2,
@@ -150,16 +297,17 @@ def _line(raw: Any, start: int, codes: list[int], low: float, high: float) -> Li
         fixed=all(_FIXED.search(font) for font in fonts),
         left=min(first[0], last[0]),
         right=max(first[1], last[1]),
-        bottom=min(first[2], last[2]),
-        top=max(first[3], last[3]),
-        baseline=_baseline(raw, shown[0]),
-        at_edge=min(first[2], last[2]) > high - margin or max(first[3], last[3]) < low + margin,
+        bottom=bottom,
+        top=top,
+        baseline=frame.point(*_origin(raw, inked[0]))[1],
+        at_edge=bottom > frame.height - margin or top < margin,
     )
 
 
-def _characters(codes: list[int]) -> str:
+def characters(codes: list[int]) -> str:
     """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
-    text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in codes)
+    known = (code for code in codes if code <= 0x10FFFF)  # a font may claim more than there is
+    text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in known)
     decoded = text.decode("utf-16-le", errors="ignore").replace("\xad", "").replace("\x02", "-\x02")
     for ligature, letters in (("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl")):
         decoded = decoded.replace(ligature, letters)
@@ -185,12 +333,12 @@ def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
     return left.value, right.value, bottom.value, top.value
 
 
-def _baseline(raw: Any, index: int) -> float:
+def _origin(raw: Any, index: int) -> tuple[float, float]:
     import pypdfium2.raw as pdfium
 
     x, y = ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
-    return y.value
+    return x.value, y.value
 
 
 def _font(raw: Any, index: int) -> str:
@@ -282,8 +430,8 @@ def _page_tables(page: Any) -> Iterator[Ruled]:
         if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
             continue
         left, top, right, bottom = shape.bbox
-        height = float(page.height)
-        yield Ruled(table(rows), left, right, height - bottom, height - top)
+        x, _, _, low = map(float, page.cropbox)
+        yield Ruled(table(rows), left - x, right - x, low - bottom, low - top)
 
 
 def _largest(pages: list[list[Line]]) -> str | None:
@@ -453,7 +601,8 @@ class Piece:
                 text = text[:-1] + more
             else:
                 full = before.right > reach - (reach - before.left) * 0.25
-                text += (" " if full and not _is_row(before.text) else "\n") + more
+                flows = _is_beside(before, line) or (full and not _is_row(before.text))
+                text += (" " if flows else "\n") + more
         return text
 
     def _code(self) -> str:
@@ -474,13 +623,18 @@ def _continues(before: Line, line: Line, kind: str, leading: float) -> bool:
     down = before.baseline - line.baseline
     if kind == "code":
         return -line.size * 2 < down < line.size * 3
-    if abs(down) < line.size * 0.45 and before.right < line.right:
-        return True  # the same line, cut by a raised or lowered character
+    if _is_beside(before, line):
+        return True
     if abs(before.size - line.size) > 0.6 or _LIST_MARK.match(line.text):
         return False
     if down < 0:  # higher up: the next column
         return not before.text.endswith((".", ":", "!", "?")) and line.text[:1].islower()
     return down < max(leading, line.size) * 1.3
+
+
+def _is_beside(before: Line, line: Line) -> bool:
+    """Whether two lines are one: cut by a raised or lowered character, or a label and what was filled in."""
+    return abs(before.baseline - line.baseline) < line.size * 0.45 and before.right < line.right
 
 
 def _leading(lines: list[Line]) -> float:
@@ -496,15 +650,16 @@ def _leading(lines: list[Line]) -> float:
     return steps[len(steps) // 2] if steps else max((line.size for line in lines), default=10.0) * 1.2
 
 
-def _pages(numbers: Any) -> str:
-    count = len(numbers)
-    return "one page is a picture" if count == 1 else f"{count} pages are pictures"
-
-
-def _notes(pages: list[list[Line]], count: int) -> Iterator[str]:
-    empty = [i + 1 for i, lines in enumerate(pages) if not lines]
-    if empty:
-        shown = ", ".join(map(str, empty[:10])) + ("…" if len(empty) > 10 else "")
-        yield f"{'page' if len(empty) == 1 else 'pages'} {shown} of {count} without a text layer"
+def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
+    """Which pages gave no text, and what they are instead; blank pages need no mention."""
+    for kind, said in (
+        (PageContent.PICTURE, "without a text layer"),
+        (PageContent.DRAWING, "drawn, without text"),
+        (PageContent.DAMAGED, "unreadable"),
+    ):
+        numbers = [i + 1 for i, content in empty.items() if content is kind]
+        if numbers:
+            shown = ", ".join(map(str, numbers[:10])) + ("…" if len(numbers) > 10 else "")
+            yield f"{'page' if len(numbers) == 1 else 'pages'} {shown} of {count} {said}"
     if count > MAX_PAGES:
         yield f"only the first {MAX_PAGES} of {count} pages were read"

@@ -2,18 +2,26 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.number_format import shown_number
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from adapters.documents.zip_package import open_package, refuse_declared_entities
+from adapters.documents.zip_package import open_package, refuse_declared_entities, xml
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Block, Parsed
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 MAX_SLIDES = 3_000
 MAX_DEPTH = 20
+MAX_SERIES = 50
+MAX_CATEGORIES = 500
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 
 
@@ -62,20 +70,35 @@ def _slide(slide: Any, number: int) -> str:
     title = slide.shapes.title
     heading = _one_line(title.text_frame.text) if title is not None and title.has_text_frame else ""
     pieces = [text for shape in _in_order(slide.shapes) if shape != title for text in _shape(shape) if text.strip()]
-    if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None:
-        notes = "\n".join(_one_line(line) for line in frame.text.splitlines() if line.strip())
-        pieces += [f"Speaker notes: {notes}"] if notes else []
+    if notes := _notes(slide):
+        pieces.append(f"Speaker notes: {notes}")
     if not heading and not pieces:
         return ""
     return "\n\n".join([f"## {heading or f'Slide {number}'}", *pieces])
 
 
+def _notes(slide: Any) -> str:
+    """What is written on the notes page, in its own field or in boxes beside it."""
+    if not slide.has_notes_slide:
+        return ""
+    page = slide.notes_slide
+    frames = [page.notes_text_frame]
+    if frames == [None]:
+        frames = [shape.text_frame for shape in page.shapes if shape.has_text_frame and not _is_furniture(shape)]
+    lines = (_one_line(line) for frame in frames if frame is not None for line in frame.text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
-    """Shapes as they are read: from top to bottom, then left to right; those without a place keep theirs."""
-    listed = list(shapes)
-    if any(shape.top is None for shape in listed):
-        return listed
-    return sorted(listed, key=lambda shape: (round(shape.top / 360_000), shape.left or 0))  # EMU: 1 cm rows
+    """Shapes as they are read: from top to bottom, then left to right; one without a place follows the one before."""
+    placed: list[tuple[tuple[int, int], Any]] = []
+    last = (0, 0)
+    for shape in shapes:
+        top, left = shape.top, shape.left
+        if top is not None:
+            last = (round(top / 360_000), left or 0)  # EMU: rows of 1 cm
+        placed.append((last, shape))
+    return [shape for _, shape in sorted(placed, key=lambda pair: pair[0])]
 
 
 def _shape(shape: Any, depth: int = 0) -> Iterator[str]:
@@ -92,6 +115,8 @@ def _shape(shape: Any, depth: int = 0) -> Iterator[str]:
     elif shape.has_text_frame:
         if text := _paragraphs(shape.text_frame):
             yield text
+    elif diagram := _diagram(shape):
+        yield diagram
     elif alt := _alt(shape):
         yield alt
 
@@ -114,23 +139,59 @@ def _cells(grid: Any) -> list[list[str]]:
 
 
 def _chart(chart: Any) -> Iterator[str]:
-    """A chart as the table behind it."""
+    """A chart as the tables behind it, one for each of its plots."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield f"Chart: {_one_line(chart.chart_title.text_frame.text)}"
     try:
-        plot = chart.plots[0]
-        series = list(plot.series)[:50]
-        names = [str(category) for category in plot.categories][:500]
-        rows = [[name, *(_number(one.values, i) for one in series)] for i, name in enumerate(names)]
-        if rows:
-            yield table([["", *(str(one.name) for one in series)], *rows])
+        plots = list(chart.plots)[:10]
     except (IndexError, KeyError, ValueError, AttributeError, TypeError, NotImplementedError):
         return  # a kind of chart that python-pptx does not know: its title has to do
+    for plot in plots:
+        with suppress(IndexError, KeyError, ValueError, AttributeError, TypeError, NotImplementedError):
+            if rows := _plot_rows(plot):
+                yield table(rows)
+
+
+def _plot_rows(plot: Any) -> list[list[str]]:
+    """Rows of a plot: a category and its value in each series; for points of two numbers the series, x and y."""
+    series = list(plot.series)[:MAX_SERIES]
+    names = [" ".join(map(str, labels)) for labels in plot.categories.flattened_labels][:MAX_CATEGORIES]
+    if names:
+        rows = [[name, *(_number(one.values, i) for one in series)] for i, name in enumerate(names)]
+        return [["", *(str(one.name) for one in series)], *rows]
+    points = [
+        [str(one.name), *(_point(one, axis, i) for axis in ("xVal", "yVal", "bubbleSize"))]
+        for one in series
+        for i in range(min(len(list(one.values)), MAX_CATEGORIES))
+    ]
+    width = 4 if any(point[3] for point in points) else 3
+    return [row[:width] for row in [["Series", "x", "y", "size"], *points]] if points else []
+
+
+def _point(series: Any, axis: str, index: int) -> str:
+    """A number of a point in a scatter or bubble chart, as the file keeps it."""
+    for point in series._element.iterfind(f"{_CHART}{axis}//{_CHART}pt"):  # noqa: SLF001 - python-pptx reads y alone
+        if point.get("idx") == str(index):
+            text = str(point.findtext(f"{_CHART}v") or "")
+            return shown_number(float(text), None) if re.fullmatch(r"[-+.\deE]+", text) else text
+    return ""
 
 
 def _number(values: Any, index: int) -> str:
     value = values[index] if index < len(values) else None
-    return "" if value is None else f"{value:g}"
+    return "" if value is None else shown_number(value, None)
+
+
+def _diagram(shape: Any) -> str:
+    """The words of a diagram (SmartArt), which stand in a part of their own, as a list."""
+    data = shape.element.find(f".//{_DIAGRAM}relIds")
+    identifier = data.get(f"{_RELATIONS}dm") if data is not None else None
+    if identifier is None or identifier not in shape.part.rels:
+        return ""
+    root = xml(shape.part.related_part(identifier).blob)
+    points = root.iterfind(f"{_DIAGRAM}ptLst/{_DIAGRAM}pt")
+    texts = (_one_line("".join(piece.text or "" for piece in point.iter(f"{_DRAWING}t"))) for point in points)
+    return "\n".join(f"- {text}" for text in texts if text)
 
 
 def _alt(shape: Any) -> str:

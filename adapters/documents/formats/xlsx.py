@@ -7,11 +7,12 @@ Values are those that the program which saved the file had calculated.
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from io import BytesIO
-from itertools import islice
 from typing import Any
 
+from adapters.documents.formats.xlsx_extras import SheetExtras, sheet_extras
+from adapters.documents.number_format import shown_number
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
@@ -22,27 +23,26 @@ MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_ROWS = 200_000
 MAX_COLUMNS = 500
 MAX_CELLS = 2_000_000
-MAX_MERGED = 5_000
-IN_MEMORY_BYTES = 8 * 1024 * 1024
-"""Sheets with more XML than this are streamed, which knows no merged cells and no comments."""
-
-_NUMBER = re.compile(r"[-+(]?[$€£]?[\d.,]+ ?%?[KMB]?\)?")
+MAX_MERGED_ROWS = 10_000
+_NUMBER = re.compile(r"[-+(]{0,2}[$€£¥]? ?[\d.,]+ ?[%$€£¥]?[KMB]?\)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 Grid = list[list[str]]
+Rows = dict[int, list[str]]
+"""The rows that hold a value by their number from 0. What a sheet states as its size may be a million empty rows."""
 
 
 def read(name: str, data: bytes) -> Parsed:
     """The sheets in order, hidden ones left out and named in the notes."""
     with open_package(data) as package:
         refuse_declared_entities(package)
-        size = sum(m.file_size for m in package.infolist() if m.filename.startswith("xl/worksheets/"))
-    book = _opened(data, streamed=size > IN_MEMORY_BYTES)
+        extras = sheet_extras(package)
+    book = _opened(data)
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     notes: list[str] = []
     try:
-        blocks = [block for sheet in visible for block in _sheet(sheet, notes)]
+        blocks = [block for sheet in visible for block in _sheet(sheet, extras.get(sheet.title, SheetExtras()), notes)]
     except (KeyError, ValueError, SyntaxError, zipfile.BadZipFile) as error:
         raise DocumentRejected(
             "A sheet of this workbook is damaged and cannot be read.", remedy="Save it again."
@@ -61,7 +61,7 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def _opened(data: bytes, *, streamed: bool) -> Any:
+def _opened(data: bytes) -> Any:
     import warnings
 
     import openpyxl
@@ -70,7 +70,7 @@ def _opened(data: bytes, *, streamed: bool) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl's remarks about styles and extensions it leaves out
-            return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=streamed, keep_links=False)
+            return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=True, keep_links=False)
     except (InvalidFileException, KeyError, ValueError, TypeError, SyntaxError, AttributeError) as error:
         raise DocumentRejected("This workbook is damaged and cannot be opened.", remedy="Save it again.") from error
 
@@ -80,60 +80,63 @@ def _properties(data: bytes) -> bytes:
         return package.read("docProps/core.xml") if "docProps/core.xml" in package.namelist() else b""
 
 
-def _sheet(sheet: Any, notes: list[str]) -> Iterator[Block]:
+def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]:
     """The tables of one sheet; the first block carries the sheet's name as its heading."""
-    grid = _grid(sheet, notes)
+    rows_of_sheet = _rows(sheet, extras, notes)
     heading = f"## {sheet.title}\n\n"
-    for top, left, rows in regions(grid):
+    for top, left, rows in regions(rows_of_sheet):
         for text, first, last in _table(rows):
             width = max(map(len, rows[first : last + 1]), default=1)
             place = f"{_column(left)}{top + first + 1}:{_column(left + width - 1)}{top + last + 1}"
             yield Block(heading + text, label=f"{sheet.title}!{place}")
             heading = ""
-    for place, comment in _comments(sheet):
+    for place, comment in extras.comments:
         yield Block(f"{heading}Comment on {place}: {comment}", label=f"{sheet.title}!{place}")
         heading = ""
 
 
-def _grid(sheet: Any, notes: list[str]) -> Grid:
-    """The sheet's values as text, merged cells filled, empty rows kept so that places are right."""
-    if hasattr(sheet, "reset_dimensions"):
-        sheet.reset_dimensions()  # some programs state a wrong size
-    grid: Grid = []
+def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
+    """The sheet's values as text with merged cells filled; the last row is the last one that holds a value."""
+    sheet.reset_dimensions()  # the stated size is often wrong, in both directions
+    found: Rows = {}
     cells = 0
-    for row in sheet.iter_rows(max_col=min(sheet.max_column or MAX_COLUMNS, MAX_COLUMNS)):
-        if len(grid) >= MAX_ROWS or cells > MAX_CELLS:
-            notes.append(f"only the first {len(grid)} rows of sheet {sheet.title} were read")
-            break
+    for number, row in enumerate(sheet.iter_rows()):
         texts = [cell_text(cell.value, cell.number_format) if cell.value is not None else "" for cell in row]
         while texts and not texts[-1]:
             texts.pop()
+        if not texts:
+            continue
+        if len(found) >= MAX_ROWS or cells > MAX_CELLS:
+            notes.append(f"only the first {number} rows of sheet {sheet.title} were read")
+            break
+        del texts[MAX_COLUMNS:]
         cells += len(texts)
-        grid.append(texts)
-    for area in islice(getattr(getattr(sheet, "merged_cells", None), "ranges", ()), MAX_MERGED):
-        _fill(grid, area.min_row - 1, area.max_row - 1, area.min_col - 1, area.max_col - 1)
-    while grid and not grid[-1]:
-        grid.pop()
-    return grid
+        found[number] = texts
+    for top, bottom, left, right in extras.merged:
+        _fill(found, top, bottom, left, right)
+    return found
 
 
-def _fill(grid: Grid, top: int, bottom: int, left: int, right: int) -> None:
+def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:
     """A cell merged downwards is repeated in every row, one merged to the right over a group of headers too."""
-    if top >= len(grid) or left >= len(grid[top]) or not grid[top][left]:
+    first = rows.get(top, [])
+    if left >= len(first) or not first[left]:
         return
-    text = grid[top][left]
-    whole_row = sum(bool(other) for other in grid[top]) == 1
-    for i in range(top, min(bottom, len(grid) - 1) + 1):
-        row = grid[i]
-        row.extend([""] * (min(right, MAX_COLUMNS) + 1 - len(row)))
-        for j in range(left, min(right, MAX_COLUMNS) + 1):
-            if (i, j) != (top, left) and not row[j] and not whole_row:
+    text = first[left]
+    whole_row = sum(bool(other) for other in first) == 1
+    right = min(right, MAX_COLUMNS)
+    for number in range(top, min(bottom, top + MAX_MERGED_ROWS) + 1):
+        if (row := rows.get(number)) is None:
+            continue
+        row.extend([""] * (right + 1 - len(row)))
+        for j in range(left, right + 1):
+            if (number, j) != (top, left) and not row[j] and not whole_row:
                 row[j] = text
 
 
-def regions(grid: Grid) -> Iterator[tuple[int, int, Grid]]:
+def regions(found: Rows) -> Iterator[tuple[int, int, Grid]]:
     """Tables apart from each other by an empty row or column: (first row, first column, cells), from 0."""
-    for top, rows in _bands(grid):
+    for top, rows in _bands(found):
         width = max(map(len, rows))
         for start, end in _spans([any(j < len(row) and row[j] for row in rows) for j in range(width)]):
             part = [row[start:end] for row in rows]
@@ -155,17 +158,18 @@ def _spans(used: list[bool]) -> list[tuple[int, int]]:
     return runs
 
 
-def _bands(grid: Grid) -> Iterator[tuple[int, Grid]]:
-    top = 0
-    while top < len(grid):
-        if not any(grid[top]):
-            top += 1
-            continue
-        end = top
-        while end < len(grid) and any(grid[end]):
-            end += 1
-        yield top, grid[top:end]
-        top = end
+def _bands(found: Rows) -> Iterator[tuple[int, Grid]]:
+    """Rows that follow each other without an empty one between them: (number of the first, cells)."""
+    top, band = 0, list[list[str]]()
+    for number in sorted(found):
+        if band and number != top + len(band):
+            yield top, band
+            band = []
+        if not band:
+            top = number
+        band.append(found[number])
+    if band:
+        yield top, band
 
 
 def _table(rows: Grid) -> Iterator[tuple[str, int, int]]:
@@ -228,41 +232,28 @@ def _paired(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def cell_text(value: object, number_format: str | None = "General") -> str:
-    """A cell's value as a person sees it, near enough: dates in ISO, percentages, currencies, no '5.0'."""
+    """A cell's value as a person sees it: dates in ISO, numbers in their format, identifiers whole."""
     match value:
         case None:
             return ""
         case bool():
             return "TRUE" if value else "FALSE"
         case int() | float():
-            return _number(value, (number_format or "General").partition(";")[0])
-        case datetime():
-            whole_day = value.time() == time()
-            return value.date().isoformat() if whole_day else value.replace(microsecond=0).isoformat(" ")
-        case date() | time():
-            return value.isoformat()
+            return shown_number(value, number_format)
+        case date() | time() | timedelta():
+            return _moment_text(value)
         case _:
             return str(value).strip()
 
 
-def _number(value: float, shown: str) -> str:
-    if "%" in shown:
-        return f"{value * 100:.{_places(shown)}f}%"
-    currency = re.search(r'\[\$([^\]-]+)|"?([$€£¥])"?', shown)
-    text = f"{value:.{_places(shown)}f}" if re.search(r"\.0+", shown) else _plain(value)
-    if currency:
-        sign = (currency[1] or currency[2]).strip()
-        return f"{text} {sign}" if currency.start() > max(shown.rfind("0"), shown.rfind("#")) else f"{sign}{text}"
-    return text
-
-
-def _places(number_format: str) -> int:
-    match = re.search(r"\.(0+)", number_format)
-    return len(match[1]) if match else 0
-
-
-def _plain(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.12g}"
+def _moment_text(value: date | time | timedelta) -> str:
+    """Dates in ISO without a midnight nobody wrote; durations in hours, minutes and seconds."""
+    if isinstance(value, timedelta):
+        seconds = round(value.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.replace(microsecond=0).isoformat(" ")
+    return value.isoformat()
 
 
 def _column(index: int) -> str:
@@ -273,12 +264,3 @@ def _column(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         name = chr(65 + rest) + name
     return name
-
-
-def _comments(sheet: Any) -> Iterator[tuple[str, str]]:
-    if hasattr(sheet, "reset_dimensions"):  # streamed: comments are not read
-        return
-    for row in sheet.iter_rows():
-        for cell in row:
-            if cell.comment is not None and cell.comment.text.strip():
-                yield cell.coordinate, re.sub(r"\s+", " ", cell.comment.text).strip()

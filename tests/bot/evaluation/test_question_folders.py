@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from docx import Document
 from openpyxl import load_workbook
 
 from bot.evaluation.dataset_loader import Dataset, read
-from core.evaluation.answer_scoring import comparable, place_of
+from core.evaluation.answer_scoring import AnswerVerdict, Reply, comparable, place_of, score_reply
 from core.evaluation.question_sets import DocumentKind, Question, QuestionKind
+from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
 
 QUESTIONS = Path(__file__).parents[2] / "questions"
@@ -39,6 +41,10 @@ def text_of(name: str, source: str) -> str:
     if path.suffix == ".xlsx":
         cells = (row for sheet in load_workbook(path, data_only=True) for row in sheet.iter_rows(values_only=True))
         return comparable("\n".join(" ".join(str(value) for value in row if value is not None) for row in cells))
+    if path.suffix == ".docx":
+        document = Document(str(path))
+        rows = [" ".join(cell.text for cell in row.cells) for table in document.tables for row in table.rows]
+        return comparable("\n".join([*(paragraph.text for paragraph in document.paragraphs), *rows]))
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".csv":
         return comparable("\n".join(" ".join(row) for row in csv.reader(text.splitlines())))
@@ -91,6 +97,30 @@ def test_no_wrong_fact_stands_in_a_gold_passage_or_in_an_expected_fact(name: str
 
 
 @pytest.mark.parametrize("name", SETS)
+def test_the_gold_passages_word_for_word_are_a_right_answer(name: str) -> None:
+    judged = {
+        question.id: score_reply(question, Reply(Outcome.ANSWERED, "\n".join(question.passages), cited), {})
+        for question in questions(name)
+        for cited in [frozenset((*question.documents, *question.names))]
+        if not question.unanswerable and not question.computed and not question.uncovered
+    }
+    assert not {name: scored for name, scored in judged.items() if scored.verdict is not AnswerVerdict.RIGHT}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_another_questions_gold_passages_are_hardly_ever_a_right_answer(name: str) -> None:
+    asked = [one for one in questions(name) if one.passages]
+    lucky = Counter(
+        one.id
+        for one in asked
+        for other in asked
+        if not set(one.documents) & set(other.documents)
+        and score_reply(one, Reply(Outcome.ANSWERED, "\n".join(other.passages)), {}).verdict is AnswerVerdict.RIGHT
+    )
+    assert not {name: times for name, times in lucky.items() if times > 2}
+
+
+@pytest.mark.parametrize("name", SETS)
 def test_every_document_is_in_the_manifest_and_all_eight_kinds_are_there(name: str) -> None:
     manifest = json.loads((QUESTIONS / name / "documents.json").read_text(encoding="utf-8"))
     assert {source for _, source in dataset(name).files} == set(manifest)
@@ -106,6 +136,10 @@ def test_every_kind_of_question_is_asked_and_a_fifth_has_no_answer(name: str) ->
     assert 0.15 <= sum(one.unanswerable for one in asked) / len(asked) <= 0.25
     assert {"de", "fr"} <= {one.language for one in asked}
     assert len({(one.text, one.follows) for one in asked}) == len(asked)
+
+
+def test_no_set_is_missing() -> None:
+    assert SETS == ["check", "tune", "unseen"]
 
 
 def test_questions_without_a_manifest_are_refused(tmp_path: Path) -> None:
