@@ -148,7 +148,10 @@ class ExtractiveReasoner:
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._graded(inquiry, weighed)
             found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
-        for piece in composing.answer(inquiry, found):
+        pieces = composing.answer(inquiry, found)
+        if (asked := intent.asked(inquiry.question)).lists_documents:
+            pieces = composing.listing(asked.question, found[0][1])
+        for piece in pieces:
             yield piece
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
