@@ -6,6 +6,7 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 
 from collections.abc import Iterator, Sequence
 
+from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.rendering import Quotation, quoted, rendered
 from adapters.reasoners.extractive.answer.selection import chosen
 from adapters.reasoners.extractive.answer.tables import Computed, computed
@@ -32,9 +33,8 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     used: list[Quotation] = []
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
-        quotations = (
-            worked_out.quotations if worked_out else chosen(need, weighed_units, limit, inquiry.library.found())
-        )
+        quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
+        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
         if len(found) > 1:
             yield f"On “{need}”:\n\n"
         if not quotations:
