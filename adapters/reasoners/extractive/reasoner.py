@@ -78,7 +78,7 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        graded = [self._graded(inquiry, await self._weighed(need, evidence, pool)) for need in needs_of(inquiry)]
+        graded = [self._graded(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
     def _graded(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
@@ -91,7 +91,7 @@ class ExtractiveReasoner:
             grades.append(sufficiency.credited(inquiry, one.evidence, grade))
         return grades
 
-    async def _weighed(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
+    async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
         texts = [item.passage.searchable for item in evidence]
         question = respelled(intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool))
@@ -143,12 +143,15 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self._weighed(need, evidence, pool)
+            weighed = await self.weigh(need, evidence, pool)
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._graded(inquiry, weighed)
             found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
-        for piece in composing.answer(inquiry, found):
+        pieces = composing.answer(inquiry, found)
+        if (asked := intent.asked(inquiry.question)).lists_documents:
+            pieces = composing.listing(asked.question, found[0][1])
+        for piece in pieces:
             yield piece
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:

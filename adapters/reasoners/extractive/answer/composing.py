@@ -6,7 +6,8 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.answer.rendering import Quotation, rendered
+from adapters.reasoners.extractive.answer.newest import newest
+from adapters.reasoners.extractive.answer.rendering import Quotation, quoted, rendered
 from adapters.reasoners.extractive.answer.selection import chosen
 from adapters.reasoners.extractive.answer.tables import Computed, computed
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
@@ -25,13 +26,15 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield "The documents only come near this question; please read with care.\n\n"
+    if lacking := open_names(inquiry.standalone, inquiry.library):
+        told = ", ".join(f"“{word}”" for word in lacking[:4])
+        yield f"The documents do not mention {told}. What comes nearest:\n\n"
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
-        quotations = (
-            worked_out.quotations if worked_out else chosen(need, weighed_units, limit, inquiry.library.found())
-        )
+        quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
+        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
         if len(found) > 1:
             yield f"On “{need}”:\n\n"
         if not quotations:
@@ -41,6 +44,18 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
         yield from rendered(quotations)
         used.extend(quotations)
     yield from _remarks(inquiry, used)
+
+
+def listing(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
+    """The documents that speak of a topic, each with the sentence that shows it."""
+    best: dict[str, ScoredUnit] = {}
+    for one in found:
+        best.setdefault(one.evidence.passage.document, one)
+    count = "1 document speaks" if len(best) == 1 else f"{len(best)} documents speak"
+    yield f"{count} of “{topic.rstrip('?. ')}”:\n\n"
+    for one in best.values():
+        quote = Quotation(one.evidence, (one.unit,))
+        yield f"*{one.evidence.passage.title}*:\n\n{quoted(quote)}"
 
 
 def _worked_out(need: str, inquiry: Inquiry) -> Computed | None:
@@ -67,9 +82,6 @@ def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
                 break
-    lacking = open_names(inquiry.standalone, inquiry.library)
-    if lacking:
-        yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 
 
 def _versions(documents: Sequence[Evidence]) -> Iterator[str]:

@@ -22,10 +22,14 @@ from core.model.text import content_words, sentences
 
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _LIST_ITEMS = 8
+_WHOLE_LIST = 15
 _ROWS = 4
 _SMALL_TABLE = 10  # rows
 _SEVERAL = re.compile(
-    r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b",
+    r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
+    r"|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
+    r"|\bwhat(?:'s|’s|s| is| was) new\b|^what (?:has )?(?:changed|changes|came)\b"
+    r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
     re.IGNORECASE,
 )
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
@@ -85,7 +89,7 @@ def chosen(need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence
     kept = _section_opened(need, kept) if kept else kept
     found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
     picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _gathered((*picked, *found_on.steps))
+    return _gathered((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -162,7 +166,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     )
 
 
-def _gathered(kept: Sequence[Step]) -> list[Quotation]:
+def _gathered(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
@@ -172,6 +176,8 @@ def _gathered(kept: Sequence[Step]) -> list[Quotation]:
     for evidence_id, picked in found.items():
         everything = units(items[evidence_id].passage.text)
         wanted = _with_neighbours(picked, everything)
+        if whole_lists and not quotations:
+            wanted |= _list_of(picked[0], everything)
         quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
 
@@ -188,6 +194,12 @@ def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[
         elif unit.form is Form.SENTENCE:
             found.update(_around(unit, block))
     return found | _between(found, everything)
+
+
+def _list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
+    """The list or table that a unit stands in, where several things are asked for."""
+    block = [one for one in everything if one.block == unit.block and one.form is unit.form]
+    return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
 
 
 def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:

@@ -1,7 +1,6 @@
 """Grades a passage from 1 to 10 by what can be counted: similarity, coverage of the question, the kind of answer.
 
-A logistic function of a few features, fitted by ``tests/measure/grading.py`` over questions whose answer is and is not
-in a corpus. From the loop's cutoff on a passage counts as evidence.
+A logistic function of a few features, fitted over questions whose answer is and is not in a corpus (``docs/extractive.md``). From the loop's cutoff on a passage counts as evidence.
 """
 
 import math
@@ -37,7 +36,7 @@ def measured(
         sentence_cosine=max((one.cosine for one in ranked), default=0.0),
         covered=asked.share(content_words(item.passage.searchable)),
         sentence_covered=max((one.covered for one in best), default=0.0),
-        fits=max((fits(question, one.unit.text) for one in best), default=0.0),
+        fits=max((fits(question, one.told) for one in best), default=0.0),
         held=float(_holds(question, item.passage, ranked, layered=layered)),
         named=_named(question, item.passage),
     )
@@ -47,7 +46,7 @@ def _holds(question: str, passage: Passage, ranked: Sequence[ScoredUnit], *, lay
     """Whether the passage has the kind of thing that is asked for, and not only its namesakes of another number."""
     if contradicts(question, passage.searchable):
         return False
-    return layered or not is_strict(question) or not all(lacks(question, one.unit.text) for one in ranked)
+    return layered or not is_strict(question) or not all(lacks(question, one.told) for one in ranked)
 
 
 _TELLING = re.compile(r"^(?=.*\d)")

@@ -75,6 +75,11 @@ class ScoredUnit:
     cosine: float = 0.0
     other_version: bool = False  # of its document than the question is about
 
+    @property
+    def told(self) -> str:
+        """The unit with the small heading over it and the last of its headings: where a release's date stands."""
+        return " ".join((self.unit.text, self.unit.under, *self.evidence.passage.heading[-1:]))
+
 
 @dataclass(frozen=True, slots=True)
 class WeighedPassage:
@@ -173,7 +178,7 @@ def _doubts(need: str, one: ScoredUnit) -> float:
     said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
     if contradicts(need, said):
         factor *= weights.OTHER_NUMBER
-    if lacks(need, text) and lacks(need, f"{unit.under} {' '.join(passage.heading[-1:])}"):
+    if lacks(need, one.told):
         factor *= weights.LACKS_KIND
     if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
         factor *= weights.HEADLESS_ROW

@@ -165,10 +165,20 @@ def _without_s(word: str) -> str:
 
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages."""
-    lacking = set(uncovered(question, evidence))
+    found = tuple(evidence)
+    lacking = {word for word in uncovered(question, found) if not _numbered_so(word, found)}
     named = {part for name in names(question) for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
+
+
+def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether "v2" stands there as "version 2"."""
+    told = re.fullmatch(r"[vVrR](\d+(?:\.\d+)*)", word)
+    if told is None:
+        return False
+    long = re.compile(rf"\b(?:version|release) {re.escape(told[1])}\b", re.IGNORECASE)
+    return any(long.search(item.passage.searchable) for item in evidence)
 
 
 def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
