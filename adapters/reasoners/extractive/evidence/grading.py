@@ -1,6 +1,7 @@
 """Grades a passage from 1 to 10 by what can be counted: similarity, coverage of the question, the kind of answer.
 
-A logistic function of a few features, fitted over questions whose answer is and is not in a corpus (``docs/extractive.md``). From the loop's cutoff on a passage counts as evidence.
+A logistic function of a few features, fitted over questions whose answer is and is not in a corpus
+(``docs/extractive.md``). From the loop's cutoff on a passage counts as evidence.
 """
 
 import math
