@@ -40,7 +40,7 @@ _ONE = re.compile(
     r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b",
     re.IGNORECASE,
 )
-_REMARK = re.compile(r"^(?:[^?]*?[.!]\s+)+(?=[^.!?]*\?\s*$)")
+_REMARK = re.compile(r"^[^?]*[.!]\s+(?=[^.!?]*\?\s*$)")
 # "That was not my question": of the talk itself, in a sentence that asks nothing.
 _STATED = re.compile(
     r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
