@@ -173,6 +173,19 @@ def lacks(question: str, text: str) -> bool:
     return is_strict(question) and fits(question, text) < NEUTRAL
 
 
+_OF_DOCUMENT = re.compile(
+    r"\b(?:owns?|owned|owner|authors?|wrote|written|writes|maintain(?:s|ed|er)?|responsible for|reviewed|reviews?"
+    r"|updated|edited|revised|changed|effective|in force|valid|version|published|released|dated|how old"
+    r"|out of date|up to date|superseded|replace[sd]?)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_of_document(question: str) -> bool:
+    """Whether it may ask what a document says of itself: who keeps it, when it was reviewed, from when it holds."""
+    return bool(_OF_DOCUMENT.search(question))
+
+
 _BROAD = re.compile(
     r"^(?:how (?:do|can|should|to|would|must)|(?:the )?steps|what (?:is|are|about)|what's|tell me|explain|describe)\b"
     r"|^(?!(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should|shall|will"
