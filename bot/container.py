@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from adapters.documents.sandbox.pool import Sandbox
+from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.files.blob_store import FolderBlobStore
@@ -99,7 +99,7 @@ class Footnote:
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
-    parser: Sandbox
+    parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
     assistant: QuestionService
@@ -179,7 +179,7 @@ async def open_footnote(
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
-        sandbox = await stack.enter_async_context(Sandbox())
+        parser = await stack.enter_async_context(DocumentParser())
         reasoner = _reasoner(settings, encoder, clock, stack, _purse(settings, redis, clock))
         bench = AgentDeps(
             reasoner=reasoner,
@@ -204,7 +204,7 @@ async def open_footnote(
             index=index,
             encoder=encoder,
             catalog=catalog,
-            parser=sandbox,
+            parser=parser,
             clock=clock,
             originals=Originals(kept_originals),
         )
@@ -227,7 +227,7 @@ async def open_footnote(
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
-            parser=sandbox,
+            parser=parser,
             reasoner=reasoner,
             agent=agent,
             assistant=QuestionService(

@@ -114,7 +114,9 @@ class Ingestor:
             return Ingested(material.source, Change.UNCHANGED, before.passages)
         try:
             progress("parsing", 0, 1)
-            parsed = await self._parser.parse(material.name, material.data)
+            parsed = await self._parser.parse(
+                material.name, material.data, lambda done, total: progress("recognizing", done, total)
+            )
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
             if self._originals is not None:

@@ -96,12 +96,13 @@ class JobStage(StrEnum):
     WAITING = ""
     FETCHING = "fetching"
     PARSING = "parsing"
+    RECOGNIZING = "recognizing"
     EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, else 0 of 0."""
+    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, pages in OCR, else 0 of 0."""
 
     stage: JobStage = JobStage.WAITING
     source: str = ""

@@ -21,6 +21,7 @@ from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobS
 from core.model.knowledge import Passage
 from core.model.parsed_document import Parsed
 from core.ports.encoder import Vectors
+from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import JobWorker, job_thread
 from tests.core.service.kb.knowledge_room import PlainParser, Room
@@ -65,7 +66,7 @@ class ParserInParts(PlainParser):
         super().__init__()
         self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         if name == self._at:
             self.reached.set()
             await self.go_on.wait()

@@ -71,8 +71,11 @@ def read(name: str, data: bytes) -> Parsed:
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
-    if not any(pages):
+    pictures = tuple(i + 1 for i, content in empty.items() if content is PageContent.PICTURE)
+    if not any(pages) and not pictures:
         raise _without_text(empty, ended=_has_end(data))
+    if not any(pages):
+        return Parsed(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
     tables = _tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
     notes = list(_notes(empty, count))
@@ -84,6 +87,7 @@ def read(name: str, data: bytes) -> Parsed:
         media_type="application/pdf",
         modified=iso_date(facts.get("ModDate") or facts.get("CreationDate")),
         notes=tuple(notes),
+        picture_pages=pictures,
     )
 
 
@@ -130,12 +134,6 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
     """Why a PDF without any text has none."""
     if not ended:
         return _cut_off()
-    if pictures := sum(kind is PageContent.PICTURE for kind in empty.values()):
-        return DocumentRejected(
-            f"This PDF is a scan: {'one page is a picture' if pictures == 1 else f'{pictures} pages are pictures'} "
-            "without a text layer.",
-            remedy="Run text recognition (OCR) on it and add the result.",
-        )
     reason, remedy = next(said for kind, said in _REASONS.items() if kind in empty.values())
     return DocumentRejected(reason, remedy=remedy)
 
@@ -651,9 +649,8 @@ def _leading(lines: list[Line]) -> float:
 
 
 def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
-    """Which pages gave no text, and what they are instead; blank pages need no mention."""
+    """Which pages gave no text, and what they are instead; blank pages need no mention, pictures may still be read."""
     for kind, said in (
-        (PageContent.PICTURE, "without a text layer"),
         (PageContent.DRAWING, "drawn, without text"),
         (PageContent.DAMAGED, "unreadable"),
     ):

@@ -35,6 +35,7 @@ def from_parsed(parsed: Parsed) -> list[dict[str, Any]]:
         "modified": parsed.modified,
         "url": parsed.url,
         "notes": list(parsed.notes),
+        "picture_pages": list(parsed.picture_pages),
     }
     messages: list[dict[str, Any]] = [head]
     room = 0
@@ -88,6 +89,7 @@ def in_slices(body: bytes) -> Iterator[Parsed | None]:
             modified=_optional(head["modified"]),
             url=_optional(head["url"]),
             notes=tuple(map(_text, head["notes"])),
+            picture_pages=_numbers(head["picture_pages"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DocumentRejected("The parser gave no usable answer for this file.") from error

@@ -74,6 +74,8 @@ def _doing(job: Job) -> str:
     match now.stage:
         case JobStage.EMBEDDING:
             return f"{where}{name}, embedding {now.done} of {now.total}."
+        case JobStage.RECOGNIZING:
+            return f"{where}{name}, reading page {now.done + 1} of {now.total} by OCR."
         case JobStage.PARSING | JobStage.FETCHING:
             found = f" {len(job.items)} found so far." if not job.listed else ""
             return f"{where}{name}, {now.stage}.{found}"

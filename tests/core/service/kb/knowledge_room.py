@@ -25,6 +25,7 @@ from core.model.jobs import Job
 from core.model.parsed_document import Block, Parsed
 from core.model.transcripts import Conversation, Said
 from core.ports.index import Scope
+from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import Fetched, Gone
 from core.retrieval.hybrid import Retriever
@@ -49,7 +50,7 @@ class PlainParser:
         self.opened = asyncio.Event()
         self.opened.set()
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         await self.opened.wait()
         self.read.append(name)
         if b"\0" in data:
