@@ -318,7 +318,11 @@ class DiscordPlatform:
         await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed: privately after a press, else where they wrote."""
+        """Say something to the one who wrote or pressed: privately after a press, else where they wrote.
+
+        Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
+        PlatformUnavailable, and nothing else.
+        """
         address = ReplyTarget.of(_address(incoming))
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
@@ -333,6 +337,8 @@ class DiscordPlatform:
                 await self.messages.edit(spot, int(address.response), layouts.said(text))
             else:
                 await self.messages.post(spot, layouts.said(text), key)
+        except PlatformUnavailable:
+            raise
         except FootnoteError as error:
             await self._tell_directly(address, text, key, error)
 
@@ -345,6 +351,8 @@ class DiscordPlatform:
             spot = Spot(await self.messages.direct_channel(int(address.asker)))
             about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
             await self.messages.post(spot, layouts.said(text + about, mentions=True), key)
+        except PlatformUnavailable:
+            raise
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 

@@ -7,7 +7,9 @@ real process as well.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
+from adapters.discord.outbound.answer_messages import Pauses
 from adapters.discord.platform import DiscordPlatform
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
@@ -21,6 +23,8 @@ from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
 from tests.fakes.discord import FakeDiscord
+
+SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
 
 
 async def parse(name: str, data: bytes) -> Parsed:
@@ -40,12 +44,15 @@ class Office:
         kb: KnowledgeCommands | None = None,
         library: bool = False,
         allowed_bots: Sequence[str] = (),
+        lanes: int = 4,
+        lease: timedelta = timedelta(seconds=30),
     ) -> None:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
         self.postings = InProcessMessageStateStore(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state)
+        self.inbox = InProcessInbox(self.scene.state, lease=lease)
+        self.lanes = lanes
         self.preferences = InProcessChannelSettingsStore()
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
@@ -80,6 +87,7 @@ class Office:
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
             pace_seconds=self.pace_seconds,
+            pauses=SOON,
         )
 
     @asynccontextmanager
@@ -91,9 +99,10 @@ class Office:
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
             postings=self.postings,
+            inbox=self.inbox,
             platforms={"discord": platform},
         )
-        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=self.lanes)
         stop = asyncio.Event()
         async with platform, asyncio.TaskGroup() as group:
             group.create_task(platform.run(stop))

@@ -253,7 +253,9 @@ async def test_stop_on_a_screen_that_was_not_redrawn_says_that_it_is_finished(
     assert "finished" in pressed.text
 
 
-async def test_only_the_asker_or_an_admin_can_stop_the_work(discord: FakeDiscord, office: Office) -> None:
+async def test_only_the_asker_or_an_admin_can_stop_the_work_and_a_stranger_is_on_record(
+    discord: FakeDiscord, office: Office
+) -> None:
     held = discord.hold("GET", "/guilds/{guild_id}/members/{user_id}")
     alice = discord.person("alice")
     asked = await alice.dm("how long do refunds take?")
@@ -265,6 +267,9 @@ async def test_only_the_asker_or_an_admin_can_stop_the_work(discord: FakeDiscord
         3, bob.member, working.channel, {"custom_id": working.control("Stop").custom_id, "component_type": 2}, working
     )
     assert "Only the person who asked" in pressed.text
+    assert [(one.actor, one.action) for one in await office.audit.recent() if not one.allowed] == [
+        (f"discord:user:{bob.id}", "stop")
+    ]
     held.release()
     assert REFUNDS in (await discord.reply_to(asked)).text
 

@@ -64,6 +64,8 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
 
 
 def _translated(error: discord.HTTPException, doing: str) -> FootnoteError:
+    if not error.response.headers.get("Content-Type", "").startswith("application/json"):
+        return PlatformUnavailable(f"Discord does not answer ({doing}): something else does, with {error.status}.")
     if error.status == 401 and error.code != INVALID_TOKEN:
         return TokenRefused()
     if error.status == 429 or error.status >= 500 or error.code in NOT_NOW:

@@ -100,6 +100,7 @@ class DiscordPresses:
             if shown is None or stage != "working":
                 return await tell(press, FINISHED)
             if person_of(press.user).id != shown.asker and not is_admin(press):
+                await self._controls.refuse(person_of(press.user), "stop", trace_id)
                 return await tell(press, NOT_YOURS_TO_STOP)
             await press.response.defer()
             await self._postings.request_cancel(str(shown.thread), shown.subject, "stopped")
@@ -295,6 +296,7 @@ class DiscordPresses:
     async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
         if person_of(press.user).id != shown.asker:
+            await self._controls.refuse(person_of(press.user), "share", trace_id)
             return await tell(press, "Only the person who asked can share this.")
         await press.response.defer(ephemeral=True, thinking=True)
         try:

@@ -3,15 +3,18 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import aiohttp
 import discord
 import structlog
 
+from adapters.discord.api.api_errors import reaching
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.outbound import layouts
 from core.model.errors import FootnoteError
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
+TELL_SECONDS = 30.0
 TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 
@@ -22,12 +25,13 @@ async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
     """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
     shown = layouts.said(text, mentions=mentions)
     try:
-        if press.response.is_done():
-            await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
-        else:
-            await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
-    except discord.HTTPException as error:
-        log.warning("not_told", reason=error.text[:200], code=error.code)
+        async with reaching("answer you", TELL_SECONDS):
+            if press.response.is_done():
+                await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+            else:
+                await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+    except FootnoteError as error:
+        log.warning("not_told", reason=str(error))
 
 
 @asynccontextmanager
@@ -39,8 +43,8 @@ async def answering(press: Press) -> AsyncIterator[None]:
         await tell(press, TRY_AGAIN)
     except FootnoteError as error:
         await tell(press, str(error))
-    except discord.HTTPException as error:
-        log.warning("press_not_answered", code=error.code, reason=error.text[:200])
+    except (discord.HTTPException, discord.InteractionResponded, aiohttp.ClientError) as error:
+        log.warning("press_not_answered", reason=str(error)[:200])
     except Exception:
         log.exception("press_failed")
         await tell(press, WENT_WRONG)

@@ -8,8 +8,7 @@ import asyncio
 import hashlib
 import re
 import uuid
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +33,7 @@ from core.model.json_codec import from_json, to_json
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
+from core.service.one_time_actions import OneTimeActions, Taken
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -41,7 +41,6 @@ ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conver
 ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
 _LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILINE)
 _OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
-PRESSES_REMEMBERED = 1_000
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
 _COMMAND = "command"
@@ -58,7 +57,7 @@ class KbGroup:
         self._readers = readers
         self._postings = postings
         self._cards = cards
-        self._pressed: OrderedDict[str, None] = OrderedDict()
+        self._actions = OneTimeActions(postings)
 
     # --- what is registered
 
@@ -125,26 +124,17 @@ class KbGroup:
                 return await tell(press, EXPIRED)
             await press.response.defer()
             once = values.get("kind") == ONCE
-            if once and not self._first(kept, values):
+            if once and await self._actions.take(_place(kept), _COMMAND) is not Taken.NOW:
                 return await tell(press, DONE_ALREADY)
             command: KbCommand = from_json(KbCommand, values["command"])
             reply = await self._kb.handle(command, await self.caller(press))
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._postings.keep(_place(kept), _COMMAND, {"used": "yes"})
+                await self._actions.done(_place(kept), _COMMAND, values.get("by", ""))
             if values.get("kind") != ASIDE:
                 return await self._show(press, reply, command, in_place=True)
             await self._cards.renewed(command.target, press.token, str(press.id))
             await tell(press, layouts.reply_text(reply.text), mentions=True)
         return None
-
-    def _first(self, kept: str, values: Mapping[str, str]) -> bool:
-        """Whether nobody has pressed it before, however fast two presses follow each other."""
-        if values.get("used") or kept in self._pressed:
-            return False
-        self._pressed[kept] = None
-        while len(self._pressed) > PRESSES_REMEMBERED:
-            self._pressed.popitem(last=False)
-        return True
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
@@ -239,8 +229,11 @@ class KbGroup:
         text = to_json(command)
         mark = f"{uuid.uuid4()}" if kind == ONCE else text
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
-        values = {"command": text, "kind": kind}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person_of(press.user).id)
+        person = person_of(press.user).id
+        values = {"command": text, "kind": kind, "by": person}
+        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
+        if kind == ONCE:
+            await self._actions.open(_place(kept), _COMMAND, person)
         return KbButton.made(kept, label, danger=danger)
 
     # --- autocomplete

@@ -71,9 +71,9 @@ class AnswerMessages:
     # --- showing
 
     async def open(self, render: Render) -> None:
-        """Show a first sign. While Discord does not answer there is none, and the work goes on.
+        """Show a first sign. Where none can be shown, or Discord does not answer, the work goes on without.
 
-        Raises NotFound, Denied or Refused when there is nowhere to show it, TokenRefused.
+        Raises TokenRefused.
         """
         while True:
             try:
@@ -86,7 +86,7 @@ class AnswerMessages:
             except NOWHERE as error:
                 if await self._move_on(error):
                     continue
-                raise
+                log.warning("no_first_sign", channel=self._address.channel, reason=str(error))
             return
 
     async def change(self, render: Render) -> None:
@@ -133,7 +133,7 @@ class AnswerMessages:
         except Refused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(name, plain, instead_of=known, plain=True), self._pauses.posting)
-        if known:
+        if known and known != self._posting.get(name):  # a deferred answer is filled by what is posted after it
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 
@@ -180,14 +180,21 @@ class AnswerMessages:
             number += 1
 
     async def withdraw(self) -> None:
-        """Remove everything; a thread that was started for it and holds nothing else is put away."""
+        """Remove everything; a thread that was started for it and holds nothing else is put away.
+
+        What Discord will not remove is logged. Raises PlatformUnavailable when it has to be tried again.
+        """
         for name in self._names():
-            with suppress(FootnoteError):
+            try:
                 await self._messages.remove(self._spot(), int(self._posting.get(name)))
+            except NOWHERE as error:
+                log.warning("not_removed", part=name, reason=str(error))
             await self._posting.keep(**{name: ""})
         if self.manner is ReplyMode.START and self._posting.get("channel"):
-            with suppress(FootnoteError):
+            try:
                 await self._messages.archive_empty(int(self._posting.get("channel")))
+            except NOWHERE as error:
+                log.warning("not_archived", reason=str(error))
 
     def _names(self) -> list[str]:
         kept = [name for name in self._posting.values if name == FIRST or name.startswith(PART)]
@@ -241,8 +248,10 @@ class AnswerMessages:
                 return False
             place = {"channel": str(direct), "manner": str(ReplyMode.DIRECT)}
         if self._posting.get("channel"):
-            await self.withdraw()
-        await self._posting.keep(**place)
+            with suppress(PlatformUnavailable):
+                await self.withdraw()
+        left = dict.fromkeys(self._names(), "")
+        await self._posting.keep(**left, **place)
         if place["manner"] == ReplyMode.DIRECT:
             self._moved(str(because))
         return True

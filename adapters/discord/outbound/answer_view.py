@@ -6,7 +6,7 @@ is relied on, and every edit first makes sure that no other worker has taken the
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +20,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
 from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.sanitizer import SanitizedView
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import clipped, pieces, plain
 from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
@@ -147,9 +147,18 @@ class DiscordAnswerView:
         if self._shown_as.manner not in apart and self._address.manner not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        moved = self._shown_as.manner is ReplyMode.DIRECT and self._address.manner is not ReplyMode.DIRECT
-        where = f"\n-# asked in <#{self._address.channel}>" if moved and self._address.guild else ""
-        return f"> {plain(clipped(self._message.text, 300))}{alone}{where}"
+        return f"> {plain(clipped(self._message.text, 300))}{alone}"
+
+    def _with_place(self, render: Render) -> Render:
+        """With where it was asked, where the answer had to go to the asker directly."""
+
+        async def rendered() -> Sequence[SanitizedView]:
+            views = await render()
+            if self._address.guild and self._shown_as.manner is ReplyMode.DIRECT is not self._address.manner:
+                views[0].add_item(Text(f"-# asked in <#{self._address.channel}>", mentions=True))
+            return views
+
+        return rendered
 
     def _touch(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
@@ -171,6 +180,7 @@ class DiscordAnswerView:
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
+        trace_id = trace_id or self._trace_id
         parts = pieces(answer.text, answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
@@ -185,40 +195,46 @@ class DiscordAnswerView:
                 last,
             ]
 
-        await self._end(render)
+        await self._end(render, trace_id, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
+        trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[SanitizedView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
 
-        await self._end(render)
+        await self._end(render, trace_id, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work; where even that may not be said, the log has it.
+        """Say that it did not work.
 
         Nothing is said of a wording that is not the question's any more: the place belongs to the later one.
         """
-        if self._superseded:
-            return
+        if not self._superseded:
+            await self._end(_failure(message, trace_id), trace_id)
 
-        async def render() -> list[SanitizedView]:
-            return [layouts.failed(message, trace_id)]
-
-        try:
-            await self._end(render)
-        except (NotFound, Denied, Refused) as error:
-            log.warning("failure_not_shown", trace_id=trace_id, reason=str(error))
-
-    async def _end(self, render: Render) -> None:
+    async def _end(self, render: Render, trace_id: str, outcome: str = "") -> None:
+        """Show the end in the first place that takes it. What is taken nowhere is said; else the log has it."""
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
             await self._posting.keep(stage="ending")
-            await self._shown_as.conclude(render)
+            try:
+                await self._shown_as.conclude(self._with_place(render))
+            except (NotFound, Denied) as error:
+                log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+            except Refused as error:
+                await self._say_refused(error, trace_id)
             await self._remember_first()
+            await self._posting.settle(outcome)
             self._pace.last = time.monotonic()
+
+    async def _say_refused(self, error: Refused, trace_id: str) -> None:
+        try:
+            await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
+        except (NotFound, Denied, Refused) as again:
+            log.warning("end_not_shown", trace_id=trace_id, reason=str(again))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""
@@ -228,3 +244,10 @@ class DiscordAnswerView:
     def _moved(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""
         self._notices.append(f"I could not answer where you asked. {because}")
+
+
+def _failure(message: str, trace_id: str) -> Render:
+    async def render() -> list[SanitizedView]:
+        return [layouts.failed(message, trace_id)]
+
+    return render

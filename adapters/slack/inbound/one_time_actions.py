@@ -9,24 +9,15 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from core.ports.message_state import MessageStateStore
+from core.service.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, Taken
 
-LOST_SECONDS = 60.0  # after which an offer that was taken, and never done with, may be taken again
-_OPEN, _TAKEN, _DONE = "open", "taken", "done"
-
-
-class Taken(StrEnum):
-    """What became of a press."""
-
-    NOW = "now"  # it is the one
-    EARLIER = "earlier"  # another press was the one
-    GONE = "gone"  # too old, or not for this person
+__all__ = ["LOST_SECONDS", "PersonalActions", "Taken", "kept_under"]
 
 
 @dataclass(frozen=True, slots=True)
-class OneTimeActions:
+class PersonalActions:
     """Kept with what is posted, for as long as that is, under the person they were made for."""
 
     postings: MessageStateStore
@@ -35,7 +26,7 @@ class OneTimeActions:
     async def make(self, person: str, values: Mapping[str, str]) -> str:
         """Keep an offer for this person, by qualified id; the offer's id."""
         offer = uuid.uuid4().hex
-        await self._keep(offer, person, {_OPEN: "yes", **values})
+        await self._keep(offer, person, {OPEN: "yes", **values})
         return offer
 
     async def read(self, offer: str, person: str) -> Mapping[str, str]:
@@ -44,26 +35,17 @@ class OneTimeActions:
 
     async def take(self, offer: str, person: str) -> Taken:
         """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
-        where, now = kept_under(person), self.now()
         if not await self.read(offer, person):
             return Taken.GONE
-        if await self.postings.take(where, offer, _OPEN, {_TAKEN: f"{now:.0f}"}):
-            return Taken.NOW
-        kept = await self.read(offer, person)  # as whoever took it left it
-        if _TAKEN not in kept:
-            return Taken.GONE
-        if kept.get(_DONE) or now - float(kept[_TAKEN]) < LOST_SECONDS:
-            return Taken.EARLIER
-        lost = await self.postings.take(where, offer, _TAKEN, {_TAKEN: f"{now:.0f}"})
-        return Taken.NOW if lost == kept[_TAKEN] else Taken.EARLIER
+        return await OneTimeActions(self.postings, self.now).take(kept_under(person), offer)
 
     async def done(self, offer: str, person: str) -> None:
         """What was offered has been done: it is never taken again."""
-        await self._keep(offer, person, {_DONE: "yes"})
+        await self._keep(offer, person, {DONE: "yes"})
 
     async def again(self, offer: str, person: str) -> None:
         """Open it (once more): what it stands for was not done."""
-        await self._keep(offer, person, {_OPEN: "yes"})
+        await self._keep(offer, person, {OPEN: "yes"})
 
     async def _keep(self, offer: str, person: str, values: Mapping[str, str]) -> None:
         await self.postings.keep(kept_under(person), offer, values, person=person)

@@ -1,7 +1,7 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons, *Add to knowledge base*, and corrections.
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
-what a button or a form stands for is kept by us (``OneTimeActions``) and never read out of it. What
+what a button or a form stands for is kept by us (``PersonalActions``) and never read out of it. What
 ``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
 """
 
@@ -17,7 +17,7 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.commands import Given
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
-from adapters.slack.inbound.one_time_actions import OneTimeActions, Taken
+from adapters.slack.inbound.one_time_actions import PersonalActions, Taken
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parsed
 from adapters.slack.kb.job_cards import JobCards
@@ -73,7 +73,7 @@ class SlackKnowledge:
         self._files = Files(workplace.web)
         self._transcripts = Transcripts(workplace.web, workplace.directory)
         self.cards = JobCards(workplace)
-        self.offers = OneTimeActions(workplace.postings)
+        self.offers = PersonalActions(workplace.postings)
 
     def capabilities(self) -> PlatformCapabilities:
         """What whoever works on jobs needs of Slack."""

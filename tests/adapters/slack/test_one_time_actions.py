@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.inbound.one_time_actions import LOST_SECONDS, OneTimeActions, Taken
+from adapters.slack.inbound.one_time_actions import LOST_SECONDS, PersonalActions, Taken
 from adapters.testing.clock import ManualClock
 from adapters.testing.message_state import InProcessMessageStateStore
 
@@ -12,21 +12,21 @@ ADA, EVE = "slack:T/ADA", "slack:T/EVE"
 
 
 @pytest.fixture
-def offers() -> OneTimeActions:
-    return OneTimeActions(InProcessMessageStateStore())
+def offers() -> PersonalActions:
+    return PersonalActions(InProcessMessageStateStore())
 
 
-async def presses(offers: OneTimeActions, offer: str, many: int = 5) -> list[Taken]:
+async def presses(offers: PersonalActions, offer: str, many: int = 5) -> list[Taken]:
     return sorted(await asyncio.gather(*(offers.take(offer, ADA) for _ in range(many))))
 
 
-async def test_of_many_presses_one_counts(offers: OneTimeActions) -> None:
+async def test_of_many_presses_one_counts(offers: PersonalActions) -> None:
     offer = await offers.make(ADA, {"command": "x"})
     assert await presses(offers, offer) == [Taken.EARLIER] * 4 + [Taken.NOW]
     assert (await offers.read(offer, ADA))["command"] == "x"
 
 
-async def test_it_is_for_the_one_it_was_made_for(offers: OneTimeActions) -> None:
+async def test_it_is_for_the_one_it_was_made_for(offers: PersonalActions) -> None:
     offer = await offers.make(ADA, {"command": "x"})
     assert not await offers.read(offer, EVE)
     assert await offers.take(offer, EVE) is Taken.GONE
@@ -35,7 +35,7 @@ async def test_it_is_for_the_one_it_was_made_for(offers: OneTimeActions) -> None
     assert await offers.take(offer, ADA) is Taken.NOW
 
 
-async def test_what_was_not_done_can_be_opened_again(offers: OneTimeActions) -> None:
+async def test_what_was_not_done_can_be_opened_again(offers: PersonalActions) -> None:
     offer = await offers.make(ADA, {})
     assert await offers.take(offer, ADA) is Taken.NOW
     await offers.again(offer, ADA)
@@ -44,7 +44,7 @@ async def test_what_was_not_done_can_be_opened_again(offers: OneTimeActions) -> 
 
 async def test_a_press_that_was_lost_with_its_worker_is_made_up_for_by_one_other() -> None:
     clock = ManualClock()
-    offers = OneTimeActions(InProcessMessageStateStore(), lambda: clock.now().timestamp())
+    offers = PersonalActions(InProcessMessageStateStore(), lambda: clock.now().timestamp())
     offer = await offers.make(ADA, {})
     assert await offers.take(offer, ADA) is Taken.NOW
     for _ in range(2):

@@ -41,8 +41,9 @@ class Hold:
 class Fault:
     """Trouble for the next ``times`` requests to one operation; ``done`` does the work before it fails.
 
-    ``channel`` narrows it to requests about one channel. ``text`` is answered as it is, as ``text_type``, where a
-    proxy or a captive portal stands in between; ``drops`` cuts the connection instead of answering.
+    ``about`` narrows it to requests about one channel with its threads, one interaction's channel, or one person.
+    ``text`` is answered as it is, as ``text_type``, where a proxy or a captive portal stands in between; ``drops`` cuts
+    the connection instead of answering.
     """
 
     method: str
@@ -56,13 +57,13 @@ class Fault:
     done: bool = False
     seconds: float = 0.0
     hold: Hold | None = None
-    channel: int | None = None
+    about: int | None = None
     text: str | None = None
     text_type: str = "text/html"
     drops: bool = False
 
-    def concerns(self, method: str, template: str, params: dict[str, str]) -> bool:
-        here = self.channel is None or params.get("channel_id") == str(self.channel)
+    def concerns(self, method: str, template: str, about: set[int]) -> bool:
+        here = self.about is None or self.about in about
         return here and self.times > 0 and self.method in (method, "*") and self.template in (template, "*")
 
 
@@ -114,9 +115,9 @@ class Faults:
         self.ordered.append(fault)
         return fault
 
-    def next(self, method: str, template: str, params: dict[str, str]) -> Fault | None:
+    def next(self, method: str, template: str, about: set[int]) -> Fault | None:
         for fault in self.ordered:
-            if fault.concerns(method, template, params):
+            if fault.concerns(method, template, about):
                 fault.times -= 1
                 return fault
         return None

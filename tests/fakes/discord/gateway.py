@@ -119,10 +119,17 @@ class Gateway:
         self.resumes = 0
         self.acknowledges = True
         self.replay_seen = 0
+        self.refuses = 0  # so many more connections are answered with 503
+        self.refused = 0
         self.starts_left = 1_000
         self._unannounced: list[tuple[str, Json]] = []
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        if self.refuses:
+            self.refuses -= 1
+            self.refused += 1
+            self.changes.notify()
+            raise web.HTTPServiceUnavailable
         socket = web.WebSocketResponse(timeout=0.5, max_msg_size=0)
         await socket.prepare(request)
         connection = Connection(socket, request)

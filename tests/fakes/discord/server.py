@@ -319,6 +319,10 @@ class FakeDiscord:
         """Cuts the connection, or closes it with a code such as 4000."""
         await self.gateway.drop(code)
 
+    def refuse_connections(self, times: int) -> None:
+        """Answers the gateway's next connections with 503."""
+        self.gateway.refuses = times
+
     async def ask_to_reconnect(self) -> None:
         await self.gateway.reconnect()
 
@@ -412,7 +416,7 @@ class FakeDiscord:
 
     async def _troubled(self, request: web.Request, call: Call) -> web.Response:
         """The answer, or the trouble that was ordered in its place."""
-        fault = self.faults.next(call.operation.method, call.operation.template, call.params)
+        fault = self.faults.next(call.operation.method, call.operation.template, self._about(call))
         if fault is not None and fault.hold is not None:
             await fault.hold.pass_through()
         if fault is not None and fault.seconds:
@@ -429,6 +433,14 @@ class FakeDiscord:
         if fault.retry_after is not None:
             return _limited(fault.retry_after, fault.scope, {})
         return _respond(fault.status or 500, {"message": fault.message, "code": fault.code})
+
+    def _about(self, call: Call) -> set[int]:
+        """What a request is about: the ids in its path, the channel of a thread, the channel of an interaction."""
+        ids = {int(value) for value in call.params.values() if value.isdigit()}
+        tokens = set(call.params.values())
+        ids |= {one.channel.id for one in self.interactions.every.values() if one.token in tokens}
+        places = [self.world.channels[one] for one in ids if one in self.world.channels]
+        return ids | {place.parent.id for place in places if place.parent is not None and place.is_thread}
 
     async def _checked(self, request: web.Request, call: Call) -> web.Response:
         try:

@@ -1,0 +1,52 @@
+"""Buttons and forms that act once, on every platform: of many presses, in whatever processes, one counts.
+
+That an action is open is a value which is taken in one step. It is done only once its work is: what was taken by a
+process that died over it may be taken again after a while.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.ports.message_state import MessageStateStore
+
+LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
+OPEN, TAKEN, DONE = "open", "taken", "done"
+
+
+class Taken(StrEnum):
+    """What became of a press."""
+
+    NOW = "now"  # it is the one
+    EARLIER = "earlier"  # another press was the one
+    GONE = "gone"  # too old, or not for this person
+
+
+@dataclass(frozen=True, slots=True)
+class OneTimeActions:
+    """Each action is a subject of the postings, kept for as long as they are. ``now`` is in seconds since the epoch."""
+
+    postings: MessageStateStore
+    now: Callable[[], float] = time.time
+
+    async def open(self, thread: str, subject: str, person: str) -> None:
+        """It can be taken (once more). It is forgotten with this person."""
+        await self.postings.keep(thread, subject, {OPEN: "yes"}, person=person)
+
+    async def take(self, thread: str, subject: str) -> Taken:
+        """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
+        now = self.now()
+        if await self.postings.take(thread, subject, OPEN, {TAKEN: f"{now:.0f}"}):
+            return Taken.NOW
+        kept = await self.postings.read(thread, subject)  # as whoever took it left it
+        if TAKEN not in kept:
+            return Taken.GONE
+        if kept.get(DONE) or now - float(kept[TAKEN]) < LOST_SECONDS:
+            return Taken.EARLIER
+        lost = await self.postings.take(thread, subject, TAKEN, {TAKEN: f"{now:.0f}"})
+        return Taken.NOW if lost == kept[TAKEN] else Taken.EARLIER
+
+    async def done(self, thread: str, subject: str, person: str) -> None:
+        """It has been done: it is never taken again."""
+        await self.postings.keep(thread, subject, {DONE: "yes"}, person=person)

@@ -1,0 +1,325 @@
+"""In Discord, the final answer always arrives, once: whatever a call is answered with, wherever nothing may stand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from adapters.discord.api import messages
+from core.model.conversation import channel_principal
+from tests.e2e.discord_office import Office
+from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
+]
+
+REFUNDS = "Refunds are paid within 14 days."
+ASKED = "<@bot> how long do refunds take?"
+MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
+THREADS = "/channels/{channel_id}/messages/{message_id}/threads"
+DIRECT = "/users/@me/channels"
+FOR_GOOD = 10_000
+LONG = 30.0  # seconds that a busy machine may take
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+async def closed(discord: FakeDiscord) -> Office:
+    office = Office(discord)
+    await office.scene.knows(REFUNDS, title="Refund policy")
+    return office
+
+
+@pytest.fixture
+async def office(closed: Office) -> AsyncIterator[Office]:
+    async with closed.open():
+        yield closed
+
+
+def outcomes(discord: FakeDiscord, asked: Message, asker: Person) -> list[Message]:
+    """Everything that the one who asked finds in answer: in its thread, in the channel, directly."""
+    told = [one for one in asker.dm_channel.posts() if one.author is discord.me]
+    return [*discord.answers_to(asked), *(one for one in told if one not in discord.answers_to(asked))]
+
+
+async def settled_on(discord: FakeDiscord, office: Office, asked: Message, asker: Person) -> Message:
+    """The one outcome there is, once everything has been worked off."""
+    await discord.until(lambda: outcomes(discord, asked, asker), LONG, what="anything visible")
+    async with asyncio.timeout(LONG):
+        while await office.inbox.waiting():
+            await asyncio.sleep(0.01)
+    (found,) = outcomes(discord, asked, asker)
+    return found
+
+
+# --- calls that fail
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_a_connection_reset_on_the_first_message_loses_nothing(
+    discord: FakeDiscord, office: Office, times: int
+) -> None:
+    discord.fail("POST", MESSAGES, drops=True, times=times)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+async def test_a_message_whose_confirmation_is_lost_stands_there_once(discord: FakeDiscord, office: Office) -> None:
+    discord.fail("POST", MESSAGES, drops=True, done=True, times=2)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+async def test_where_no_edit_gets_through_the_answer_is_posted_anew_and_its_stub_removed(
+    discord: FakeDiscord, office: Office
+) -> None:
+    discord.fail("PATCH", MESSAGE, status=503, times=FOR_GOOD)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+@pytest.mark.parametrize("template", [MESSAGES, THREADS], ids=["message", "thread"])
+async def test_a_page_of_a_proxy_is_not_taken_for_discords_answer(
+    discord: FakeDiscord, office: Office, template: str
+) -> None:
+    discord.fail("POST", template, status=200, text="<html>Sign in to the network</html>", times=2)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+async def test_a_layout_that_is_refused_is_posted_as_plain_text(discord: FakeDiscord, office: Office) -> None:
+    first = discord.hold("POST", MESSAGES)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await first.reached()
+    discord.fail("PATCH", MESSAGE, status=400, code=50035, times=FOR_GOOD)
+    discord.fail("POST", MESSAGES, status=400, code=50035)
+    first.release()
+    found = await settled_on(discord, office, asked, alice)
+    assert REFUNDS in found.text
+    assert found.buttons() == []
+
+
+async def test_a_bucket_with_a_long_window_and_requests_left_delays_nobody(
+    discord: FakeDiscord, office: Office
+) -> None:
+    """The library has an option that refuses such requests, which is why it is not set."""
+    discord.enforce_limit("POST", THREADS, 50, 300.0)
+    alice = discord.person("alice")
+    for _ in range(2):
+        asked = await alice.says(ASKED)
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+        assert asked.thread is not None
+
+
+async def test_a_global_limit_is_waited_for_and_nothing_hangs_after_it(
+    discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library never sends again when its own waiting for such a limit is cut short, as by a deadline."""
+    monkeypatch.setattr(messages, "TYPING_SECONDS", 0.1)
+    discord.limit_rate("POST", "/channels/{channel_id}/typing", retry_after=0.5, scope="global")
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+# --- threads that cannot be started
+
+
+TROUBLE: dict[str, Callable[[FakeDiscord], object]] = {
+    "limited for minutes": lambda d: d.limit_rate("POST", THREADS, retry_after=300, times=FOR_GOOD),
+    "no permission": lambda d: d.refuse("POST", THREADS, code=50013, times=FOR_GOOD),
+    "too many threads": lambda d: d.refuse("POST", THREADS, status=400, code=160006, times=FOR_GOOD),
+    "title blocked": lambda d: d.refuse("POST", THREADS, status=400, code=200001, times=FOR_GOOD),
+    "down": lambda d: d.break_down("POST", THREADS, status=503, times=FOR_GOOD),
+    "cut off": lambda d: d.fail("POST", THREADS, drops=True, times=FOR_GOOD),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+async def test_where_no_thread_can_be_started_it_answers_in_reply(
+    discord: FakeDiscord, office: Office, trouble: str
+) -> None:
+    TROUBLE[trouble](discord)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    found = await settled_on(discord, office, asked, alice)
+    assert REFUNDS in found.text
+    assert found.reference is asked
+
+
+async def test_no_thread_is_started_that_could_not_be_written_to(discord: FakeDiscord, office: Office) -> None:
+    await discord.take_permission("send_messages_in_threads")
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    found = await settled_on(discord, office, asked, alice)
+    assert found.reference is asked
+    assert REFUNDS in found.text
+    assert asked.thread is None
+
+
+async def test_a_thread_that_turns_out_to_be_locked_is_left_for_a_reply(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    channel = discord.channel("general")
+    held = discord.hold("POST", MESSAGES)
+    asked = await alice.says(ASKED)
+    await held.reached()
+    assert asked.thread is not None
+    discord.fail("POST", MESSAGES, status=400, code=160005, times=FOR_GOOD, about=asked.thread.id)
+    held.release()
+    await discord.until(lambda: asked.thread is not None, LONG, what="a thread")
+    discord.fail("PATCH", MESSAGE, status=400, code=160005, times=FOR_GOOD, about=asked.thread.id)
+    await discord.until(lambda: any(REFUNDS in one.text for one in channel.posts()), LONG, what="a reply")
+    (reply,) = [one for one in channel.posts() if one.author is discord.me]
+    assert reply.reference is asked
+
+
+# --- nowhere to post
+
+
+async def test_where_nothing_may_be_written_the_asker_has_the_answer_directly_and_once(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    await discord.take_permission("send_messages", discord.channel("general"))
+    await discord.take_permission("send_messages_in_threads", discord.channel("general"))
+    asked = await alice.says(ASKED)
+    found = await settled_on(discord, office, asked, alice)
+    assert found.channel is alice.dm_channel
+    assert REFUNDS in found.text
+    assert "does not let me write" in found.text
+    assert asked.channel.mention in found.text
+    assert discord.pings() == []
+
+
+@pytest.mark.parametrize("how", ["locked", "removed", "out of sight"])
+async def test_a_thread_that_is_closed_while_it_is_answered_sends_the_answer_directly(
+    discord: FakeDiscord, office: Office, how: str
+) -> None:
+    alice = discord.person("alice")
+    first = await alice.says(ASKED)
+    await discord.reply_to(first, LONG)
+    thread = first.thread
+    assert thread is not None
+    held = discord.hold("POST", MESSAGES)
+    await alice.says("<@bot> and for annual plans?", thread=thread)
+    await held.reached()
+    if how == "locked":
+        await discord.archive(thread, locked=True)
+    elif how == "removed":
+        thread.deleted = True
+    else:
+        await discord.take_permission("view_channel", discord.channel("general"))
+    held.release()
+    await discord.until(lambda: any(REFUNDS in one.text for one in alice.dm_channel.posts()), LONG, what="the answer")
+    assert len(alice.dm_channel.posts()) == 1
+
+
+async def test_who_takes_no_direct_messages_costs_nobody_else_anything(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    await discord.take_permission("send_messages", discord.channel("random"))
+    await discord.take_permission("send_messages_in_threads", discord.channel("random"))
+    discord.fail("POST", MESSAGES, status=403, code=50007, times=FOR_GOOD, about=alice.dm_channel.id)
+    await alice.says(ASKED, "random")
+    asked = await discord.person("bob").says(ASKED)
+    assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+    async with asyncio.timeout(LONG):
+        while await office.inbox.waiting():
+            await asyncio.sleep(0.01)
+
+
+# --- the connection
+
+
+async def test_a_first_connection_that_fails_is_tried_again(discord: FakeDiscord, closed: Office) -> None:
+    """The library stumbles over its own missing socket then: an AttributeError, not a connection error."""
+    discord.refuse_connections(2)
+    closed.platform._connection._retry_seconds = (0.05,)
+    stop = asyncio.Event()
+    async with closed.platform as platform:
+        running = asyncio.create_task(platform.run(stop))
+        await discord.until(lambda: discord.gateway.refused == 2, LONG, what="two refused connections")
+        assert platform.waiting_for()
+        await discord.until(lambda: not platform.waiting_for(), LONG, what="a connection")
+        stop.set()
+        await running
+
+
+async def test_a_lost_connection_is_not_ready_until_it_is_back(discord: FakeDiscord, office: Office) -> None:
+    discord.refuse_connections(1)
+    await discord.drop_socket()
+    await discord.until(lambda: "gateway is lost" in office.platform.waiting_for(), LONG, what="being told")
+    await discord.until(lambda: not office.platform.waiting_for(), LONG, what="a connection")
+
+
+async def test_a_portal_that_answers_for_discord_at_the_start_is_waited_out(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    discord.fail("GET", "/users/@me", status=200, text="<html>Sign in</html>", times=2)
+    closed.platform._connection._retry_seconds = (0.02,)
+    stop = asyncio.Event()
+    async with closed.platform as platform:
+        running = asyncio.create_task(platform.run(stop))
+        await discord.until(lambda: "does not answer" in platform.waiting_for(), LONG, what="being told")
+        await discord.until(lambda: not platform.waiting_for(), LONG, what="a connection")
+        stop.set()
+        await running
+
+
+async def test_a_token_that_is_revoked_is_not_ready_and_its_questions_are_kept(
+    discord: FakeDiscord, office: Office
+) -> None:
+    good, discord.token = discord.token, "MTIzNDU2Nzg5.fake.another-token"
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.until(lambda: "DISCORD_BOT_TOKEN" in office.platform.waiting_for(), LONG, what="being told")
+    await discord.quiet(0.2)
+    assert await office.inbox.waiting() == 1
+    discord.token = good
+    for line in office.inbox._lines.values():
+        line.held = False
+    assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+    assert not office.platform.waiting_for()
+
+
+# --- buttons
+
+
+async def test_show_sources_shows_them_and_the_answer_can_still_be_asked_for(
+    discord: FakeDiscord, office: Office
+) -> None:
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.preferences.write(place, {"sources_first": "yes", "checkpoints": "sources_first"})
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    card = await discord.reply_to(asked, LONG)
+    await alice.clicks(card, "Show sources")
+    await discord.until(lambda: "Show quotes" in card.buttons(), LONG, what="the sources")
+    (shown,) = discord.answers_to(asked)
+    assert "Refund policy" in shown.text
+    await alice.clicks(shown, next(label for label in shown.buttons() if label.startswith("Answer")))
+    assert REFUNDS in (await discord.reply_to(asked, LONG, until=lambda one: REFUNDS in one.text)).text
+
+
+async def test_a_stranger_who_shares_a_private_answer_is_refused_and_on_record(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    private = await alice.slash("ask", question="how long do refunds take?", private=True)
+    answer = await discord.reply_to(private, LONG)
+    answer.ephemeral_for = None  # as if the button's id had leaked
+    assert "Only the person who asked" in (await bob.clicks(answer, "Share with channel")).text
+    refused = [(one.actor, one.action) for one in await office.audit.recent() if not one.allowed]
+    assert refused == [(f"discord:user:{bob.id}", "share")]
