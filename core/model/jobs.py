@@ -51,6 +51,7 @@ class ItemKind(StrEnum):
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
     DOCUMENT = "document"  # a document's id
+    STORED = "stored"  # an address in a place that keeps files: s3://handbook/hotels.md
     ORIGINAL = "original"  # a document's id: what it was made of is kept
 
 

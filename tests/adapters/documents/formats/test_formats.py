@@ -246,7 +246,7 @@ def compound(streams: dict[str, bytes]) -> bytes:
     streams = {path: content.ljust(4096, b"\0") for path, content in streams.items()}
     entries: list[tuple[str, int, int, int, bytes]] = []  # name, kind, child, next, content
     folders = sorted({path.split("/")[0] for path in streams if "/" in path})
-    tops = [path for path in streams if "/" not in path] + folders
+    tops = sorted([path for path in streams if "/" not in path] + folders, key=lambda name: (len(name), name.upper()))
     entries.append(("Root Entry", 5, 1, -1, b""))
     for i, name in enumerate(tops, 1):
         inner = next(
