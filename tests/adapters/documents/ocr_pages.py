@@ -38,7 +38,8 @@ def picture(pdf: bytes, *, dpi: int = 150, skew: float = 0.0, noise: float = 0.0
     from PIL import Image
 
     with pypdfium2.PdfDocument(pdf) as document:
-        image = document[0].render(scale=dpi / 72).to_pil().convert("L")
+        drawn: Image.Image = document[0].render(scale=dpi / 72).to_pil()
+        image = drawn.convert("L")
     image = image.rotate(skew, resample=Image.Resampling.BICUBIC, fillcolor=255)
     if noise:
         grain = np.random.default_rng(7).normal(0, noise, (image.height, image.width))
