@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode, looks_binary
 from adapters.documents.zip_package import open_package, part
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 
 PDF = "application/pdf"
 RTF = "application/rtf"
@@ -87,7 +87,7 @@ def detect(name: str, data: bytes) -> str:
         DocumentRejected: empty, a known format that is not read, or nothing known.
     """
     if not data.strip(b" \t\r\n\0\xef\xbb\xbf"):
-        raise DocumentRejected("This file is empty.")
+        raise NoText("This file is empty.")
     ending = _ending(name)
     if found := _by_magic(data):
         return found

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.documents import media_types
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Parsed
 
 Reader = Callable[[str, bytes], Parsed]
@@ -47,6 +47,6 @@ def read(name: str, data: bytes) -> Parsed:
     parsed = reader(name, data)
     blocks = tuple(block for block in parsed.blocks if block.text.strip())
     if not blocks and not parsed.picture_pages:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     notes = (*parsed.notes, *media_types.misnamed(name, media_type))
     return replace(parsed, blocks=blocks, notes=notes)

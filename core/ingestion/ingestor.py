@@ -15,7 +15,7 @@ from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
-from core.model.errors import DocumentRejected, FootnoteError
+from core.model.errors import DocumentRejected, FootnoteError, NoText
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import Parsed
 from core.ports.catalog import Catalog
@@ -34,6 +34,7 @@ class Change(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    SKIPPED = "skipped"  # there is no text in it
     FAILED = "failed"
 
 
@@ -86,6 +87,10 @@ class Ingestor:
         await self._catalogue.save_base(base)
         return base
 
+    async def document(self, document_id: str) -> Document | None:
+        """The document that is visible under this id."""
+        return await self._catalogue.document(document_id)
+
     async def known(self, material: Material, base: str) -> Document | None:
         """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
@@ -122,6 +127,8 @@ class Ingestor:
             if self._originals is not None:
                 await self._originals.keep(document, material)
             await self._write(passages, before.version if before else "", progress)
+        except NoText as reason:
+            return Ingested(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
             return Ingested(material.source, Change.FAILED, reason=str(reason))
         except FootnoteError:

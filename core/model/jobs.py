@@ -62,6 +62,7 @@ class ItemState(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    SKIPPED = "skipped"  # there is no text in it
     FAILED = "failed"
     REMOVED = "removed"
     RESTORED = "restored"

@@ -37,12 +37,17 @@ class Screen:
         self._printed = io.StringIO()
 
     async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+        console = Console(file=self._printed, width=200)
+        files = [(path, path.name) for path in paths]
+        return await ingest_files(console, self.terminal(connected=connected), files, base)
+
+    def terminal(self, *, connected: bool = True) -> Terminal:
         room = self.room
 
         def alone() -> JobWorker:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
 
-        terminal = Terminal(
+        return Terminal(
             ingest=room.desk.ingest_bytes,
             jobs=room.jobs,
             shelves=room.shelves,
@@ -51,8 +56,6 @@ class Screen:
             worker=room.worker if connected else alone,
             caller=operator(),
         )
-        console = Console(file=self._printed, width=200)
-        return await ingest_files(console, terminal, [(path, path.name) for path in paths], base)
 
     @property
     def shows(self) -> str:

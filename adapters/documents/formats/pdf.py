@@ -18,7 +18,7 @@ from adapters.documents.formats.pdf_forms import filled_values
 from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ _REASONS = {
         "Export it again with its text, or run text recognition (OCR) on it.",
     ),
     PageContent.DAMAGED: ("This PDF is damaged: none of its pages can be opened.", "Export it again."),
-    PageContent.BLANK: ("There is no text in this PDF: its pages are blank.", None),
 }
 """Why there is no text, the most telling first, and what a person can do."""
 
@@ -134,6 +133,8 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
     """Why a PDF without any text has none."""
     if not ended:
         return _cut_off()
+    if set(empty.values()) == {PageContent.BLANK}:
+        return NoText("There is no text in this PDF: its pages are blank.")
     reason, remedy = next(said for kind, said in _REASONS.items() if kind in empty.values())
     return DocumentRejected(reason, remedy=remedy)
 

@@ -6,7 +6,7 @@ from adapters.documents.encodings import decode
 from adapters.documents.formats.rst_tables import with_pipe_tables
 from adapters.documents.formats.text import trimmed
 from adapters.documents.titles import choose_title
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Block, Parsed
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
@@ -29,7 +29,7 @@ def read(name: str, data: bytes) -> Parsed:
     lines = _inline(_literals(_directives(_headings(source))))
     body, first = trimmed(lines)
     if not body:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     return Parsed(
         title=choose_title(name, markdown=[body]),
         blocks=(_block(body, first, numbers),),

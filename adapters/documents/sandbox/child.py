@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Parsed
 
 CLONE_NEWUSER = 0x10000000
@@ -79,7 +79,8 @@ def answer_for(name: str, data: bytes, task: str = "parse", page: int | None = N
     try:
         return from_parsed(_reading(name, data, task, page))
     except DocumentRejected as rejected:
-        return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy}]
+        empty = isinstance(rejected, NoText)
+        return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]
     except MemoryError:
         return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
     except RecursionError:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 LENGTH = struct.Struct(">Q")
@@ -70,7 +70,8 @@ def in_slices(body: bytes) -> Iterator[Parsed | None]:
         lines = _lines(body)
         head = json.loads(next(lines))
         if reason := head.get("rejected"):
-            raise DocumentRejected(_text(reason)[:1_000], remedy=_optional(head.get("remedy")))
+            kind = NoText if head.get("without_text") is True else DocumentRejected
+            raise kind(_text(reason)[:1_000], remedy=_optional(head.get("remedy")))
         blocks: list[Block] = []
         begun: list[tuple[str, tuple[int, ...]]] = []
         for line in lines:
