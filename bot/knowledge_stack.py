@@ -159,7 +159,7 @@ def rules_of(settings: Settings) -> Rules:
 
 def stores_of(settings: Settings) -> FsspecFileStores:
     """The places whose files may be read, as configured: beginnings of addresses, with commas between them."""
-    allowed = [one.strip() for one in settings.sources.split(",") if one.strip()]
+    allowed = [one.strip() for one in settings.source_addresses.split(",") if one.strip()]
     return FsspecFileStores(allowed, allow_private=_names(settings.fetch_allow_private))
 
 

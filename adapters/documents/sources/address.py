@@ -1,6 +1,6 @@
 """Addresses of places that keep files, which of them are allowed, and the links that people can open instead.
 
-Somebody who runs the installation names what may be read (`FOOTNOTE_SOURCES`): whole schemes ('s3://') or one place
+Somebody who runs the installation names what may be read (`SOURCE_ADDRESSES`): whole schemes ('s3://') or one place
 ('file:///srv/handbook'). Whoever asks for a source in a conversation cannot go beyond that.
 """
 
@@ -43,7 +43,7 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
     if any(_is_below(address, beginning) for beginning in beginnings):
         return None
     known = ", ".join(sorted(beginnings)) or "none"
-    return f"This place is not among those that may be read here ({known}); FOOTNOTE_SOURCES names them."
+    return f"This place is not among those that may be read here ({known}); SOURCE_ADDRESSES names them."
 
 
 def _is_below(address: str, beginning: str) -> bool:
