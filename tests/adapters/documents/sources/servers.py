@@ -3,6 +3,7 @@
 import socket
 import stat
 import threading
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ def s3_server() -> Iterator[str]:
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
+    reset = urllib.request.Request(f"http://{host}:{port}/moto-api/reset", method="POST")
+    with urllib.request.urlopen(reset, timeout=30):  # what it holds outlives a server in this process
+        pass
     try:
         yield f"http://{host}:{port}"
     finally:
