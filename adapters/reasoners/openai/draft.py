@@ -14,6 +14,7 @@ from core.model.errors import ModelMisbehaved
 from core.model.evidence import Evidence
 from core.ports.reasoner import DraftPart, DraftRestarted
 
+LONGEST_MARK = 6  # characters: [1234]
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
@@ -30,6 +31,7 @@ class DraftReader:
         self._marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
         self._held = ""
         self._shown = ""
+        self._fenced = False  # all of it stands in a fence, which is none of its own
 
     def feed(self, piece: str) -> Iterator[DraftPart]:
         """What of the draft may be shown now."""
@@ -65,11 +67,13 @@ class DraftReader:
     def _passed(self, text: str) -> Iterator[str]:
         """Let go on what belongs to the draft, from the first mark on."""
         text = self.instead.feed(text) if self._attempt else text
+        looked_at = max(0, len(self._held) - LONGEST_MARK)
         self._held += text
-        if self._shown or (_MARK.search(self._held) and not is_call_or_data(self._held)):
+        if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):
             if not self._shown:
+                self._fenced = bool(_OPEN_FENCE.match(self._held))
                 self._held = prose_of(_OPEN_FENCE.sub("", self._held)).lstrip()
-            shown, self._held = self._held, ""
+            shown, self._held = self._held.replace("```", "") if self._fenced else self._held, ""
             self._shown += shown
             if shown:
                 yield shown
