@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
+
+import structlog
 
 from adapters.documents.sandbox.pool import Sandbox
 from adapters.encoders.reranker import CrossEncoderReranker
@@ -27,6 +30,7 @@ from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
+from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, governance
 from bot.settings import Settings
 from core.agent.agent import Agent
@@ -56,6 +60,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
+
+log = structlog.get_logger(__name__)
 
 # From this score a model answers from the first search at once; a draft that fails goes the long way, see
 # core.agent.fast_path. Without a model the long way costs nothing, so that it is always taken.
@@ -162,6 +168,7 @@ async def open_footnote(
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
+    await asyncio.to_thread(_secured, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         redis = await _redis(settings, stack)
@@ -257,6 +264,19 @@ async def open_footnote(
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
+
+
+def _secured(home: Path) -> None:
+    """The data directory, for its owner alone."""
+    try:
+        tightened = secure_home(home)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The data directory {home} cannot be used: {error.strerror}.",
+            remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+        ) from None
+    if tightened:
+        log.warning("home_tightened", entries=tightened, home=str(home))
 
 
 async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":

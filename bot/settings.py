@@ -67,7 +67,7 @@ class Settings(BaseSettings):
 
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
-    http_host: str = "0.0.0.0"  # noqa: S104 - Slack's HTTP mode and health checks come from outside the container
+    http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise
     workers: int = Field(default=128, ge=1, le=1_000)
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""

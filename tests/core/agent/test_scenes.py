@@ -969,7 +969,7 @@ class TestWhenThingsFail:
     async def test_a_long_thread_is_summarised_after_the_answer(self, scene: Scene) -> None:
         for n in range(10):
             await scene.asks(f"question {n} about refunds")
-            await scene.assistant.reflect(scene.key())
+            await scene.assistant.reflect(scene.key(), Audience())
         record = await scene.memory.recall(scene.key())
         assert record.summarised == 2
         assert "question 0" in record.summary
