@@ -188,11 +188,10 @@ async def test_an_answer_cut_at_its_length_says_so(endpoint: ScriptedEndpoint, r
     assert any("cut" in notice for notice in counted.notices)
 
 
-async def test_an_endpoint_that_knows_no_length_is_cut_by_us(
-    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
-) -> None:
-    endpoint.answers_with(lambda _: "and so on " * 100_000)
-    text = await composed(reasoner, counted := meter())
+async def test_an_endpoint_that_knows_no_length_is_cut_by_us(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(lambda _: Says(pieces=("and so on " * 100,) * 100))
+    async with opened(endpoint, seconds=60) as reasoner:
+        text = await composed(reasoner, counted := meter())
     assert text.endswith(" …")
     assert len(text) < 20_000
     assert any("cut" in notice for notice in counted.notices)
