@@ -13,6 +13,7 @@ from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
+from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 def main() -> None:
     """Run the command line; a failure is one clear line on standard error, never a traceback."""
     _speak_as_the_terminal_can()
+    interrupt_on_ending_signals()
     try:
         code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:

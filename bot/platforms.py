@@ -20,7 +20,10 @@ class Connected(Platform, Protocol):
     """A platform that runs."""
 
     async def run(self, stop: "asyncio.Event") -> None:
-        """Stay connected until ``stop`` is set."""
+        """Stay connected until ``stop`` is set.
+
+        Raises ConfigurationError for credentials that were never let in; what was connected once is connected again.
+        """
 
     def routes(self) -> "Sequence[web.RouteDef]":
         """What it wants to be called at over HTTP."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -16,6 +15,8 @@ from bot.container import Footnote, open_footnote
 from bot.health import application, listen
 from bot.platforms import Connected, platforms_of
 from bot.settings import Settings, load_settings
+from bot.signals import ending_signals
+from bot.supervision import Supervised
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
@@ -39,7 +40,7 @@ async def run() -> int:
         )
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
+    for name in ending_signals():
         loop.add_signal_handler(name, stop.set)
     try:
         async with open_footnote(settings, wait=False) as footnote, _connected(settings, footnote) as connected:
@@ -61,6 +62,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
         postings=footnote.postings,
+        inbox=footnote.inbox,
         platforms={platform.name: platform for platform in connected},
         warming=lambda: not footnote.opened.done(),
         metrics=PrometheusMetrics(),
@@ -71,9 +73,10 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
     }
     job_worker = footnote.governance.worker(name, capabilities)
+    supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
 
     async def ready() -> dict[str, str]:
-        return await _waiting_for(footnote, connected)
+        return await _waiting_for(footnote, supervised)
 
     routes = [route for platform in connected for route in platform.routes()]
     runner = await listen(application(ready, routes), settings.http_host, settings.http_port)
@@ -81,7 +84,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
     try:
         async with asyncio.TaskGroup() as group:
             working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
-            leaving = {group.create_task(platform.run(stop)) for platform in connected}
+            leaving = {group.create_task(platform.run(stop)) for platform in supervised}
             warming = group.create_task(_warmed(footnote))
             group.create_task(_drain(stop, working, leaving, warming))
     finally:
@@ -123,9 +126,9 @@ async def _drain(
                 task.cancel()
 
 
-async def _waiting_for(footnote: Footnote, connected: list[Connected]) -> dict[str, str]:
+async def _waiting_for(footnote: Footnote, platforms: list[Supervised]) -> dict[str, str]:
     """What is not ready yet, each with its reason."""
-    waiting = {platform.name: platform.waiting_for() for platform in connected if platform.waiting_for()}
+    waiting = {platform.name: platform.waiting_for() for platform in platforms if platform.waiting_for()}
     if not footnote.index.ready:
         waiting["index"] = "it is still opening"
     try:

@@ -77,17 +77,23 @@ if not head then return {'empty'} end
 local lease = redis.call('HMGET', KEYS[1], 'holder', 'until')
 local held = (tonumber(lease[2]) or 0) > now
 if held and lease[1] ~= ARGV[1] then return {'held'} end
-if not held then
-  redis.call('HINCRBY', KEYS[1], 'fence', 1)
-  redis.call('HINCRBY', KEYS[1], 'attempt', 1)
-end
+if not held then redis.call('HINCRBY', KEYS[1], 'fence', 1) end
 local person = cjson.decode(head).person
 redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', string.format('%.0f', now + ARGV[2]), 'person', person)
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 local is = redis.call('HMGET', KEYS[1], 'fence', 'attempt')
-return {'taken', head, is[1], is[2], redis.call('HGETALL', KEYS[3])}
+return {'taken', head, is[1], is[2] or 0, redis.call('HGETALL', KEYS[3])}
 """
 )
+
+# KEYS lease; ARGV fence. ``attempt`` counts runs, and ``begun`` is the fence under which the last of them began.
+_BEGIN = """
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder', 'begun', 'attempt')
+if lease[1] ~= ARGV[1] or lease[2] == '' then return 0 end
+if lease[3] == ARGV[1] then return tonumber(lease[4]) end
+redis.call('HSET', KEYS[1], 'begun', ARGV[1])
+return redis.call('HINCRBY', KEYS[1], 'attempt', 1)
+"""
 
 # KEYS lease; ARGV fence lease_ms
 _RENEW = (
@@ -124,10 +130,11 @@ return {'done', redis.call('LINDEX', KEYS[2], 0) or ''}
 
 # KEYS lease; ARGV fence. What was given back was not tried: who drains says nothing about the delivery.
 _RELEASE = """
-local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished', 'holder', 'attempt')
+local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished', 'holder', 'attempt', 'begun')
 if lease[1] ~= ARGV[1] or lease[2] == ARGV[1] then return 0 end
 if lease[3] == '' then return 1 end
-redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', math.max(0, (tonumber(lease[4]) or 0) - 1))
+local runs = (tonumber(lease[4]) or 0) - (lease[5] == ARGV[1] and 1 or 0)
+redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', math.max(0, runs), 'begun', '')
 return 1
 """
 
@@ -166,6 +173,7 @@ class RedisInbox(Inbox):
         self._looked_again = self._swept = 0.0
         self._acquire = client.register_script(_ACQUIRE)
         self._renew = client.register_script(_RENEW)
+        self._begin = client.register_script(_BEGIN)
         self._note = client.register_script(_NOTE)
         self._done = client.register_script(_DONE)
         self._release = client.register_script(_RELEASE)
@@ -244,11 +252,11 @@ class RedisInbox(Inbox):
             await self._tokens.acknowledge(ready.tokens)
         if outcome != "taken":
             return None
-        head, fence, attempt, notes = taken
+        head, fence, runs, notes = taken
         return Lease(
             delivery=from_json(Delivery, head),
             fence=int(fence),
-            attempt=int(attempt),
+            runs=int(runs),
             notes=dict(zip(notes[::2], notes[1::2], strict=True)),
             token=" ".join(ready.tokens),
         )
@@ -304,6 +312,14 @@ class RedisInbox(Inbox):
             renewed = await self._renew(keys=[lease_key(lease.delivery.thread)], args=[lease.fence, self._lease_ms])
         if not renewed:
             raise _lost()
+
+    async def begin(self, lease: Lease) -> int:
+        """Count a run, once under each lease; how many there were. Raises LeaseLost."""
+        async with reaching():
+            runs = int(await self._begin(keys=[lease_key(lease.delivery.thread)], args=[lease.fence]))
+        if not runs:
+            raise _lost()
+        return runs
 
     async def note(self, lease: Lease, name: str, value: str) -> None:
         """Leave something for a worker that may take over. Raises LeaseLost."""

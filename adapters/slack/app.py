@@ -27,6 +27,7 @@ from adapters.slack.inbound.button_handlers import Presses
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, Given
 from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
@@ -44,7 +45,9 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
+from core.service.heard_places import HeardPlaces
 from core.service.kb.commands import KnowledgeCommands
+from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
 PATH = "/slack/events"
@@ -97,7 +100,11 @@ class SlackPlatform(SlackThreads):
         self._app_token = app_token
         self._signing_secret = signing_secret
         self._bot_token = bot_token
-        self._intake = Intake(directory=directory, inbox=inbox, postings=postings, allowed_bots=frozenset(allowed_bots))
+        places = HeardPlaces(postings, PLATFORM)
+        self._intake = Intake(
+            directory=directory, inbox=inbox, postings=postings, places=places, allowed_bots=frozenset(allowed_bots)
+        )
+        self._look_back = LookBack(connection, self._intake, places)
         self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
         self._presses = Presses(workplace, self._intake, self._knowledge)
         self._commands = Commands(workplace)
@@ -121,8 +128,11 @@ class SlackPlatform(SlackThreads):
         await self.workplace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Be connected until ``stop`` is set. Raises ConfigurationError when Slack refuses the tokens."""
+        """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
         if await self._introduced(stop):
+            self._do_aside(self._ask_whether_refused(stop))
+            us = await self.workplace.directory.identity()
+            self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
                 self._do_aside(look_after(self._knowledge.cards.finish, stop))
             if self._ear is not None:
@@ -150,8 +160,22 @@ class SlackPlatform(SlackThreads):
                 break
         return False
 
+    def _connections(self) -> int:
+        """How often Slack began to tell us of events; 0 while it tells us nothing."""
+        return 1 if self._ear is None else self._ear.connections
+
+    async def _ask_whether_refused(self, stop: asyncio.Event) -> None:
+        """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
+        while not stop.is_set():
+            await pause(stop, RETRY_SECONDS[-1])
+            if self.workplace.web.refused_us and not stop.is_set():
+                with suppress(Refusal, PlatformUnavailable):
+                    await self.workplace.web.eagerly("auth.test")
+
     def waiting_for(self) -> str:
         """Why it is not ready yet; empty when it is."""
+        if refused := self.workplace.web.refused_us:
+            return f"Slack refuses the token ({refused}); footnote doctor says what to do"
         if self.workplace.directory.known is None:
             return "Slack has not answered yet"
         return "Socket Mode is not connected" if self._ear is not None and not self._ear.connected else ""

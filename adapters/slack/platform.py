@@ -9,7 +9,8 @@ from adapters.slack.api.files import Files
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
-from adapters.slack.outbound.answer_view import SlackAnswerView, Spot
+from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.text import heard
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, Role, ThreadKey
@@ -59,8 +60,7 @@ class SlackThreads:
         message = _question(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
-        spot = Spot(message.thread, message.asker, message.text, message.direct, message.private)
-        return SlackAnswerView(self.workplace, spot, posting, trace_id)
+        return SlackAnswerView(self.workplace, _spot(message), posting, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
@@ -154,24 +154,35 @@ class SlackThreads:
         await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed, privately where there are others."""
+        """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""
         thread, person = _where(incoming)
-        await self.workplace.whisper(thread, user_of(person), text)
+        if not await self.workplace.whisper(thread, user_of(person), text):
+            await self.workplace.tell_directly(user_of(person), text)
 
     async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
-        """Remove what was posted for a question that was deleted."""
-        shown = [posting.get("ts"), *(value for name, value in posting.values.items() if name.startswith("part-"))]
-        for ts in filter(None, shown):
-            try:
-                await self.workplace.web.patiently("chat.delete", channel=message.thread.channel, ts=ts)
-            except (Refusal, PlatformUnavailable) as error:
-                log.info("not_withdrawn", reason=str(error))
+        """Remove what was posted for a question that was deleted, cards that led on to it included."""
+        messages = self._messages(message, posting, "")
+        lost = await messages.find("0") if posting.get("state") == "open" and not posting.get("ts") else ""
+        parts = [value for name, value in posting.values.items() if name.startswith("part-")]
+        for ts in filter(None, (lost, posting.get("ts"), *parts, *posting.get("cards").split())):
+            await messages.remove(ts)
+        for ts in posting.get("direct_ts").split():
+            await messages.remove(ts, posting.get("direct"))
+        if posting.values:
+            await posting.keep(**{name: "" for name in posting.values if name == "ts" or name.startswith("part-")})
         await self.workplace.show_session(message.thread, "active")
+
+    def _messages(self, message: IncomingMessage, posting: MessageState, trace_id: str) -> AnswerMessages:
+        return AnswerMessages(self.workplace, _spot(message), posting, trace_id)
 
 
 def user_of(person: Person) -> str:
     """The Slack id in a qualified one."""
     return person.id.rsplit("/", 1)[-1]
+
+
+def _spot(message: IncomingMessage) -> Spot:
+    return Spot(message.thread, message.asker, message.text, message.direct, message.private)
 
 
 def _ts(message: IncomingMessage) -> str:

@@ -22,7 +22,8 @@ class _Line:
     deliveries: list[Delivery] = field(default_factory=list)
     holder_until: float = 0.0
     held: bool = False
-    attempt: int = 0
+    runs: int = 0
+    begun: int = 0  # the fence under which the last run began
     notes: dict[str, str] = field(default_factory=dict)
 
 
@@ -93,9 +94,8 @@ class InProcessInbox(Inbox):
         self._served = [*(one for one in self._served if one != delivery.person), delivery.person]
         self._fences[thread] = self._fences.get(thread, 0) + 1
         line.held, line.holder_until = True, self._monotonic() + self._lease
-        line.attempt += 1
         self._state.in_work[thread] = delivery.person
-        return Lease(delivery, self._fences[thread], line.attempt, dict(line.notes))
+        return Lease(delivery, self._fences[thread], line.runs, dict(line.notes))
 
     def _is_held(self, line: _Line) -> bool:
         return line.held and line.holder_until > self._monotonic()
@@ -107,6 +107,13 @@ class InProcessInbox(Inbox):
         """Extend the lease. Raises LeaseLost."""
         self._mine(lease).holder_until = self._monotonic() + self._lease
 
+    async def begin(self, lease: Lease) -> int:
+        """Count a run, once under each lease; how many there were. Raises LeaseLost."""
+        line = self._mine(lease)
+        line.runs += line.begun != lease.fence
+        line.begun = lease.fence
+        return line.runs
+
     async def note(self, lease: Lease, name: str, value: str) -> None:
         """Leave something for a worker that may take over. Raises LeaseLost."""
         self._mine(lease).notes[name] = value
@@ -115,7 +122,7 @@ class InProcessInbox(Inbox):
         """The delivery has had its outcome. Raises LeaseLost."""
         line = self._mine(lease)
         line.deliveries.pop(0)
-        line.held, line.attempt, line.notes = False, 0, {}
+        line.held, line.runs, line.notes = False, 0, {}
         self._news.set()
 
     async def hand_back(self, lease: Lease) -> None:
@@ -123,7 +130,8 @@ class InProcessInbox(Inbox):
         line = self._lines[lease.delivery.thread]
         if line.held and self._fences.get(lease.delivery.thread) == lease.fence:
             line.held = False
-            line.attempt -= 1
+            line.runs -= line.begun == lease.fence
+            line.begun = 0
             self._news.set()
 
     def _drop_waiting(self, thread: str, person: str) -> int:
@@ -137,7 +145,7 @@ class InProcessInbox(Inbox):
                 del line.deliveries[at]
                 dropped += 1
                 if at == 0:
-                    line.held, line.attempt, line.notes = False, 0, {}
+                    line.held, line.runs, line.notes = False, 0, {}
         return dropped
 
     def _mine(self, lease: Lease) -> _Line:

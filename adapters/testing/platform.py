@@ -49,7 +49,8 @@ class RecordedAnswerView:
         self._page.history.append("…")
 
     async def step(self, step: Step) -> None:
-        """Not written down."""
+        """Written down as it came."""
+        self._platform.steps.append(step)
 
     async def write(self, text: str) -> None:
         """More text."""
@@ -68,15 +69,18 @@ class RecordedAnswerView:
         """The final text."""
         self._page.history.append(answer.text)
         self._page.answer, self._page.checkpoint = answer, None
+        await self._posting.settle(answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A card."""
         self._page.history.append(checkpoint.message)
         self._page.checkpoint = checkpoint
+        await self._posting.settle(answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """A failure, with its trace."""
         self._page.history.append(f"{message} [{trace_id}]")
+        await self._posting.settle()
 
 
 class RecordedPlatform:
@@ -88,6 +92,7 @@ class RecordedPlatform:
         """With these admins, by person id."""
         self.pages: dict[str, Page] = {}
         self.notices: list[str] = []
+        self.steps: list[Step] = []
         self.told: list[str] = []
         self.acknowledged: list[MessageRoute] = []
         self.principals: frozenset[str] = frozenset()

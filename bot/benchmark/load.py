@@ -92,6 +92,7 @@ async def _working(footnote: Footnote, platform: StopwatchPlatform, lanes: int) 
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
         postings=footnote.postings,
+        inbox=footnote.inbox,
         platforms={platform.name: platform},
     )
     worker = Worker(name="load", inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=lanes)

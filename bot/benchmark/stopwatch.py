@@ -94,12 +94,15 @@ class StopwatchAnswerView:
             wrong = f"written by {answer.written_by}"
         elif answer.outcome is not Outcome.ANSWERED:
             wrong = str(answer.outcome)
+        await self._posting.settle(answer.outcome)
         self._platform.end(self._case, wrong)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """No answer."""
+        await self._posting.settle(answer.outcome)
         self._platform.end(self._case, f"parked: {checkpoint.kind}")
 
     async def fail(self, message: str, trace_id: str) -> None:
         """No answer."""
+        await self._posting.settle()
         self._platform.end(self._case, message)

@@ -82,7 +82,8 @@ class Run:
         """Whether the sources are to be shown before an answer."""
         plan = self.inquiry.plan
         asked = isinstance(plan, Investigate) and plan.sources_first
-        return asked or (self.inquiry.conduct.sources_first and self.may_ask(CheckpointKind.SOURCES_FIRST))
+        settled = CheckpointKind.SOURCES_FIRST in self.inquiry.settled
+        return asked or (self.inquiry.conduct.sources_first and not settled)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

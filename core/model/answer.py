@@ -15,6 +15,9 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+OPEN_OUTCOMES = frozenset({Outcome.PARKED, Outcome.CLARIFIED})  # a card waits for a choice: not the last word
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """One numbered source of one answer. ``n`` counts from 1 within the answer; ``evidence`` is the thread's stable id.

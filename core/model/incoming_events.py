@@ -55,6 +55,13 @@ class Expiry:
     question: IncomingMessage
 
 
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A question was deleted, possibly after its answer: what was posted for it goes with it."""
+
+    question: IncomingMessage
+
+
 Incoming = IncomingMessage | IncomingChoice | Expiry
 
 

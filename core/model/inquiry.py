@@ -75,7 +75,7 @@ class AnswerPolicy:
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
     checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
-    sources_first: bool = False  # always show sources before answering here
+    sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
 
 

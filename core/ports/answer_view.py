@@ -30,10 +30,18 @@ class AnswerView(Protocol):
 
     Calls come one at a time, in order; ``open`` first, exactly one of ``conclude``, ``offer`` and ``fail`` last.
     A surface shows each piece of text at most once and swallows none, whatever its platform does to a stream.
+
+    The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
+    refuses, the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to
+    the one who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when
+    the platform or a store is away and the question must be tried again later, and LeaseLost.
     """
 
     async def open(self) -> None:
-        """Show the first sign that the question was heard, or take up the one an earlier worker showed."""
+        """Show the first sign that the question was heard, or take up the one an earlier worker showed.
+
+        Something is kept in the posting before anything is shown. A place that takes no sign is no reason to stop.
+        """
 
     async def step(self, step: Step) -> None:
         """Show or replace a line of the timeline."""

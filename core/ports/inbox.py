@@ -28,7 +28,7 @@ class Lease:
 
     delivery: Delivery
     fence: int
-    attempt: int  # 1 at first; more when an earlier worker did not finish
+    runs: int = 0  # how many runs of it were begun before this lease, and came to no outcome
     notes: Mapping[str, str] = field(default_factory=dict)  # what earlier attempts left: a placeholder's message id
     token: str = ""  # the inbox's own handle
 
@@ -45,6 +45,13 @@ class Inbox(Protocol):
     async def renew(self, lease: Lease) -> None:
         """Extend the lease. Raises LeaseLost when another holds the thread."""
 
+    async def begin(self, lease: Lease) -> int:
+        """The work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
+
+        Taking a lease counts for nothing: a worker may die while it still opens its index. Said again under the same
+        lease, it counts once.
+        """
+
     async def note(self, lease: Lease, name: str, value: str) -> None:
         """Leave something for a worker that may take over. Raises LeaseLost."""
 
@@ -52,7 +59,7 @@ class Inbox(Protocol):
         """The delivery has had its outcome. Raises LeaseLost."""
 
     async def hand_back(self, lease: Lease) -> None:
-        """Give it up unfinished; it is taken again at once, and this attempt does not count."""
+        """Give it up unfinished; it is taken again at once, and a run that was begun under it does not count."""
 
     async def waiting(self) -> int:
         """How many deliveries are not done."""

@@ -12,7 +12,10 @@ from core.ports.message_state import MessageStateStore
 
 @dataclass(slots=True)
 class MessageState:
-    """What is posted for one question: outlives its worker, so that the next one edits instead of posting again."""
+    """What is posted for one question: outlives its worker, so that the next one edits instead of posting again.
+
+    ``delivery`` is what is worked on: the question, a choice over its card, an expiry. Each has one visible outcome.
+    """
 
     store: MessageStateStore
     thread: str
@@ -20,6 +23,7 @@ class MessageState:
     values: dict[str, str]
     fence: int | None = None
     person: str = ""  # whose question it is; without it the store asks whose the lease is
+    delivery: str = ""
 
     def get(self, name: str) -> str:
         """A kept value, or empty."""
@@ -29,6 +33,20 @@ class MessageState:
         """Keep values before they are relied on. Raises LeaseLost when another worker has taken over."""
         self.values.update(values)
         await self.store.keep(self.thread, self.subject, values, fence=self.fence, person=self.person)
+
+    async def settle(self, outcome: str = "", **values: str) -> None:
+        """Keep, in one write, that this delivery has its visible outcome, how it ended, and what shows it.
+
+        A worker that dies before this write shows the outcome once more in the same place; one that dies after it is
+        followed by nobody. Without an ``outcome`` it failed: the question may be asked again by an edit.
+        """
+        ended = {"outcome": outcome} if outcome else {}
+        await self.keep(**values, **ended, settled_by=self.delivery)
+
+    @property
+    def settled(self) -> bool:
+        """Whether this delivery has had its visible outcome already."""
+        return bool(self.delivery) and self.get("settled_by") == self.delivery
 
 
 class Platform(Protocol):
@@ -60,7 +78,13 @@ class Platform(Protocol):
         """Show that we were muted or unmuted."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed, privately where the platform can."""
+        """Say something to the one who wrote or pressed: privately where the platform can, else directly to them.
+
+        Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
+        """
 
     async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
-        """Remove what was posted for a question that was deleted."""
+        """Remove everything that was posted for a question that was deleted; again, it changes nothing.
+
+        Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.
+        """

@@ -240,10 +240,9 @@ class SettingsForm:
         return kept | {"sources_first": "yes" if self.sources_first else "no"}
 
 
-CHECKPOINT_LABELS = {
+CHECKPOINT_LABELS = {  # sources come first by a setting of their own
     CheckpointKind.LONG_SEARCH: "The search takes long",
     CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
-    CheckpointKind.SOURCES_FIRST: "Sources before an answer",
     CheckpointKind.CLARIFY: "The question is unclear",
 }
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}

@@ -33,19 +33,20 @@ from core.ports.answer_view import AnswerView, Step, StepState
 class EventPresenter:
     """Shows one run on one surface."""
 
-    def __init__(self, surface: AnswerView) -> None:
-        """Show on this surface."""
+    def __init__(self, surface: AnswerView, trace_id: str = "") -> None:
+        """Show on this surface what is recorded under this trace; a run that begins anew says its own."""
         self._surface = surface
-        self._trace_id = ""
+        self._trace_id = trace_id
         self._refinements = 0
+        self.ending = False  # the end is being shown: from here on nothing cuts it short
 
     async def show(self, events: AsyncIterator[AgentEvent]) -> FinalEvent | None:
         """Show every event; the one that ended the run, or None when there was nothing to do."""
         final: FinalEvent | None = None
         async for event in events:
-            await self._show(event)
             if isinstance(event, AgentCompleted | CheckpointReached | AgentFailed):
-                final = event
+                final, self.ending = event, True
+            await self._show(event)
         return final
 
     async def _show(self, event: AgentEvent) -> None:  # noqa: PLR0912, C901 - one arm for each event is the point

@@ -32,10 +32,16 @@ async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event)
         except Unavailable as error:  # the store, or the platform in the middle of an answer: it is tried again
             log.warning("away", extra={"reason": str(error)})
             await pause(stop, RETRY_SECONDS)
+        except Exception:  # no error of one delivery, whatever it is, ends a lane
+            log.exception("lane_failed", extra={"lane": name})
+            await pause(stop, RETRY_SECONDS)
 
 
 async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
-    """Handle one delivery while its lease is renewed, then mark it done; or give it back."""
+    """Handle one delivery while its lease is renewed, then mark it done; or give it back.
+
+    What fails otherwise keeps its lease until that runs out, which is the pause before it is tried again.
+    """
     work = asyncio.ensure_future(handle(lease))
     renewing = asyncio.create_task(_renew(inbox, lease, work))
     try:
@@ -48,9 +54,15 @@ async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
         await inbox.hand_back(lease)
     except LeaseLost:
         log.warning("lease_lost", extra={"delivery": lease.delivery.id})
+    except Unavailable:
+        raise
+    except Exception:
+        with suppress(FootnoteError):
+            await inbox.begin(lease)  # it counts as a run, so that it does not come for ever
+        raise
     except asyncio.CancelledError:
         work.cancel()
-        with suppress(asyncio.CancelledError, FootnoteError):
+        with suppress(asyncio.CancelledError, Exception):
             await work
         with suppress(FootnoteError):
             await inbox.hand_back(lease)

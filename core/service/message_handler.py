@@ -7,33 +7,40 @@ what is there. The outer edge is here: the one place that catches everything, sa
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from typing import Any, assert_never
 
-from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.model.answer import OPEN_OUTCOMES
+from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
-from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.json_codec import to_json
-from core.ports.answer_view import AnswerView
+from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints
-from core.ports.inbox import Lease
+from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
+from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import Question, QuestionService
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
-LAST_WORDS = 3  # more attempts to say that it was given up
-MOST_ATTEMPTS = 8  # a delivery that outlives this many workers is given up, with a word about it
+MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
+HAND_BACK_SECONDS = 1.0  # before what comes from a platform that is not connected here is offered to others
+LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 WENT_WRONG = "Something went wrong on my side. Please try again."
+EDITED_LATE = "You edited this after I had answered it. Ask again here to have it answered as it reads now."
+DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
+AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
 log = logging.getLogger(__name__)
 
@@ -48,21 +55,41 @@ class MessageHandler:
     memory: Memory
     checkpoints: Checkpoints
     postings: MessageStateStore
+    inbox: Inbox
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
 
     async def handle(self, lease: Lease) -> None:
-        """Bring a delivery to its outcome. Raises LeaseLost, and Unavailable when it must be tried again."""
-        if lease.attempt > MOST_ATTEMPTS + LAST_WORDS:
+        """Bring a delivery to its outcome.
+
+        Raises LeaseLost, HandBack for a platform that is not connected here, and StoreUnavailable or
+        PlatformUnavailable when it must be tried again.
+        """
+        if lease.runs >= MOST_RUNS + LAST_WORDS:
             log.error("given_up", extra={"delivery": lease.delivery.id})  # not even saying so has worked
             return
         try:
             incoming = decode_delivery(lease.delivery)
-        except ValueError:
+        except (ValueError, TypeError, KeyError):
             log.exception("unreadable_delivery", extra={"delivery": lease.delivery.id})
             return
-        platform = self.platforms[lease.delivery.platform]
+        platform = self.platforms.get(lease.delivery.platform)
+        if platform is None:
+            await asyncio.sleep(HAND_BACK_SECONDS)
+            raise HandBack
+        try:
+            await self._handle(lease, platform, incoming)
+        except (LeaseLost, *AWAY):
+            raise
+        except Exception as error:
+            log.exception("delivery_failed", extra={"delivery": lease.delivery.id})
+            if not isinstance(incoming, Deletion):
+                await platform.tell(incoming, str(error) if isinstance(error, FootnoteError) else WENT_WRONG)
+
+    async def _handle(
+        self, lease: Lease, platform: Platform, incoming: IncomingMessage | IncomingChoice | Expiry | Deletion
+    ) -> None:
         match incoming:
             case IncomingMessage():
                 await self._message(lease, platform, incoming)
@@ -70,6 +97,10 @@ class MessageHandler:
                 await self._choice(lease, platform, incoming)
             case Expiry():
                 await self._expiry(lease, platform, incoming)
+            case Deletion():
+                await self._withdraw(platform, incoming.question, await self._posting(lease, incoming.question.id))
+            case _:
+                assert_never(incoming)
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
         record = await self.memory.recall(message.thread)
@@ -79,20 +110,37 @@ class MessageHandler:
             await platform.acknowledge(message, decided)
             return
         posting = await self._posting(lease, message.id)
-        if decided is MessageRoute.KEEP_QUIET or _is_over(posting):
+        if decided is MessageRoute.KEEP_QUIET or posting.settled:
             return
         match await self.postings.take_cancel(lease.delivery.thread, message.id):
             case "deleted":
-                await platform.withdraw(message, posting)
+                await self._withdraw(platform, message, posting)
                 return
             case "edited" if not message.edited:  # the edited question waits behind this one
                 return
             case _:
                 pass
+        if _is_over(posting, message):
+            await self._edited_late(platform, message, posting)
+            return
         trace_id = trace_of(lease)
         surface = platform.surface(message, posting, trace_id)
         question = _Asked(message, posting, trace_id)
         await self._show(lease, platform, surface, question, self._asking(lease, platform, message, record, trace_id))
+
+    async def _edited_late(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+        """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
+        if message.edited and posting.get("outcome") != DELETED and not posting.get("edited_late"):
+            await posting.keep(edited_late="yes")
+            await platform.tell(message, EDITED_LATE)
+
+    async def _withdraw(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+        """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""
+        await self.postings.take_cancel(posting.thread, posting.subject)
+        if posting.get("checkpoint"):
+            await self.checkpoints.claim(posting.get("checkpoint"))
+        await platform.withdraw(message, posting)
+        await posting.settle(DELETED)
 
     async def _asking(
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
@@ -122,6 +170,9 @@ class MessageHandler:
                 pressed, "This choice has been made already, or its time is over. Ask again if you like."
             )
             return
+        posting = await self._posting(lease, kept.id)
+        if posting.settled:
+            return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
             await platform.tell(pressed, "That is not one of the choices here.")
@@ -140,19 +191,25 @@ class MessageHandler:
         if pressed.person.id != parked.checkpoint.asker.id and not permissions.is_admin:
             await platform.tell(pressed, "Only the person who asked, or an admin, can choose here.")
             return
-        await self._reopen(lease, platform, kept, parked.inquiry.id, events)
+        await self._reopen(lease, platform, kept, posting, parked.inquiry.id, events)
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
-        if parked is not None:
+        posting = await self._posting(lease, expiry.question.id)
+        if parked is not None and not posting.settled:
             events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
-            await self._reopen(lease, platform, expiry.question, parked.inquiry.id, events)
+            await self._reopen(lease, platform, expiry.question, posting, parked.inquiry.id, events)
 
     async def _reopen(
-        self, lease: Lease, platform: Platform, message: IncomingMessage, trace_id: str, events: Events
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        posting: MessageState,
+        trace_id: str,
+        events: Events,
     ) -> None:
         """Go on with a parked question where its card stands."""
-        posting = await self._posting(lease, message.id)
         surface = platform.surface(message, posting, trace_id)
         await self._show(lease, platform, surface, _Asked(message, posting, trace_id), events)
 
@@ -161,47 +218,98 @@ class MessageHandler:
     ) -> None:
         """Stream a run onto its surface until it ends in one visible outcome."""
         try:
-            await surface.open()
-            await self._warm(surface)
-            if lease.attempt > MOST_ATTEMPTS:
-                await surface.fail(GIVEN_UP, asked.trace_id)
-                return
             try:
-                final = await self._until_cancelled(EventPresenter(surface), events, lease, asked)
+                await surface.open()
+                relay = EventPresenter(surface, asked.trace_id)
+                final = await self._until_cancelled(
+                    relay, self._run(relay, surface, events, lease, asked), lease, asked
+                )
             except Cancelled as off:
                 final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
             self.metrics.count_outcome(platform.name, final)
-            await self._settle(lease, asked, final)
-            await self.assistant.reflect(asked.message.thread)
-        except (LeaseLost, StoreUnavailable):
+        except (LeaseLost, *AWAY):
             raise
         except (NotFound, Denied) as error:
             await platform.tell(asked.message, str(error))
         except FootnoteError as error:
-            await surface.fail(str(error), asked.trace_id)
+            await self._fail(platform, surface, asked, str(error))
         except Exception:
             log.exception("answer_failed", extra={"trace_id": asked.trace_id})
-            await surface.fail(WENT_WRONG, asked.trace_id)
+            await self._fail(platform, surface, asked, WENT_WRONG)
+        else:
+            await self._reflect(asked)
+
+    async def _fail(self, platform: Platform, surface: AnswerView, asked: "_Asked", text: str) -> None:
+        """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
+        if asked.posting.settled:  # the outcome stands there already: what failed came after it
+            log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
+            return
+        try:
+            await surface.fail(text, asked.trace_id)
+        except (LeaseLost, *AWAY):
+            raise
+        except Exception:
+            log.exception("failure_not_shown", extra={"trace_id": asked.trace_id})
+            await platform.tell(asked.message, text)
+
+    async def _reflect(self, asked: "_Asked") -> None:
+        """The thread's summary is of use to later questions: what keeps it from being written harms no answer."""
+        try:
+            await self.assistant.reflect(asked.message.thread)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - the answer is there; the next question summarises again
+            log.warning("not_summarised", extra={"trace_id": asked.trace_id, "reason": str(error)})
+
+    async def _run(
+        self, relay: EventPresenter, surface: AnswerView, events: Events, lease: Lease, asked: "_Asked"
+    ) -> FinalEvent | None:
+        """Wait until there is an index to look in, count the run, and show it."""
+        await self._warm(surface)
+        if await self.inbox.begin(lease) > MOST_RUNS:
+            await surface.fail(GIVEN_UP, asked.trace_id)
+            return None
+        async with aclosing(self._parking(events, lease, asked)) as stream:
+            return await relay.show(stream)
+
+    async def _parking(self, events: Events, lease: Lease, asked: "_Asked") -> Events:
+        """Keep what a card's buttons and its expiry will need before the card can be seen."""
+        async with aclosing(events) as stream:
+            async for event in stream:
+                if isinstance(event, CheckpointReached):
+                    subject, kept = f"checkpoint:{event.checkpoint.id}", {"question": to_json(asked.message)}
+                    await self.postings.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
+                    await asked.posting.keep(checkpoint=event.checkpoint.id)
+                yield event
 
     async def _warm(self, surface: AnswerView) -> None:
         """While a large index opens, say so, and go on as soon as it is there."""
         if not self.warming():
             return
-        await surface.notice(WARMING_UP)
+        await surface.step(Step("warming", WARMING_UP, StepState.RUNNING))
         with suppress(TimeoutError):
             async with asyncio.timeout(WARM_SECONDS):
                 while self.warming():  # noqa: ASYNC110 - what opens says whether it has, and nothing more
                     await asyncio.sleep(WATCH_SECONDS)
+        await surface.step(Step("warming", "Warmed up", StepState.DONE))
 
     async def _until_cancelled(
-        self, relay: EventPresenter, events: Events, lease: Lease, asked: "_Asked"
+        self, relay: EventPresenter, run: Coroutine[Any, Any, FinalEvent | None], lease: Lease, asked: "_Asked"
     ) -> FinalEvent | None:
-        """Show the run, watching for a stop. Raises CalledOff, with the run cancelled and its stream closed."""
-        showing = asyncio.create_task(_shown(relay, events))
+        """Show the run, watching for a stop from its first moment on.
+
+        Raises CalledOff, with the run cancelled and its stream closed. What comes while the end is being shown cuts
+        nothing short: an edited question and a deletion wait in the inbox behind this one.
+        """
+        showing = asyncio.create_task(run)
         try:
-            while not (await asyncio.wait({showing}, timeout=_until_next_look()))[0]:
-                if reason := await self.postings.take_cancel(lease.delivery.thread, asked.message.id):
+            while not showing.done():
+                reason = (
+                    "" if relay.ending else await self.postings.take_cancel(lease.delivery.thread, asked.message.id)
+                )
+                if reason and not relay.ending:
                     raise Cancelled(reason)
+                await asyncio.wait({showing}, timeout=_until_next_look())
             return showing.result()
         finally:
             showing.cancel()
@@ -213,38 +321,23 @@ class MessageHandler:
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
         if reason == "deleted":
-            await platform.withdraw(asked.message, asked.posting)
+            await self._withdraw(platform, asked.message, asked.posting)
         if reason != "stopped":
             return None
         event = await self.assistant.stop(asked.trace_id, lease.fence)
-        match event:
-            case CheckpointReached():
-                await surface.offer(event.checkpoint, event.answer, asked.trace_id)
-                return event
-            case AgentCompleted():
-                await surface.conclude(event.answer, asked.trace_id)
-                return event
-            case _:
-                await surface.fail("Stopped, as you asked.", asked.trace_id)
-                return None
-
-    async def _settle(self, lease: Lease, asked: "_Asked", final: FinalEvent | None) -> None:
-        """Note the outcome: a repeat of this question finds it over, a pressed button finds its question."""
-        match final:
-            case CheckpointReached():
-                kept = {"question": to_json(asked.message)}
-                subject = f"checkpoint:{final.checkpoint.id}"
-                await self.postings.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
-                await asked.posting.keep(outcome=final.answer.outcome)
-            case AgentCompleted():
-                await asked.posting.keep(outcome=final.answer.outcome)
-            case _:
-                pass
+        relay = EventPresenter(surface, asked.trace_id)
+        if isinstance(event, CheckpointReached | AgentCompleted):
+            async with aclosing(self._parking(_only(event), lease, asked)) as stream:
+                return await relay.show(stream)
+        await surface.fail("Stopped, as you asked.", asked.trace_id)
+        return None
 
     async def _posting(self, lease: Lease, subject: str) -> MessageState:
         thread = lease.delivery.thread
         values = dict(await self.postings.read(thread, subject))
-        return MessageState(self.postings, thread, subject, values, lease.fence, lease.delivery.person)
+        return MessageState(
+            self.postings, thread, subject, values, lease.fence, lease.delivery.person, lease.delivery.id
+        )
 
     async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
         kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
@@ -304,9 +397,10 @@ def _narrowed(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozen
     return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
-def _is_over(posting: MessageState) -> bool:
-    """Whether this very question has its outcome already: an edit after the answer, or a crash just before the end."""
-    return bool(posting.get("outcome"))
+def _is_over(posting: MessageState, message: IncomingMessage) -> bool:
+    """Whether this question has had its last word. While a card waits, the question as edited takes its place."""
+    outcome = posting.get("outcome")
+    return bool(outcome) and not (message.edited and outcome in OPEN_OUTCOMES)
 
 
 def _until_next_look() -> float:
@@ -314,6 +408,5 @@ def _until_next_look() -> float:
     return WATCH_SECONDS - asyncio.get_running_loop().time() % WATCH_SECONDS
 
 
-async def _shown(relay: EventPresenter, events: Events) -> FinalEvent | None:
-    async with aclosing(events) as stream:
-        return await relay.show(stream)
+async def _only(event: AgentEvent) -> Events:
+    yield event

@@ -45,4 +45,6 @@ async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event)
             await finish()
         except FootnoteError as error:
             log.info("cards_not_finished", extra={"reason": str(error)})
+        except Exception:
+            log.exception("cards_not_finished")
         await pause(stop, LOOK_SECONDS)

@@ -95,7 +95,7 @@ class QuestionService:
         record = await self._memory.recall(question.thread)
         if record.open_checkpoint:
             parked = await self._checkpoints.read(record.open_checkpoint)
-            if parked is not None:
+            if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, of a run that was killed
                 async with aclosing(self._while_parked(question, record, parked)) as events:
                     async for event in events:
                         yield event

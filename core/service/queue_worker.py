@@ -46,6 +46,8 @@ class Worker:
                 await self._put_expired()
             except FootnoteError as error:
                 log.warning("expiry_failed", extra={"reason": str(error)})
+            except Exception:
+                log.exception("expiry_failed")
 
     async def _put_expired(self) -> None:
         for checkpoint_id in await self._desk.checkpoints.due(self._clock.now()):

@@ -43,7 +43,7 @@ class InboxContract:
         assert await inbox.put(delivery("d1"))
         lease = await taken(inbox)
         assert lease.delivery == delivery("d1")
-        assert (lease.attempt, lease.notes) == (1, {})
+        assert (lease.runs, lease.notes) == (0, {})
 
     async def test_an_empty_inbox_gives_nothing_after_the_timeout(self, inbox: Inbox) -> None:
         assert await inbox.take("worker", timedelta(milliseconds=50)) is None
@@ -92,11 +92,12 @@ class InboxContract:
         inbox = new_inbox(lease=SHORT_LEASE)
         await inbox.put(delivery("d1"))
         dead = await taken(inbox, "dies")
+        assert await inbox.begin(dead) == 1
         await inbox.note(dead, "message", "17.3")
         second = await taken(inbox, "takes over")
         assert second.delivery == dead.delivery
         assert second.fence > dead.fence
-        assert (second.attempt, second.notes) == (2, {"message": "17.3"})
+        assert (second.runs, second.notes) == (1, {"message": "17.3"})
 
     async def test_a_lease_that_is_renewed_does_not_run_out(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=timedelta(milliseconds=400))
@@ -113,7 +114,8 @@ class InboxContract:
         await inbox.put(delivery("d2"))
         stale = await taken(inbox, "slow")
         current = await taken(inbox, "quick")
-        for stale_call in (inbox.renew(stale), inbox.note(stale, "message", "late"), inbox.done(stale)):
+        stale_calls = (inbox.renew(stale), inbox.begin(stale), inbox.note(stale, "message", "late"), inbox.done(stale))
+        for stale_call in stale_calls:
             with pytest.raises(LeaseLost):
                 await stale_call
         await inbox.hand_back(stale)
@@ -140,28 +142,40 @@ class InboxContract:
         assert (again.delivery, again.notes) == (lease.delivery, {"message": "17.3"})
         assert again.fence > lease.fence
 
-    async def test_giving_back_is_no_attempt_but_a_lease_that_ran_out_is(self, new_inbox: NewInbox) -> None:
+    async def test_a_run_counts_when_it_begins_and_only_once_under_a_lease(self, new_inbox: NewInbox) -> None:
+        inbox = new_inbox(lease=SHORT_LEASE)
+        await inbox.put(delivery("d1"))
+        for _ in range(3):  # leased, and never begun: whoever leased it died while its index was opening
+            assert (await taken(inbox, "dies while it opens")).runs == 0
+        first = await taken(inbox, "dies at work")
+        assert [await inbox.begin(first), await inbox.begin(first)] == [1, 1]
+        second = await taken(inbox, "takes over")
+        assert second.runs == 1
+        assert await inbox.begin(second) == 2
+
+    async def test_giving_back_is_no_run_but_a_lease_that_ran_out_is(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=SHORT_LEASE)
         await inbox.put(delivery("d1"))
         for _ in range(3):
             drained = await taken(inbox)
-            assert drained.attempt == 1
+            assert await inbox.begin(drained) == 1
             await inbox.hand_back(drained)
             await inbox.hand_back(drained)
-        await taken(inbox, "dies")
+        await inbox.begin(await taken(inbox, "dies"))
         second = await taken(inbox, "takes over")
-        assert second.attempt == 2
+        assert await inbox.begin(second) == 2
         await inbox.hand_back(second)
-        assert (await taken(inbox)).attempt == 2
+        assert (await taken(inbox)).runs == 1
 
-    async def test_the_next_delivery_begins_without_notes_at_its_first_attempt(self, inbox: Inbox) -> None:
+    async def test_the_next_delivery_has_neither_notes_nor_runs(self, inbox: Inbox) -> None:
         await inbox.put(delivery("d1"))
         await inbox.put(delivery("d2"))
         lease = await taken(inbox)
+        await inbox.begin(lease)
         await inbox.note(lease, "message", "17.3")
         await inbox.done(lease)
         following = await taken(inbox)
-        assert (following.delivery.id, following.attempt, following.notes) == ("d2", 1, {})
+        assert (following.delivery.id, following.runs, following.notes) == ("d2", 0, {})
         assert following.fence > lease.fence
 
     async def test_it_counts_what_is_not_done(self, inbox: Inbox) -> None:

@@ -99,6 +99,7 @@ class Office:
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
             postings=self.postings,
+            inbox=self.inbox,
             platforms={"discord": platform},
         )
         worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=self.lanes)

@@ -78,9 +78,9 @@ class Bot:
         self.more: dict[str, Any] = {}
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def running(self, lanes: int = 24) -> AsyncIterator[None]:
         """A process of it, until the block ends; it drains then."""
-        async with self._process(lanes=24) as (stop, connection, worker):
+        async with self._process(lanes=lanes) as (stop, connection, worker):
             yield
             stop.set()
             if not await self.inbox.waiting():
@@ -109,6 +109,7 @@ class Bot:
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
                 postings=self.postings,
+                inbox=self.inbox,
                 platforms={platform.name: platform},
             )
             worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)

@@ -195,7 +195,7 @@ class DiscordAnswerView:
                 last,
             ]
 
-        await self._end(render, trace_id)
+        await self._end(render, trace_id, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
@@ -204,7 +204,7 @@ class DiscordAnswerView:
         async def render() -> list[SanitizedView]:
             return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
 
-        await self._end(render, trace_id)
+        await self._end(render, trace_id, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work.
@@ -214,7 +214,7 @@ class DiscordAnswerView:
         if not self._superseded:
             await self._end(_failure(message, trace_id), trace_id)
 
-    async def _end(self, render: Render, trace_id: str) -> None:
+    async def _end(self, render: Render, trace_id: str, outcome: str = "") -> None:
         """Show the end in the first place that takes it. What is taken nowhere is said; else the log has it."""
         self._over = True
         self._pace.stop()
@@ -227,6 +227,7 @@ class DiscordAnswerView:
             except Refused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
+            await self._posting.settle(outcome)
             self._pace.last = time.monotonic()
 
     async def _say_refused(self, error: Refused, trace_id: str) -> None:

@@ -33,10 +33,17 @@ _PAUSE = 0.5
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
 _SHARES = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
-_FATAL = {
-    "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
-    "no_permission", "missing_scope", "app_uninstalled",
+_REFUSES_US = {  # whatever we ask for
+    "invalid_auth", "not_allowed_token_type", "not_authed", "account_inactive", "token_revoked", "token_expired",
+    "app_uninstalled", "team_access_not_granted", "org_login_required", "invalid_token", "bad_token",
 }  # fmt: skip
+_LIMITED = {"ratelimited", "rate_limited"}
+# Slack's own trouble: "some aspect of the operation may have succeeded before the error was raised".
+_UNSURE = {
+    "internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org",
+    "external_channel_migrating",
+}  # fmt: skip
+_NEVER_RIGHT = {"invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope", "no_permission"}
 _HARMLESS_TWICE = {
     "auth.test", "chat.update", "chat.delete", "users.info", "usergroups.list", "conversations.info", "views.publish",
     "conversations.replies", "conversations.history", "conversations.open", "files.info", "users.conversations",
@@ -59,6 +66,10 @@ class Refusal(Exception):
 
 class Uncertain(PlatformUnavailable):
     """No answer came: what was asked may or may not have happened."""
+
+
+class Stumbled(Uncertain):
+    """Slack answered, but with an error of its own: what was asked may or may not have happened."""
 
 
 class Pace:
@@ -101,6 +112,7 @@ class Web:
         self._closed = False
         self._sanitizer = CallSanitizer()
         self.pace = Pace()
+        self.refused_us = ""  # why Slack does not take our token, as of the latest call; empty when it does
 
     @property
     def client(self) -> AsyncWebClient:
@@ -148,7 +160,12 @@ class Web:
 
     async def _call(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""
-        answer = await _call(client, method, self._sanitizer.sanitize(method, arguments))
+        try:
+            answer = await _call(client, method, self._sanitizer.sanitize(method, arguments))
+        except Refusal as refusal:
+            self.refused_us = refusal.error if refuses_us(refusal) else ""
+            raise
+        self.refused_us = ""
         if method == "auth.test":
             self._sanitizer.workspace = str(answer.get("url") or "")
         elif method == "chat.startStream":
@@ -252,17 +269,25 @@ def _refusal(method: str, error: SlackApiError) -> Exception:
     status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
     data = getattr(response, "data", None)
     word = str(data.get("error", "")) if isinstance(data, dict) else ""
-    if status == 429 or word == "ratelimited":
+    if status == 429 or word in _LIMITED:
         headers = {str(name).lower(): value for name, value in (getattr(response, "headers", None) or {}).items()}
         return Refusal(method, "ratelimited", float(headers.get("retry-after", 1) or 1))
-    if status >= 500 or not word:
-        return Uncertain(f"Slack answered {method} with {status}.")
+    if status >= 500 or not word or word in _UNSURE:
+        return Stumbled(f"Slack answered {method} with {word or status}.")
     return Refusal(method, word)
 
 
+def refuses_us(refusal: Refusal) -> bool:
+    """Whether Slack does not take our token at all, whatever we ask for."""
+    return refusal.error in _REFUSES_US
+
+
 def fatal(refusal: Refusal) -> ConfigurationError | None:
-    """What to tell when trying again is of no use: the token itself is refused."""
-    if refusal.error not in _FATAL:
+    """What to tell when trying again is of no use: it is no token of ours, or not of this kind.
+
+    One that was revoked or whose account is inactive may be taken again later.
+    """
+    if refusal.error not in _NEVER_RIGHT:
         return None
     remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor says what is missing."
     return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)

@@ -40,6 +40,10 @@ class SlackWorkspace:
         """Whether the app is an agent, as far as is known."""
         return self.sessions.available
 
+    def is_agent_in(self, channel: str) -> bool:
+        """Whether the app may act as an agent in this channel, as far as is known."""
+        return self.sessions.available_in(channel)
+
     async def bot_user_id(self) -> str:
         """Our own user id."""
         return (await self.directory.identity()).user
@@ -116,6 +120,14 @@ class SlackWorkspace:
             log.info("not_told", reason=str(error))
             return False
         return True
+
+    async def tell_directly(self, user: str, text: str) -> None:
+        """Say something in a direct message; what cannot be said there either is logged."""
+        try:
+            opened = await self.web.patiently("conversations.open", users=user)
+            await self.say(ThreadKey(PLATFORM, "", str(opened["channel"]["id"]), ""), text)
+        except (Refusal, PlatformUnavailable) as error:
+            log.warning("not_told", reason=str(error))
 
     async def say(
         self, thread: ThreadKey, text: str, layout: list[blocks.Block] | None = None, *, part: str = "aside"

@@ -13,12 +13,15 @@ import structlog
 
 from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.outbound.text import heard, mentions
+from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
+from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
+from core.service.heard_places import HeardPlaces
 
 PLATFORM = "slack"
 SAID = {None, "file_share", "thread_broadcast", "bot_message"}
@@ -52,12 +55,14 @@ class Intake:
         directory: Directory,
         inbox: Inbox,
         postings: MessageStateStore,
+        places: HeardPlaces,
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
         """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
         self._directory = directory
         self._inbox = inbox
         self._postings = postings
+        self._places = places
         self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
@@ -94,6 +99,9 @@ class Intake:
         message = self.message(event, team, us)
         if message is None:
             return NOTHING
+        if message.mentions_us or message.direct:
+            key = message.thread
+            await self._places.note(key.channel, *([f"{key.channel}/{key.thread}"] if not message.direct else []))
         return await self.put(_delivery_id(message), message)
 
     def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
@@ -167,11 +175,14 @@ class Intake:
     async def _ask_again(
         self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
     ) -> Turned:
-        """Call off what is under way, once for each edit: the edit that comes again must not call itself off."""
+        """Call off what is under way, once for each edit: the edit that comes again must not call itself off.
+
+        Where a card waits, the question as edited takes its place.
+        """
         thread = str(message.thread)
         kept = await self._postings.read(thread, message.id)
-        if kept.get("outcome"):
-            return NOTHING
+        if kept.get("outcome") and kept["outcome"] not in OPEN_OUTCOMES:
+            return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
             await self._postings.request_cancel(thread, message.id, "edited")
@@ -189,7 +200,7 @@ class Intake:
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
         message = self.message({**before, **place}, team, us) if ts else None
         if message is not None:
-            await self._postings.request_cancel(str(message.thread), message.id, "deleted")
+            await take_in_deletion(self._postings, self._inbox, message)
 
     async def _stopped(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""

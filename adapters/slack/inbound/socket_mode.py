@@ -66,9 +66,15 @@ class SocketModeConnection:
         self._heard_at = 0.0
         self._greeted = asyncio.Event()
         self.connected = False
+        self._opened = 0
+
+    @property
+    def connections(self) -> int:
+        """How many connections there have been, the one that stands included; 0 while there is none."""
+        return self._opened if self.connected else 0
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Listen until ``stop`` is set. Raises ConfigurationError when Slack refuses the app token."""
+        """Listen until ``stop`` is set. Raises ConfigurationError when Slack never takes the app token."""
         failures = 0
         while not stop.is_set():
             client = self._client()
@@ -103,7 +109,7 @@ class SocketModeConnection:
         self._greeted.set()
 
     async def _connect(self, client: SocketModeClient) -> bool:
-        """Whether it is connected. Raises ConfigurationError when trying again is of no use."""
+        """Whether it is connected. Raises ConfigurationError when it never was, and trying again is of no use."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 self._greeted.clear()
@@ -113,7 +119,8 @@ class SocketModeConnection:
         except SlackApiError as error:
             data = getattr(error.response, "data", None)
             word = str(data.get("error", "")) if isinstance(data, dict) else ""
-            if (wrong := fatal(Refusal("apps.connections.open", word))) is not None:
+            wrong = fatal(Refusal("apps.connections.open", word))
+            if wrong is not None and not self._opened:
                 raise wrong from None
             log.warning("socket_refused", reason=word or "no answer")
             return False
@@ -122,6 +129,7 @@ class SocketModeConnection:
             return False
         self._heard_at = time.time()
         self.connected = True
+        self._opened += 1
         log.info("socket_connected")
         return True
 

@@ -1,6 +1,7 @@
 """The state of agent sessions: best effort, and never in an answer's way."""
 
 import time
+from collections import OrderedDict
 
 import structlog
 
@@ -10,7 +11,9 @@ from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 
 ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
-NO_AGENT = {"not_authorized", "not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
+NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
+NOT_HERE = "not_authorized"  # of this one channel: a shared one, or one whose admins restrict apps
+MOST_CHANNELS = 1_000
 TITLE = 150
 
 log = structlog.get_logger(__name__)
@@ -23,15 +26,20 @@ class Sessions:
         """Through this Web API."""
         self._web = web
         self._refused_until = 0.0
+        self._refused_in: OrderedDict[str, float] = OrderedDict()  # by channel, until when
 
     @property
     def available(self) -> bool:
         """Whether the app is an agent, as far as is known."""
         return time.monotonic() >= self._refused_until
 
+    def available_in(self, channel: str) -> bool:
+        """Whether it may act as one in this channel, as far as is known."""
+        return self.available and time.monotonic() >= self._refused_in.get(channel, 0.0)
+
     async def show(self, thread: ThreadKey, status: str, title: str = "") -> None:
         """Set the status of a thread's session, and its title on the first call."""
-        if not self.available:
+        if not self.available_in(thread.channel):
             return
         named = shortened(escaped(" ".join(title.split())), TITLE) or None
         try:
@@ -45,6 +53,10 @@ class Sessions:
         except Refusal as refusal:
             if refusal.error in NO_AGENT:
                 self._refused_until = time.monotonic() + ASK_AGAIN_SECONDS
+            elif refusal.error == NOT_HERE:
+                self._refused_in[thread.channel] = time.monotonic() + ASK_AGAIN_SECONDS
+                while len(self._refused_in) > MOST_CHANNELS:
+                    self._refused_in.popitem(last=False)
             log.debug("session_status_refused", reason=refusal.error)
         except PlatformUnavailable as error:
             log.debug("session_status_lost", reason=str(error))

@@ -7,20 +7,21 @@ that never ended). The end always replaces what was streamed by the whole answer
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 
 from adapters.slack.api.web_client import Refusal, Uncertain, Web
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
 from adapters.slack.outbound.text import Escaper, escaped
 from core.model.answer import Answer, Outcome
-from core.model.channel_settings import ChannelSettings, ReplyStyle
-from core.model.conversation import Person, ThreadKey
-from core.model.errors import PlatformUnavailable, StoreUnavailable
+from core.model.channel_settings import ReplyStyle
+from core.model.conversation import ThreadKey
+from core.model.errors import PlatformUnavailable
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.ports.platform import MessageState
@@ -29,63 +30,9 @@ STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
 MOST_TURNS = 600  # looks at whether it is our turn before the rest is left to the end: two minutes
-METADATA = "footnote"
-STREAM_IS_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
-POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
-NOT_THERE = {"message_not_found", "cant_update_message"}
+START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
 
 log = structlog.get_logger(__name__)
-
-
-class Unpostable(PlatformUnavailable):
-    """Slack will not take our messages there: we were removed, or the channel is archived."""
-
-
-class Workspace(Protocol):
-    """What a surface asks of the workspace around it."""
-
-    @property
-    def web(self) -> Web:
-        """The Web API."""
-
-    @property
-    def is_agent(self) -> bool:
-        """Whether the app is declared as an agent, as far as is known."""
-
-    async def bot_user_id(self) -> str:
-        """Our own user id."""
-
-    async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in a place."""
-
-    async def show_session(self, thread: ThreadKey, status: str, title: str = "") -> None:
-        """Set an agent session's status and title; silently nothing where the app is no agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one question's answer goes."""
-
-    thread: ThreadKey
-    asker: Person
-    question: str
-    direct: bool
-    private: bool
-
-    @property
-    def channel(self) -> str:
-        """The channel's id."""
-        return self.thread.channel
-
-    @property
-    def root(self) -> str:
-        """The ``ts`` of the thread's first message."""
-        return self.thread.thread
-
-    @property
-    def user(self) -> str:
-        """The asker's Slack id."""
-        return self.asker.id.rsplit("/", 1)[-1]
 
 
 @dataclass(slots=True)
@@ -116,6 +63,10 @@ class SlackAnswerView:
         """The Web API."""
         return self.workspace.web
 
+    @property
+    def _messages(self) -> AnswerMessages:
+        return AnswerMessages(self.workspace, self.spot, self.posting, self.trace_id)
+
     # --- the beginning
 
     async def open(self) -> None:
@@ -131,7 +82,7 @@ class SlackAnswerView:
             return
         found = "" if state == "offered" else self.posting.get("ts")
         if not found and state == "open":  # it was about to be posted when an earlier worker went away
-            found = await self._lost_message("0")
+            found = await self._messages.find("0")
         if found:
             await self._take_up(found, state)
         else:
@@ -142,21 +93,28 @@ class SlackAnswerView:
         await self.posting.keep(
             state="open", ts="", cards=f"{self.posting.get('cards')} {self.posting.get('ts')}".strip()
         )
-        if not await self._start_stream():
-            await self._post_placeholder()
+        if await self._start_stream():
+            return
+        try:
+            await self._shown(await self._messages.post(self._placeholder(), "Looking…", "0"))
+        except NowhereToPost as error:
+            log.warning("no_sign_shown", trace_id=self.trace_id, reason=str(error))
+            self._quiet = True  # there is nothing to edit: the end finds a way
 
     async def _take_up(self, ts: str, state: str) -> None:
         await self._shown(ts)
         self._quiet = state in {"done", "concluding"}
         with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
-            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._metadata())
+            await self.web.patiently(
+                "chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata()
+            )
         if not self._quiet:
             await self._edit_placeholder()
 
     async def _open_privately(self, state: str) -> None:
         if state in {"", "offered"}:
             await self.posting.keep(state="private")
-            await self._whisper(
+            await self._messages.whisper(
                 [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
             )
 
@@ -168,11 +126,11 @@ class SlackAnswerView:
             "channel": self.spot.channel,
             "thread_ts": self.spot.root,
             "task_display_mode": "timeline",
-            "chunks": [{"type": "task_update", "id": "start", "title": "Looking…", "status": "complete"}],
+            "chunks": [blocks.task(START)],
         }
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
-        if not self.workspace.is_agent:
+        if not self.workspace.is_agent_in(self.spot.channel):
             row = blocks.stop_row(self.posting.subject)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
@@ -181,17 +139,15 @@ class SlackAnswerView:
             log.info("stream_refused", reason=refusal.error)
             return False
         except Uncertain:
-            found = await self._lost_message("0")
+            found = await self._messages.find("0")
             if found:
                 await self._take_up(found, "open")
             return bool(found)
         await self._shown(str(answer["ts"]))
         self._streaming = True
+        self._unsent_steps[START.id] = replace(START, state=StepState.DONE)  # it goes out with what comes next
         self._last_flush = time.monotonic()
         return True
-
-    async def _post_placeholder(self) -> None:
-        await self._shown(await self._post(self._placeholder(), "Looking…", "0"))
 
     async def _shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
@@ -199,33 +155,6 @@ class SlackAnswerView:
         kept = {"subject": self.posting.subject, "asker": self.spot.asker.id}
         await self.posting.store.keep(self.posting.thread, f"shown:{ts}", kept, fence=self.posting.fence)
         await self.posting.store.keep(self.posting.thread, "current", kept, fence=self.posting.fence)
-
-    async def _lost_message(self, part: str) -> str:
-        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        try:
-            answer = await self.web.patiently(
-                "conversations.replies",
-                channel=self.spot.channel,
-                ts=self.spot.root,
-                limit=200,
-                include_all_metadata=True,
-            )
-        except (Refusal, PlatformUnavailable) as error:
-            log.warning("thread_unreadable", reason=str(error))
-            return ""
-        ours, cards = await self.workspace.bot_user_id(), self.posting.get("cards").split()
-        for message in reversed(answer.get("messages") or []):
-            if message.get("user") != ours or message["ts"] in cards:
-                continue
-            if self._is_mine(message.get("metadata") or {}, part):
-                return str(message["ts"])
-        return ""
-
-    def _is_mine(self, metadata: Mapping[str, Any], part: str) -> bool:
-        if metadata.get("event_type") != METADATA:
-            return part == "0" and not metadata  # a stream has no metadata until it ends
-        payload = metadata.get("event_payload") or {}
-        return payload.get("question") == self.posting.subject and str(payload.get("part")) == part
 
     # --- in between
 
@@ -279,7 +208,7 @@ class SlackAnswerView:
 
     @property
     def _news(self) -> bool:
-        return bool(self._unsent_steps) or self._sent < min(len(self._text), MOST_STREAMED)
+        return bool(self._unsent_steps.keys() - {START.id}) or self._sent < min(len(self._text), MOST_STREAMED)
 
     def _is_turn(self) -> bool:
         method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
@@ -353,40 +282,37 @@ class SlackAnswerView:
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
         streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
-        await self._finish(layouts, answer.text, "done", below=foot if streamed else None)
-        status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self._remember_latest()
+        await self._finish(layouts, answer.text, "done", answer.outcome, below=foot if streamed else None)
+        status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self.workspace.show_session(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
-        await self.posting.keep(checkpoint=checkpoint.id)
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
         kept = {"card": escaped(checkpoint.message)[:1_500]}
         subject = f"checkpoint:{checkpoint.id}"
         await self.posting.store.keep(self.posting.thread, subject, kept, fence=self.posting.fence)
-        await self._finish([layout], checkpoint.message, "offered")
         await self._remember_latest()
+        await self._finish([layout], checkpoint.message, "offered", answer.outcome)
         await self.workspace.show_session(self.spot.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work, under which trace; what was written so far stays.
-
-        Raises StoreUnavailable when Slack itself is away: the question is then kept, as when any store is away.
-        """
+        """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
         layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
-        try:
-            await self._finish([layout], message, "done")
-        except Unpostable as error:
-            log.warning("nowhere_to_answer", trace_id=trace_id, reason=str(error))
-        except PlatformUnavailable as error:
-            raise StoreUnavailable(f"{error} The question is kept.") from None
+        await self._finish([layout], message, "done", "")
         await self.workspace.show_session(self.spot.thread, "active")
 
     async def _finish(
-        self, layouts: Sequence[list[blocks.Block]], text: str, state: str, *, below: list[blocks.Block] | None = None
+        self,
+        layouts: Sequence[list[blocks.Block]],
+        text: str,
+        state: str,
+        outcome: str,
+        *,
+        below: list[blocks.Block] | None = None,
     ) -> None:
         """Show these messages, the first in place of what stands there. Kept ids are edited, never posted again.
 
@@ -397,21 +323,34 @@ class SlackAnswerView:
         if self._flushing is not None:
             self._flushing.cancel()
         if self._private:
-            for layout in layouts:
-                await self._whisper(layout, blocks.fallback(text))
-            await self.posting.keep(state=state)
-            return
+            await self._finish_privately(layouts, text)
+        else:
+            await self._finish_in_place(layouts, text, below)
+        await self.posting.settle(outcome, state=state)
+
+    async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
+        """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
+        for layout in layouts:
+            if not await self._messages.whisper(layout, blocks.fallback(text)):
+                await self._messages.say_directly(layouts, blocks.fallback(text), "not to you alone, says Slack")
+                return
+
+    async def _finish_in_place(
+        self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
+    ) -> None:
         resumed = self.posting.get("state") == "concluding"
         await self.posting.keep(state="concluding")
-        if not (below and await self._end_stream(below)):
-            await self._replace(layouts[0], blocks.fallback(text))
-        for number, layout in enumerate(layouts[1:], 1):
-            await self._further(str(number), layout, text, resumed=resumed)
-        await self.posting.keep(state=state)
+        try:
+            if not (below and await self._end_stream(below)):
+                await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
+            for number, layout in enumerate(layouts[1:], 1):
+                await self._further(str(number), layout, blocks.fallback(text), resumed=resumed)
+        except NowhereToPost as nowhere:
+            await self._messages.say_directly(layouts, blocks.fallback(text), str(nowhere))
 
     async def _end_stream(self, below: list[blocks.Block]) -> bool:
         """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
-        if not self._streaming or not self.workspace.is_agent or len(self._text) > MOST_STREAMED:
+        if not self._streaming or not self.workspace.is_agent_in(self.spot.channel) or len(self._text) > MOST_STREAMED:
             return False
         new = self._text[self._sent :]
         chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
@@ -423,7 +362,7 @@ class SlackAnswerView:
                 ts=self.posting.get("ts"),
                 chunks=chunks or None,
                 blocks=below,
-                metadata=self._metadata(),
+                metadata=self._messages.metadata(),
             )
         except (Refusal, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
@@ -431,34 +370,26 @@ class SlackAnswerView:
             return False
         return True
 
-    async def _replace(self, layout: list[blocks.Block], text: str) -> None:
-        """The first message as it stays: the stream is ended, then the message shows the whole answer."""
+    async def _replace(self, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+        """The first message as it stays: the stream is ended, then the message shows the whole answer.
+
+        A message that cannot be edited any more gives way to a new one: of two, one would be a stub.
+        """
         if self._streaming:
             await self._leave_stream()
-        if not await self._shows(self.posting.get("ts"), layout, text):
-            await self._shown(await self._post(layout, text, "0"))
-
-    async def _shows(self, ts: str, layout: list[blocks.Block], text: str) -> bool:
-        """Whether the message is still there and shows this now."""
-        if not ts:
-            return False
-        try:
-            await self._update(ts, layout, text, "0")
-        except Refusal as refusal:
-            if refusal.error in NOT_THERE:
-                return False
-            raise Unpostable(f"Slack did not take the answer ({refusal.error}).") from None
-        return True
+        ts = self.posting.get("ts")
+        if ts and await self._messages.update(ts, layout, text, "0"):
+            return
+        if ts:
+            await self._messages.remove(ts)
+        await self._shown(await self._messages.post(layout, text, "0", resumed=resumed))
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer."""
         ts = self.posting.get(f"part-{part}")
-        if not ts and resumed:
-            ts = await self._lost_message(part)
-        if ts:
-            await self._update(ts, layout, blocks.fallback(text), part)
+        if ts and await self._messages.update(ts, layout, text, part):
             return
-        await self.posting.keep(**{f"part-{part}": await self._post(layout, blocks.fallback(text), part)})
+        await self.posting.keep(**{f"part-{part}": await self._messages.post(layout, text, part, resumed=resumed)})
 
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
@@ -468,61 +399,9 @@ class SlackAnswerView:
             return
         layout = [blocks.markdown(kept.get("card") or "…"), blocks.context("Going on from here.")]
         try:
-            await self._update(ts, layout, "Going on from here.", "0")
-        except (Refusal, PlatformUnavailable) as error:
+            await self._messages.update(ts, layout, "Going on from here.", "0")
+        except PlatformUnavailable as error:
             log.info("card_not_settled", reason=str(error))
-
-    # --- calls
-
-    async def _post(self, layout: list[blocks.Block], text: str, part: str) -> str:
-        """Post a message, once: after an answer that did not come, it is looked for before it is tried again."""
-        for pause in (*POST_PAUSES, 0.0):
-            try:
-                answer = await self.web.patiently(
-                    "chat.postMessage",
-                    channel=self.spot.channel,
-                    thread_ts=self.spot.root,
-                    text=text,
-                    blocks=layout,
-                    metadata=self._metadata(part),
-                    unfurl_links=False,
-                    unfurl_media=False,
-                )
-                return str(answer["ts"])
-            except Refusal as refusal:
-                raise Unpostable(f"Slack did not take the message ({refusal.error}).") from None
-            except Uncertain:
-                if found := await self._lost_message(part):
-                    return found
-                if not pause:
-                    raise
-            await asyncio.sleep(pause)
-        raise AssertionError("the last try returns or raises")
-
-    async def _update(self, ts: str, layout: list[blocks.Block], text: str, part: str) -> None:
-        await self.web.patiently(
-            "chat.update",
-            channel=self.spot.channel,
-            ts=ts,
-            text=text,
-            blocks=layout,
-            metadata=self._metadata(part),
-            link_names=False,
-        )
-
-    async def _whisper(self, layout: list[blocks.Block], text: str) -> None:
-        await self.web.patiently(
-            "chat.postEphemeral",
-            channel=self.spot.channel,
-            user=self.spot.user,
-            thread_ts=self.spot.root,
-            text=text,
-            blocks=layout,
-        )
-
-    def _metadata(self, part: str = "0") -> dict[str, Any]:
-        payload = {"question": self.posting.subject, "trace": self.trace_id, "part": part}
-        return {"event_type": METADATA, "event_payload": payload}
 
     async def _remember_latest(self) -> None:
         """Where this person was last answered in this channel: commands cannot name a thread."""

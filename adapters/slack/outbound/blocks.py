@@ -27,6 +27,7 @@ BUTTON = 75
 STOP, CHOOSE, QUOTES, FEEDBACK, HANDOFF, SHARE = (
     f"footnote_{name}" for name in ("stop", "choose", "quotes", "feedback", "handoff", "share")
 )
+CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 HELPFUL, UNHELPFUL = "up", "down"
 
 
@@ -204,13 +205,37 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
         for number, choice in enumerate(checkpoint.choices[:25])
     ]
     quotes = [button("Show quotes", QUOTES, trace_id)] if answer.citations else []
-    return [*rows, {"type": "actions", "block_id": "footnote_choices", "elements": [*buttons, *quotes][:25]}]
+    return [*rows, {"type": "actions", "block_id": CHOICES, "elements": [*buttons, *quotes][:25]}]
 
 
 def settled_card(blocks: Sequence[Block], what: str) -> list[Block]:
     """The card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
     kept = permit_as_shown([block for block in blocks if block.get("type") != "actions"])
     return [*kept, context(what)]
+
+
+def plain_text(layout: Sequence[Block]) -> str:
+    """What a layout says, as one safe text: for where Slack does not take the layout. Choices are named in words."""
+    lines: list[str] = []
+    for block in layout:
+        match block["type"]:
+            case "markdown":
+                lines.append(block["text"])
+            case "section":
+                lines.append(block["text"]["text"])
+            case "context":
+                lines += [element["text"] for element in block["elements"]]
+            case "actions" if block["block_id"] == CHOICES:
+                labels = [one["text"]["text"] for one in block["elements"] if one["action_id"] != QUOTES]
+                lines.append(escaped(f"Answer me in words: {' · '.join(labels)}"))
+            case _:
+                pass
+    return "\n".join(lines) or "…"
+
+
+def without_buttons(layout: Sequence[Block]) -> list[Block]:
+    """What a layout shows, with nothing to press."""
+    return [block for block in layout if block["type"] not in {"actions", "context_actions"}]
 
 
 def fallback(text: str) -> str:

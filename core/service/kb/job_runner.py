@@ -349,6 +349,8 @@ class JobWorker:
                 await self._tick()
             except FootnoteError as error:
                 log.warning("schedule_failed", extra={"reason": str(error)})
+            except Exception:
+                log.exception("schedule_failed")
             await pause(stop, TICK_SECONDS)
 
 

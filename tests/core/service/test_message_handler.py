@@ -4,26 +4,31 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
+from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import ModelUnavailable, PlatformUnavailable
 from core.model.incoming_events import FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.inquiry import AskBack, CheckpointKind
+from core.model.inquiry import AskBack, CheckpointKind, Sufficient
+from core.ports.answer_view import Step
+from core.ports.inbox import Lease
 from core.ports.platform import MessageState
+from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.message_handler import MessageHandler
+from core.service.message_handler import EDITED_LATE, MOST_RUNS, WENT_WRONG, MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 
 ALICE, BOB, ADA = Person("paper:alice", "Alice"), Person("paper:bob", "Bob"), Person("paper:ada", "Ada")
 THREAD = ThreadKey("paper", "T", "C", "1")
 REFUNDS = "Refunds are paid within 14 days."
-PATIENCE = 5.0
+PATIENCE = 60.0  # seconds for what takes a moment: a machine may be busy with something else
 
 
 class Room:
@@ -36,6 +41,7 @@ class Room:
         self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
         self.warming: Callable[[], bool] = lambda: False
         self._messages = 0
+        self.said: list[IncomingMessage] = []
 
     def worker(self, name: str = "w") -> Worker:
         desk = MessageHandler(
@@ -43,6 +49,7 @@ class Room:
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
             postings=self.postings,
+            inbox=self.inbox,
             platforms={"paper": self.paper},
             warming=self.warming,
         )
@@ -64,7 +71,8 @@ class Room:
     def message(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
         self._messages += 1
         said = IncomingMessage(f"m{self._messages}", THREAD, text, by, {}, mentions_us=True)
-        return replace(said, **more)  # type: ignore[arg-type]
+        self.said.append(replace(said, **more))  # type: ignore[arg-type]
+        return self.said[-1]
 
     async def asks(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
         message = self.message(text, by, **more)
@@ -342,9 +350,9 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
     async with room.working():
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while not room.paper.notices:
+            while not room.paper.steps:
                 await asyncio.sleep(0.01)
-        assert "warming up" in room.paper.notices[0]
+        assert "warming up" in room.paper.steps[0].title
         assert room.scene.script.calls == []
         cold[0] = False
         await room.settled()
@@ -371,3 +379,245 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
+
+
+# --- what no single event may do
+
+
+class Refusing(RecordedAnswerView):
+    """A surface that fails as none should: with an error that nobody has named."""
+
+    def __init__(self, platform: RecordedPlatform, posting: MessageState, at: str) -> None:
+        super().__init__(platform, posting)
+        self._at = at
+
+    def _refuse(self, at: str) -> None:
+        if at in {self._at, "fail"}:
+            raise ConnectionResetError("user_not_in_channel")
+
+    async def open(self) -> None:
+        self._refuse("open")
+        await super().open()
+
+    async def step(self, step: Step) -> None:
+        self._refuse("step")
+
+    async def conclude(self, answer: Answer, trace_id: str) -> None:
+        self._refuse("conclude")
+        await super().conclude(answer, trace_id)
+
+    async def fail(self, message: str, trace_id: str) -> None:
+        self._refuse("fail")
+
+
+@pytest.mark.parametrize("at", ["open", "step", "conclude", "fail"])
+async def test_an_error_of_one_delivery_ends_no_lane_and_its_asker_is_told_once(room: Room, at: str) -> None:
+    surface = room.paper.surface
+
+    def refusing(incoming: Incoming, posting: MessageState, trace_id: str) -> RecordedAnswerView:
+        return Refusing(room.paper, posting, at)
+
+    if at == "fail":
+        room.scene.script.enqueue("understand", ZeroDivisionError("a bug"))
+    async with room.working():
+        room.paper.surface = refusing  # type: ignore[method-assign]
+        for number in range(6):  # more than there are lanes
+            await room.asks("How long do refunds take?", thread=replace(THREAD, thread=str(number)))
+        await room.settled()
+        assert len(room.paper.told) >= 1
+        told = len(room.paper.told)
+        room.paper.surface = surface  # type: ignore[method-assign]
+        await room.asks("How long do refunds take?")
+        await room.settled()
+    assert room.paper.visible[-1].text == f"{REFUNDS} [1]"
+    assert len(room.paper.told) == told
+    assert set(room.paper.told) == {WENT_WRONG}
+
+
+async def test_even_an_asker_who_cannot_be_told_ends_no_lane(room: Room) -> None:
+    async def untellable(incoming: Incoming, text: str) -> None:
+        raise ConnectionResetError("nothing gets through")
+
+    tell, surface = room.paper.tell, room.paper.surface
+    room.paper.tell = untellable  # type: ignore[method-assign]
+    room.paper.surface = lambda *_: Refusing(room.paper, _[1], "open")  # type: ignore[method-assign]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while (await room.inbox.take("look", timedelta())) is not None:
+                await asyncio.sleep(0.01)
+        room.paper.tell, room.paper.surface = tell, surface  # type: ignore[method-assign]
+        await room.asks("And now?", thread=replace(THREAD, thread="2"))
+        async with asyncio.timeout(PATIENCE):
+            while not room.paper.visible or room.paper.visible[-1].answer is None:
+                await asyncio.sleep(0.01)
+
+
+async def test_a_delivery_of_a_platform_that_is_not_connected_here_is_left_to_others(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?", thread=replace(THREAD, platform="elsewhere"))
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while not room.paper.visible or room.paper.visible[-1].answer is None:
+                await asyncio.sleep(0.01)
+        assert await room.inbox.waiting() == 1
+
+
+# --- killed at the worst moments
+
+
+async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(room: Room) -> None:
+    """What is visible and the outcome are one write: before it, the card is shown again in its place."""
+    readings = ("How long do refunds take?", "Who approves refunds?")
+    room.scene.script.always("decide", AskBack("Which do you mean?", readings))
+    settle, kept = MessageState.settle, []
+
+    async def dying(self: MessageState, *_: object, **__: object) -> None:
+        kept.append(self)
+        await asyncio.sleep(3600)
+
+    stop = asyncio.Event()
+    worker = asyncio.create_task(room.worker("dying").run(stop))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(MessageState, "settle", dying)
+        await room.asks("refunds?")
+        async with asyncio.timeout(PATIENCE):
+            while not kept:
+                await asyncio.sleep(0.01)
+        worker.cancel()
+        with suppress(asyncio.CancelledError):
+            await worker
+    assert MessageState.settle is settle
+    async with room.working():
+        await room.settled()
+        (page,) = room.paper.visible
+        assert page.checkpoint is not None
+        assert room.paper.notices == []  # its own earlier card is no other question that is set aside
+        room.scene.script.always("decide", Sufficient())
+        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.settled()
+    assert room.paper.told == []
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        checkpoint = page.checkpoint
+        assert checkpoint is not None
+        pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {})
+        await room.arrives(pressed, "press-1")
+        await room.settled()
+    composed = len(room.scene.script.called("compose"))
+    lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
+    await room.worker()._desk.handle(lease)  # it died after the outcome, and before the inbox heard that it is done
+    assert len(room.scene.script.called("compose")) == composed
+    assert room.paper.told == []
+    assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(room: Room) -> None:
+    room.warming = lambda: True
+    await room.asks("How long do refunds take?")
+    for number in range(MOST_RUNS + 5):
+        lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
+        assert lease is not None
+        dying = asyncio.create_task(room.worker()._desk.handle(lease))
+        await room.until_open()
+        await asyncio.sleep(0)
+        dying.cancel()
+        with suppress(asyncio.CancelledError):
+            await dying
+        room.scene.clock.advance(31)  # its lease runs out
+    room.warming = lambda: False
+    async with room.working():
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+
+
+# --- edits and deletions, at every moment
+
+
+async def deleted(room: Room, message: IncomingMessage) -> None:
+    await take_in_deletion(room.postings, room.inbox, message)
+
+
+async def test_a_question_deleted_while_its_first_sign_hangs_is_not_answered(room: Room) -> None:
+    go_on, hanging = asyncio.Event(), asyncio.Event()
+    opening = RecordedAnswerView.open
+
+    class Hanging(RecordedAnswerView):
+        async def open(self) -> None:
+            hanging.set()
+            await go_on.wait()
+            await opening(self)
+
+    room.paper.surface = lambda *given: Hanging(room.paper, given[1])  # type: ignore[method-assign]
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        await hanging.wait()
+        await deleted(room, message)
+        go_on.set()
+        await room.settled()
+    assert room.paper.visible == []
+    assert room.scene.script.calls == []
+
+
+async def test_a_question_deleted_while_its_answer_is_being_shown_takes_it_along(room: Room) -> None:
+    class Late(RecordedAnswerView):
+        async def conclude(self, answer: Answer, trace_id: str) -> None:
+            await deleted(room, message)
+            await super().conclude(answer, trace_id)
+
+    room.paper.surface = lambda *given: Late(room.paper, given[1])  # type: ignore[method-assign]
+    message = room.message("How long do refunds take?")
+    async with room.working():
+        await room.arrives(message, "event-1")
+        await room.settled()
+    assert room.paper.visible == []
+
+
+async def test_a_question_deleted_after_its_answer_takes_it_along(room: Room) -> None:
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        await room.settled()
+        assert len(room.paper.visible) == 1
+        await deleted(room, message)
+        await room.settled()
+        await room.arrives(message, "the question once more, out of order")
+        await room.settled()
+    assert room.paper.visible == []
+
+
+async def test_a_question_deleted_while_its_card_waits_is_never_answered(room: Room) -> None:
+    async with room.working():
+        await parked(room)
+        question = next(iter(room.paper.pages.values()))
+        await deleted(room, room.said[0])
+        await room.settled()
+        assert question.gone
+        room.scene.clock.advance(31 * 60)
+    assert await room.scene.checkpoints.due(room.scene.clock.now()) == []
+    assert room.paper.visible == []
+
+
+async def test_a_question_edited_while_its_card_waits_is_answered_as_edited(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        edited = replace(room.said[0], text="How long do refunds take?", edited=True)
+        await room.arrives(edited, "event-edit-1")
+        await room.settled()
+    assert page.text == f"{REFUNDS} [1]"
+    assert len(room.paper.visible) == 1
+
+
+async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Room) -> None:
+    async with room.working():
+        first = await room.asks("How long do refunds take?")
+        await room.settled()
+        for number in range(2):
+            await room.arrives(replace(first, text=f"Something else {number}?", edited=True), f"event-edit-{number}")
+            await room.settled()
+    assert room.paper.told == [EDITED_LATE]
+    assert len(room.scene.script.called("understand")) == 1

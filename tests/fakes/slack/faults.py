@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.fakes.slack.specs import MethodSpec
     from tests.fakes.slack.world import Message
 
-FaultKind = Literal["rate_limit", "error", "server_error", "lost_answer"]
+FaultKind = Literal["rate_limit", "error", "server_error", "lost_answer", "not_json", "dropped"]
 
 # Calls a minute, from the rate limit page: Tier 1 to 4. Tier 5 ("special") has no general number.
 TIERS: Mapping[str, int] = {"t1": 1, "t2": 20, "t3": 50, "t4": 100}
@@ -32,10 +32,21 @@ class Fault:
     error: str = ""
     status: int = 200
     retry_after: int = 1
+    channel: str = ""  # only calls that name this channel, or person, where there is one
+
+    def concerns(self, method: str, args: Mapping[str, Any]) -> bool:
+        """Whether this is the call it was planned for."""
+        if self.method not in {method, "*"} or self.times == 0:
+            return False
+        named = {args.get("channel"), args.get("channel_id"), args.get("user"), args.get("users"), args.get("file")}
+        return not self.channel or self.channel in named
 
 
 class Faults:
-    """Plans faults. A method is a Web API method's name, or `*` for all of them."""
+    """Plans faults. A method is a Web API method's name, or `*` for all of them.
+
+    `times` None means until cleared. With a `channel` only its calls are meant: many scenes can share one workspace.
+    """
 
     def __init__(self, courier: Courier) -> None:
         self._courier = courier
@@ -45,21 +56,29 @@ class Faults:
         self.expire_after_appends: int | None = None
         self.expire_after_seconds = 300.0
 
-    def rate_limit(self, method: str, times: int | None = 1, retry_after: int = 1) -> None:
+    def rate_limit(self, method: str, times: int | None = 1, retry_after: int = 1, *, channel: str = "") -> None:
         """Answer 429 with this Retry-After, in seconds."""
-        self._planned.append(Fault("rate_limit", method, times, "ratelimited", 429, retry_after))
+        self._planned.append(Fault("rate_limit", method, times, "ratelimited", 429, retry_after, channel))
 
-    def fail(self, method: str, error: str, times: int | None = 1) -> None:
-        """Answer `ok: false` with this error."""
-        self._planned.append(Fault("error", method, times, error))
+    def fail(self, method: str, error: str, times: int | None = 1, *, status: int = 200, channel: str = "") -> None:
+        """Answer `ok: false` with this error, under this HTTP status."""
+        self._planned.append(Fault("error", method, times, error, status, channel=channel))
 
-    def server_error(self, method: str, times: int | None = 1, status: int = 503) -> None:
+    def not_json(self, method: str, times: int | None = 1, *, channel: str = "") -> None:
+        """Answer 200 with a page, as a proxy in between does; nothing happens in the world."""
+        self._planned.append(Fault("not_json", method, times, channel=channel))
+
+    def drop(self, method: str, times: int | None = 1, *, channel: str = "") -> None:
+        """Cut the connection instead of an answer; nothing happens in the world."""
+        self._planned.append(Fault("dropped", method, times, channel=channel))
+
+    def server_error(self, method: str, times: int | None = 1, status: int = 503, *, channel: str = "") -> None:
         """Answer with an HTTP error and an HTML page, as Slack's edge does; nothing happens in the world."""
-        self._planned.append(Fault("server_error", method, times, "", status))
+        self._planned.append(Fault("server_error", method, times, "", status, channel=channel))
 
-    def lose_answer(self, method: str, times: int | None = 1) -> None:
+    def lose_answer(self, method: str, times: int | None = 1, *, channel: str = "") -> None:
         """Do what was asked, then cut the connection before the answer."""
-        self._planned.append(Fault("lost_answer", method, times))
+        self._planned.append(Fault("lost_answer", method, times, channel=channel))
 
     def slow(self, method: str, seconds: float) -> None:
         """Answer this many seconds later; 0 makes it quick again."""
@@ -84,18 +103,21 @@ class Faults:
         """
         return self._courier.redeliver(event, times, at_once=at_once)
 
-    def clear(self) -> None:
-        """Forget every planned fault; what is already expired stays so."""
+    def clear(self, channel: str = "") -> None:
+        """Forget every planned fault, or those of one channel; what is already expired stays so."""
+        if channel:
+            self._planned = [one for one in self._planned if one.channel != channel]
+            return
         self._planned.clear()
         self._slow.clear()
         self.refuse_streaming(None)
         self.expire_streams()
         self._courier.copies = 1
 
-    def take(self, method: str) -> Fault | None:
+    def take(self, method: str, args: Mapping[str, Any]) -> Fault | None:
         """The fault of this very call, counted down."""
         for fault in self._planned:
-            if fault.method in {method, "*"} and fault.times != 0:
+            if fault.concerns(method, args):
                 if fault.times is not None:
                     fault.times -= 1
                 return fault

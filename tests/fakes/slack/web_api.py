@@ -57,8 +57,10 @@ class WebApi:
         call = Call(name, args)
         self._slack.calls.append(call)
         await asyncio.sleep(self._slack.faults.delay_of(name))
-        fault = self._slack.faults.take(name)
+        fault = self._slack.faults.take(name, args)
         if fault is not None and fault.kind != "lost_answer":
+            if fault.kind == "dropped" and request.transport is not None:
+                request.transport.abort()
             return _planned(fault, call)
         wait = self._rate_limited(name, args)
         if wait:
@@ -182,10 +184,12 @@ def _planned(fault: Fault, call: Call) -> web.Response:
     call.error, call.status = fault.error or "server_error", fault.status
     if fault.kind == "rate_limit":
         return _too_many(fault.retry_after)
+    if fault.kind == "not_json":
+        return web.Response(text="<!DOCTYPE html><title>Please sign in</title>", content_type="text/html")
     if fault.kind == "server_error":
         page = "<!DOCTYPE html><title>Server Error | Slack</title>"
         return web.Response(status=fault.status, text=page, content_type="text/html")
-    return web.json_response({"ok": False, "error": fault.error})
+    return web.json_response({"ok": False, "error": fault.error}, status=fault.status)
 
 
 def _too_many(wait: int) -> web.Response:

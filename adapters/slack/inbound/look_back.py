@@ -1,0 +1,77 @@
+"""What was said while no connection stood: Slack tells an event three times within minutes, and then never again.
+
+Read in the channels and threads where we were mentioned, and in direct messages, once after each new connection.
+https://docs.slack.dev/apis/events-api/#retries
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.inbound.event_listener import Intake
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.service.heard_places import HeardPlaces, Silence
+from core.service.leases import pause
+
+LISTEN_SECONDS = 5.0  # between two notes that we hear
+MOST_MESSAGES = 200  # of one place
+
+log = structlog.get_logger(__name__)
+
+
+class LookBack:
+    """Keeps the intake caught up with one workspace."""
+
+    def __init__(self, web: Web, intake: Intake, places: HeardPlaces) -> None:
+        """Read through this Web API, into this intake."""
+        self._web = web
+        self._intake = intake
+        self._places = places
+
+    async def keep_up(self, connections: Callable[[], int], team: str, stop: asyncio.Event) -> None:
+        """Look back after each new connection, until ``stop`` is set.
+
+        ``connections`` counts them, the one that stands included; 0 while there is none.
+        """
+        caught_up_with = 0
+        while not stop.is_set():
+            current = connections()
+            try:
+                if current and current != caught_up_with:
+                    await self._look_back(team)
+                    caught_up_with = current
+                if current:
+                    await self._places.listening()
+            except FootnoteError as error:
+                log.warning("not_caught_up", reason=str(error))
+            except Exception:
+                log.exception("not_caught_up")
+            await pause(stop, LISTEN_SECONDS)
+
+    async def _look_back(self, team: str) -> None:
+        silence = await self._places.silence()
+        if silence is None:
+            return
+        found = 0
+        for place in silence.places:
+            for said in await self._said_in(place, silence):
+                found += (await self._intake.take(said, team)).new
+        log.info("looked_back", places=len(silence.places), taken_in=found)
+
+    async def _said_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
+        """The messages of people there since, oldest first, as events would tell them."""
+        channel, _, root = place.partition("/")
+        where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}
+        try:
+            if root:
+                answer = await self._web.patiently("conversations.replies", ts=root, **where)
+            else:
+                answer = await self._web.patiently("conversations.history", **where)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("place_unreadable", place=place, reason=str(error))
+            return []
+        recent = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > silence.since]
+        return [{**one, "channel": channel} for one in sorted(recent, key=lambda one: float(one["ts"]))]

@@ -1,0 +1,254 @@
+"""The messages of one answer: posted once, edited in place, found again, and said directly where a place takes none.
+
+Slack may refuse any of these calls with a word that nobody has met before. So no refusal is read as an end: what cannot
+be edited is posted anew, what is refused with its layout is posted in plain text, and what a place does not take at all
+goes to the one who asked. Two things are no refusals: a token that is not accepted and an error on Slack's own side.
+Both are raised as PlatformUnavailable, so that the question is kept.
+https://docs.slack.dev/reference/methods/chat.postMessage/#errors
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import structlog
+
+from adapters.slack.api.web_client import Refusal, Stumbled, Uncertain, Web, refuses_us
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.text import escaped, shortened
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.ports.platform import MessageState
+
+METADATA = "footnote"
+POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
+MOST_LOOKED_THROUGH = 200  # messages since the question among which a lost one is looked for
+LONGEST_UPDATE = 4_000  # characters of ``text`` that chat.update takes
+LONGEST_TEXT = 12_000
+MOST_QUOTED = 300
+_ABOUT_CONTENT = (
+    "invalid_blocks", "invalid_attachments", "invalid_metadata", "invalid_arguments", "metadata_", "markdown_text",
+    "msg_", "no_text", "too_many_", "attachment_payload", "slack_connect_", "block_mismatch",
+)  # fmt: skip
+
+log = structlog.get_logger(__name__)
+
+
+class NowhereToPost(FootnoteError):
+    """Slack takes no message of ours there, in whatever form: the channel is archived, locked, or we were removed."""
+
+
+class Workspace(Protocol):
+    """What a surface asks of the workspace around it."""
+
+    @property
+    def web(self) -> Web:
+        """The Web API."""
+
+    def is_agent_in(self, channel: str) -> bool:
+        """Whether the app may act as an agent there, as far as is known."""
+
+    async def bot_user_id(self) -> str:
+        """Our own user id."""
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        """What applies in a place."""
+
+    async def show_session(self, thread: ThreadKey, status: str, title: str = "") -> None:
+        """Set an agent session's status and title; silently nothing where the app is no agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one question's answer goes."""
+
+    thread: ThreadKey
+    asker: Person
+    question: str
+    direct: bool
+    private: bool
+
+    @property
+    def channel(self) -> str:
+        """The channel's id."""
+        return self.thread.channel
+
+    @property
+    def root(self) -> str:
+        """The ``ts`` of the thread's first message."""
+        return self.thread.thread
+
+    @property
+    def user(self) -> str:
+        """The asker's Slack id."""
+        return self.asker.id.rsplit("/", 1)[-1]
+
+
+@dataclass(slots=True)
+class AnswerMessages:
+    """Our messages in one spot, each a numbered part of one answer."""
+
+    workspace: Workspace
+    spot: Spot
+    posting: MessageState
+    trace_id: str
+
+    async def post(self, layout: list[blocks.Block], text: str, part: str, *, resumed: bool = False) -> str:
+        """A new message's ``ts``; ``resumed``: an earlier worker may have posted it, so it is looked for first.
+
+        Raises NowhereToPost and PlatformUnavailable.
+        """
+        if resumed and (found := await self.find(part)) and await self.update(found, layout, text, part):
+            return found
+        place = {"channel": self.spot.channel, "thread_ts": self.spot.root}
+        return await self._post_somehow(place, layout, text, part)
+
+    async def update(self, ts: str, layout: list[blocks.Block], text: str, part: str) -> bool:
+        """Whether the message is still there and surely shows this now. Raises PlatformUnavailable."""
+        arguments = {"channel": self.spot.channel, "ts": ts, "link_names": False}
+        try:
+            await self._call("chat.update", **arguments, text=text, blocks=layout, metadata=self.metadata(part))
+        except Stumbled as error:  # again and again, over this one message
+            log.info("edit_failed", reason=str(error))
+            return False
+        except Refusal as refusal:
+            log.info("edit_refused", reason=refusal.error)
+            plain = blocks.plain_text(layout)
+            if not is_about_content(refusal) or len(plain) > LONGEST_UPDATE:
+                return False
+            try:
+                await self._call("chat.update", **arguments, text=plain, blocks=[])
+            except Refusal as again:
+                log.info("edit_refused", reason=again.error)
+                return False
+        return True
+
+    async def remove(self, ts: str, channel: str = "") -> None:
+        """Take a message away, as far as Slack lets us. Raises PlatformUnavailable."""
+        try:
+            await self._call("chat.delete", channel=channel or self.spot.channel, ts=ts)
+        except Refusal as refusal:
+            log.info("not_removed", reason=refusal.error)
+
+    async def find(self, part: str) -> str:
+        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        since = self.posting.subject.partition(":")[0]  # a message that somebody else asks about has more to its name
+        return await self._find(
+            "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
+        )
+
+    async def whisper(self, layout: list[blocks.Block], text: str) -> bool:
+        """Whether the asker alone was shown this where they asked. Raises PlatformUnavailable."""
+        place = {"channel": self.spot.channel, "user": self.spot.user, "thread_ts": self.spot.root}
+        for given in ({"text": text, "blocks": layout}, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
+            try:
+                await self._call("chat.postEphemeral", **place, **given)
+            except Refusal as refusal:
+                log.info("not_shown_privately", reason=refusal.error)
+            else:
+                return True
+        return False
+
+    async def say_directly(self, layouts: Sequence[list[blocks.Block]], text: str, why: str) -> bool:
+        """Tell the asker in a direct message, once, what could not be said where they asked; whether they were told.
+
+        Buttons stay away: they would be pressed in another thread than they are about. Raises PlatformUnavailable.
+        """
+        resumed = bool(self.posting.get("direct"))
+        try:
+            channel = self.posting.get("direct") or await self._direct_channel()
+            await self.posting.keep(direct=channel)
+            asked = escaped(shortened(self.spot.question, MOST_QUOTED))
+            about = f"I could not answer where you asked (Slack: {escaped(why)}), so I answer here: “{asked}”"
+            for number, layout in enumerate(layouts):
+                shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
+                part = f"direct-{number}"
+                if resumed and await self._find("conversations.history", part, channel=channel):
+                    continue
+                ts = await self._post_somehow({"channel": channel}, shown, text, part)
+                await self.posting.keep(direct_ts=f"{self.posting.get('direct_ts')} {ts}".strip())
+        except (Refusal, NowhereToPost) as error:
+            log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=why)
+            return False
+        return True
+
+    def metadata(self, part: str = "0") -> dict[str, Any]:
+        """By what a message is found again."""
+        payload = {"question": self.posting.subject, "trace": self.trace_id, "part": part}
+        return {"event_type": METADATA, "event_payload": payload}
+
+    async def _direct_channel(self) -> str:
+        """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
+        try:
+            return str((await self._call("conversations.open", users=self.spot.user))["channel"]["id"])
+        except Refusal as refusal:
+            log.info("direct_message_not_opened", reason=refusal.error)
+            return self.spot.user
+
+    async def _post_somehow(self, place: Mapping[str, Any], layout: list[blocks.Block], text: str, part: str) -> str:
+        whole = {"text": text, "blocks": layout, "metadata": self.metadata(part)}
+        reason = ""
+        for given in (whole, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
+            try:
+                return await self._post_once({**place, **given}, part)
+            except Refusal as refusal:
+                reason = refusal.error
+                log.info("message_refused", reason=reason)
+        raise NowhereToPost(reason)
+
+    async def _post_once(self, arguments: Mapping[str, Any], part: str) -> str:
+        """Post, once: after an answer that did not come, the message is looked for before it is tried again."""
+        for pause in (*POST_PAUSES, 0.0):
+            try:
+                answer = await self._call("chat.postMessage", **arguments, unfurl_links=False, unfurl_media=False)
+                return str(answer["ts"])
+            except Uncertain:
+                if found := await self._find_posted(arguments, part):
+                    return found
+                if not pause:
+                    raise
+            await asyncio.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    async def _find_posted(self, arguments: Mapping[str, Any], part: str) -> str:
+        if "thread_ts" in arguments:
+            return await self.find(part)
+        return await self._find("conversations.history", part, channel=arguments["channel"])
+
+    async def _find(self, method: str, part: str, **where: str) -> str:
+        try:
+            answer = await self._call(method, **where, limit=MOST_LOOKED_THROUGH, include_all_metadata=True)
+        except (Refusal, PlatformUnavailable) as error:
+            log.warning("thread_unreadable", reason=str(error))
+            return ""
+        ours, others = await self.workspace.bot_user_id(), {*self.posting.get("cards").split(), self.posting.get("ts")}
+        found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
+        for message in found:
+            known = message.get("user") != ours or message["ts"] in others
+            if not known and self._is_mine(message.get("metadata") or {}, part):
+                return str(message["ts"])
+        return ""
+
+    def _is_mine(self, metadata: Mapping[str, Any], part: str) -> bool:
+        if metadata.get("event_type") != METADATA:
+            return part == "0" and not metadata  # a stream has no metadata until it ends
+        payload = metadata.get("event_payload") or {}
+        return payload.get("question") == self.posting.subject and str(payload.get("part")) == part
+
+    async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Call patiently. Raises Refusal for what concerns this call, PlatformUnavailable for what concerns us all."""
+        try:
+            return await self.workspace.web.patiently(method, **arguments)
+        except Refusal as refusal:
+            if refuses_us(refusal):
+                raise PlatformUnavailable(f"Slack refuses the token ({refusal.error}).") from None
+            if refusal.retry_after:
+                raise PlatformUnavailable(f"Slack limits {method} for long.") from None
+            raise
+
+
+def is_about_content(refusal: Refusal) -> bool:
+    """Whether it is what we send that was refused, and not where we send it."""
+    return refusal.error.startswith(_ABOUT_CONTENT)

@@ -1,0 +1,58 @@
+"""A platform that is kept running: whatever ends its connection, it is begun again, and the others never notice."""
+
+import asyncio
+
+import structlog
+
+from bot.platforms import Connected
+from core.model.errors import ConfigurationError, FootnoteError
+from core.service.leases import pause
+
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one again and again
+
+log = structlog.get_logger(__name__)
+
+
+class Supervised:
+    """One connected platform, with the reason why it is away while it is."""
+
+    def __init__(self, platform: Connected, *, alone: bool) -> None:
+        """``alone``: there is nothing else to serve, so that credentials which were never let in end the process."""
+        self._platform = platform
+        self._alone = alone
+        self._away = ""
+
+    @property
+    def name(self) -> str:
+        """The platform's name."""
+        return self._platform.name
+
+    def waiting_for(self) -> str:
+        """Why people cannot reach it right now; empty when they can."""
+        return self._away or self._platform.waiting_for()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run it until ``stop`` is set. Raises ConfigurationError where it is alone, and is not let in at all."""
+        failures = 0
+        while not stop.is_set():
+            started = asyncio.get_running_loop().time()
+            try:
+                await self._platform.run(stop)
+            except ConfigurationError as error:
+                if self._alone:
+                    raise
+                self._failed(error)
+            except Exception as error:  # noqa: BLE001 - no error of one platform ends the service
+                self._failed(error)
+            else:
+                return
+            lasted = asyncio.get_running_loop().time() - started
+            failures = 0 if lasted > RETRY_SECONDS[-1] else failures
+            await pause(stop, RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
+            failures += 1
+            self._away = ""
+
+    def _failed(self, error: Exception) -> None:
+        ours = isinstance(error, FootnoteError)
+        self._away = str(error) if ours else "it failed; the log says why"
+        log.error("platform_failed", platform=self.name, reason=str(error), exc_info=None if ours else error)
