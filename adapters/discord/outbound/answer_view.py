@@ -26,6 +26,7 @@ from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
+from core.model.json_codec import to_json
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
@@ -110,7 +111,7 @@ class DiscordAnswerView:
         await self._shown.keep(self._trace_id, self._message)
         if chosen := self._posting.get("chosen"):
             self._notices.append(plain(chosen))
-        await self._posting.keep(stage="working")
+        await self._posting.keep(stage="working", question=to_json(self._message))
         await self._shown_as.open(self._working)
         self._pace.last = time.monotonic()
         await self._remember_first()
