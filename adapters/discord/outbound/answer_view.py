@@ -33,6 +33,9 @@ from core.ports.platform import MessageState
 PACE_SECONDS = 1.2
 MOST_PIECES = 50
 PAUSES = Pauses()
+NOT_DIRECTLY = (
+    "I answer directly here, and cannot write to you. Allow direct messages from members of this server, and ask again."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -224,7 +227,7 @@ class DiscordAnswerView:
             try:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
-                log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+                await self._say_why_not(error, trace_id)
             except Refused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
@@ -232,10 +235,18 @@ class DiscordAnswerView:
             self._pace.last = time.monotonic()
 
     async def _say_refused(self, error: Refused, trace_id: str) -> None:
+        """The answer itself is what is refused: that much may be said."""
         try:
             await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
         except (NotFound, Denied, Refused) as again:
-            log.warning("end_not_shown", trace_id=trace_id, reason=str(again))
+            await self._say_why_not(again, trace_id)
+
+    async def _say_why_not(self, error: FootnoteError, trace_id: str) -> None:
+        """Who asked where answers are private, and cannot be written to, hears of it there; else the log has it."""
+        log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+        if self._address.manner is ReplyMode.DIRECT and self._address.guild:
+            with suppress(NotFound, Denied, Refused):
+                await self._shown_as.refer(layouts.failed(NOT_DIRECTLY, trace_id))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""

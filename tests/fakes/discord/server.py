@@ -416,6 +416,8 @@ class FakeDiscord:
 
     async def _troubled(self, request: web.Request, call: Call) -> web.Response:
         """The answer, or the trouble that was ordered in its place."""
+        if call.operation.template == "/users/@me/channels":
+            await read_body(request, call)
         fault = self.faults.next(call.operation.method, call.operation.template, self._about(call))
         if fault is not None and fault.hold is not None:
             await fault.hold.pass_through()
@@ -423,7 +425,8 @@ class FakeDiscord:
             await asyncio.sleep(fault.seconds)
         if fault is None or not (fault.status or fault.drops):
             return await self._checked(request, call)
-        await read_body(request, call)
+        if call.body is None:
+            await read_body(request, call)
         if fault.done:
             await self._checked(request, call)
         if fault.drops and request.transport is not None:
@@ -435,8 +438,9 @@ class FakeDiscord:
         return _respond(fault.status or 500, {"message": fault.message, "code": fault.code})
 
     def _about(self, call: Call) -> set[int]:
-        """What a request is about: the ids in its path, the channel of a thread, the channel of an interaction."""
-        ids = {int(value) for value in call.params.values() if value.isdigit()}
+        """What a request is about: the ids in its path, a recipient, the channel of a thread or an interaction."""
+        named = [*call.params.values(), str((call.body or {}).get("recipient_id", ""))]
+        ids = {int(value) for value in named if value.isdigit()}
         tokens = set(call.params.values())
         ids |= {one.channel.id for one in self.interactions.every.values() if one.token in tokens}
         places = [self.world.channels[one] for one in ids if one in self.world.channels]
