@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.milvus.embedded_server import EmbeddedMilvus
-from adapters.milvus.wire import MilvusWire
 from core.model.errors import FootnoteError, StoreUnavailable
 
 T = TypeVar("T")
@@ -44,7 +43,6 @@ class MilvusConnection:
         self._token = token
         self._embedded = None if is_server(uri) else EmbeddedMilvus(Path(uri).expanduser(), collection)
         self._client: Any = None
-        self._searching: Any = None  # what has ``search`` as the client has it
         self._generation = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="milvus")
         self._reconnecting = asyncio.Lock()
@@ -63,17 +61,6 @@ class MilvusConnection:
     async def open(self) -> None:
         """Connect. Raises StoreUnavailable."""
         await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
-
-    async def search(self, do: Callable[[Any], T], seconds: float) -> T:
-        """``call`` for searches: all that ``do`` is given has is ``search``, as ``MilvusClient`` has it, and faster."""
-
-        def searched(_: Any) -> T:
-            searching = self._searching
-            if searching is None:  # another call is reconnecting
-                raise _Disconnected(f"Milvus at {self.uri} does not answer.")
-            return do(searching)
-
-        return await self.call(searched, seconds)
 
     async def call(self, do: Callable[[Any], T], seconds: float) -> T:
         """``do(client)`` in a thread; ``do`` passes ``seconds`` on as its timeout.
@@ -108,12 +95,18 @@ class MilvusConnection:
             await asyncio.to_thread(self._embedded.check_file)
 
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
-        from grpc import RpcError  # type: ignore[import-untyped]
+        from grpc import RpcError  # type: ignore[import-untyped] # pymilvus lets some of gRPC's errors through
         from pymilvus.exceptions import MilvusException
+
+        def call_client() -> T:
+            client = self._client
+            if client is None and self._changing.locked():  # another call is reconnecting
+                raise _Disconnected(f"Milvus at {self.uri} does not answer.")
+            return do(client)
 
         try:
             # Twice: a call may wait for a thread about as long as it may take.
-            return await self._in_thread(lambda: do(self._client), 2 * seconds)
+            return await self._in_thread(call_client, 2 * seconds)
         except (MilvusException, RpcError) as error:
             code = error.code() if callable(error.code) else error.code
             if code == _CONNECT_FAILED or "UNAVAILABLE" in str(code):
@@ -146,7 +139,6 @@ class MilvusConnection:
             self._client = MilvusClient(uri=address, token=self._token, timeout=_CONNECT_SECONDS, dedicated=True)
         except (MilvusException, ValueError) as error:
             raise StoreUnavailable(f"Milvus at {self.uri} does not answer.", remedy=self._remedy()) from error
-        self._searching = self._client if self._embedded is None else MilvusWire(address)
         self._generation += 1
 
     def _disconnect(self) -> None:
@@ -156,9 +148,9 @@ class MilvusConnection:
                 self._embedded.close()
 
     def _drop_client(self) -> None:
-        for client in {id(each): each for each in (self._client, self._searching) if each is not None}.values():
-            client.close()
-        self._client = self._searching = None
+        if self._client is not None:
+            self._client.close()
+        self._client = None
 
     def _remedy(self) -> str:
         return (

@@ -15,22 +15,20 @@ from urllib.parse import unquote
 
 from adapters.milvus.collection_record import CollectionRecord
 from adapters.milvus.connection import MilvusConnection
-from adapters.milvus.dense_search import INDEXED_FROM, SAMPLED, RadiusEstimator, Search
+from adapters.milvus.dense_search import INDEXED_FROM, Search
 from adapters.milvus.rows import (
+    BASE_HASH,
     FIELDS,
     HIT_FIELDS,
     KEY_BYTES,
-    SHELF,
     VARCHAR_BYTES,
     both,
+    by_base_hash,
     equal,
     key,
-    of_hit,
-    on_shelves,
     one_of,
     seen,
     sees_nothing,
-    shelves,
     to_passage,
     to_row,
     within,
@@ -87,10 +85,9 @@ class MilvusIndex:
         self._dimension = dimension
         self._collection = collection
         self._opened = asyncio.Event()
-        self._shelved = True
+        self._hashed = True
         self._record = CollectionRecord(model, dimension)
         self._rows, self._counted = 0, 0.0
-        self._reach: RadiusEstimator | None = None
         self.state = IndexState.CLOSED
 
     async def __aenter__(self) -> Self:
@@ -153,7 +150,7 @@ class MilvusIndex:
             return DenseAndBm25Hits()
         lexical = text.encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
         search = Search(
-            self._collection, self._within(scope), limit, HIT_FIELDS if self._shelved else FIELDS, _SEARCH_SECONDS
+            self._collection, self._within(scope), limit, HIT_FIELDS if self._hashed else FIELDS, _SEARCH_SECONDS
         )
         if not any(character.isalnum() for character in lexical):
             return DenseAndBm25Hits(dense=await self._dense_leg(search, vector, scope))
@@ -170,22 +167,13 @@ class MilvusIndex:
         raise failure
 
     async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
-        if not await self._looks_into_lists():
-            return await self._search(
-                lambda client: _scored(search.near(client, "vector", vector), scope), _SEARCH_SECONDS
-            )
-        # The sample knows bases, not documents.
-        reach, known = (self._reach, shelves(scope)) if scope.documents is None else (None, [])
-        return await self._search(
-            lambda client: _scored(search.nearest(client, "vector", vector, reach, known), scope), 3 * _SEARCH_SECONDS
-        )
+        find = search.nearest if await self._looks_into_lists() else search.near
+        return await self._call(lambda client: _scored(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS)
 
     async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
-            return await self._search(
-                lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS
-            )
+            return await self._call(lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS)
         except StoreUnavailable:
             if await self._count(""):
                 raise
@@ -201,8 +189,8 @@ class MilvusIndex:
         return self._rows >= INDEXED_FROM
 
     def _within(self, scope: Scope) -> str:
-        """The scope as a filter; with shelves, what it lets through must still be looked at (``seen``)."""
-        return on_shelves(scope) if self._shelved else within(scope)
+        """The scope as a filter; with base hashes, what it lets through must still be looked at (``seen``)."""
+        return by_base_hash(scope) if self._hashed else within(scope)
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
         """The vectors of those passages that are there."""
@@ -270,8 +258,8 @@ class MilvusIndex:
     async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
         """Insert or replace by id, in batches. The collection's strong consistency makes them searchable on return."""
         rows = {row["id"]: row for row in (to_row(p, v) for p, v in zip(passages, vectors, strict=True))}
-        if not self._shelved:
-            rows = {name: {k: v for k, v in row.items() if k != SHELF} for name, row in rows.items()}
+        if not self._hashed:
+            rows = {name: {k: v for k, v in row.items() if k != BASE_HASH} for name, row in rows.items()}
         self._rows += len(rows)
         for batch in _batches(list(rows.values()), _BATCH):
             await self._write(batch)
@@ -335,11 +323,6 @@ class MilvusIndex:
     async def _write(self, rows: list[dict[str, Any]]) -> None:
         await self._call(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS), _WRITE_SECONDS)
 
-    async def _search(self, do: Callable[[Any], T], seconds: float) -> T:
-        if not self.ready:
-            await self._wait_for_opening()
-        return await self._connection.search(do, seconds)
-
     async def _call(self, do: Callable[[Any], T], seconds: float) -> T:
         if not self.ready:
             await self._wait_for_opening()
@@ -368,7 +351,7 @@ class MilvusIndex:
         described = client.describe_collection(self._collection, timeout=_READ_SECONDS)
         self._record = CollectionRecord.of(described.get("description") or "")
         self._record.check(self._model, self._dimension)
-        self._shelved = any(field["name"] == SHELF for field in described["fields"])
+        self._hashed = any(field["name"] == BASE_HASH for field in described["fields"])
         if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(_INDEXED):
             self._create_indexes(client)  # now, or where an earlier start was cut short
 
@@ -382,7 +365,7 @@ class MilvusIndex:
         for name in ("knowledge_base", "document", "version", "section"):
             schema.add_field(name, DataType.VARCHAR, max_length=KEY_BYTES)
         schema.add_field("ordinal", DataType.INT64)
-        schema.add_field(SHELF, DataType.INT64)
+        schema.add_field(BASE_HASH, DataType.INT64)
         schema.add_field(
             "text",
             DataType.VARCHAR,
@@ -420,20 +403,6 @@ class MilvusIndex:
         # Milvus Lite reads a collection at its first use.
         counted = client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
         self._rows, self._counted = int(counted[0]["count(*)"]), monotonic()
-        if self._connection.embedded and self._shelved and self._rows >= INDEXED_FROM:
-            self._reach = self._sampled(client)
-
-    def _sampled(self, client: Any) -> RadiusEstimator:
-        """The first rows as Milvus has them, by id: ids are digests, so that these are of all bases and documents."""
-        import numpy as np
-
-        rows = client.query(
-            self._collection, filter="", output_fields=[SHELF, "vector"], limit=SAMPLED, timeout=_LOAD_SECONDS
-        )
-        found: defaultdict[int, list[Any]] = defaultdict(list)
-        for row in rows:
-            found[row[SHELF]].append(np.asarray(row["vector"], dtype=np.float32))
-        return RadiusEstimator({number: np.stack(vectors) for number, vectors in found.items()})
 
 
 def _rows(pages: Any) -> Iterator[Any]:
@@ -442,8 +411,8 @@ def _rows(pages: Any) -> Iterator[Any]:
 
 
 def _scored(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
-    """The hits as passages with their scores; the scope's own look at each, because a shelf is only a number."""
-    found = ((of_hit(hit["id"], hit["entity"]), float(hit["distance"])) for hit in hits)
+    """The hits as passages with their scores; the scope's own look at each, because a base's hash is only a number."""
+    found = ((to_passage({"id": hit["id"], **hit["entity"]}), float(hit["distance"])) for hit in hits)
     return tuple((passage, score) for passage, score in found if passage.knowledge_base in scope.bases)
 
 

@@ -3,9 +3,10 @@
 Only what Milvus Lite 2.5, Standalone and Distributed all have: no partition keys (Lite has none), no filter templates
 (Lite rejects them), no function output among the fields read back.
 
-Two things are there for speed alone, because every search pays for them. A base is also a number (``shelf``): comparing
-100,000 strings takes Milvus 1.5 ms a leg and comparing as many numbers 0.1 ms. And a row's names stand once more in its
-JSON, so that a search reads two fields of each hit instead of eight. Collections without them go on working.
+Two things are there for speed alone, because every search pays for them. A base is also a number (the field
+``shelf``): comparing 100,000 strings takes Milvus 1.5 ms a leg and comparing as many numbers 0.1 ms. And a row's names
+stand once more in its JSON, so that a search reads two fields of each hit instead of eight. Collections without them
+go on working.
 """
 
 import re
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
 FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
-HIT_FIELDS = ("text", "about")  # of a hit in a collection that has shelves; its id comes with the score
-SHELF = "shelf"
+HIT_FIELDS = ("text", "about")  # of a hit in a collection that has base hashes; its id comes with the score
+BASE_HASH = "shelf"
 _KEYS = ("id", "knowledge_base", "document", "version", "section")
-_COMPARED = 16  # shelves; from there on looking each row's up in a set is cheaper than comparing it with every one
+_COMPARED = 16  # bases; from there on looking each row's up in a set is cheaper than comparing it with every one
 
 # What a string literal of Milvus's filter language cannot carry in the same way everywhere, and our own mark.
 _UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
@@ -64,23 +65,23 @@ def within(scope: Scope) -> str:
     return both(one_of("knowledge_base", scope.bases), documents)
 
 
-def shelf(base: str) -> int:
+def base_hash(base: str) -> int:
     """A base as a number of 62 bits. Two bases may share one, however unlikely: look at the hits' own base as well."""
     return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
 
 
-def shelves(scope: Scope) -> list[int]:
+def base_hashes(scope: Scope) -> list[int]:
     """The numbers of a scope's bases."""
-    return sorted({shelf(base) for base in scope.bases})
+    return sorted({base_hash(base) for base in scope.bases})
 
 
-def on_shelves(scope: Scope) -> str:
-    """The scope as a filter of collections that have shelves: what it lets through is ``seen`` by the scope, or not."""
-    numbers = shelves(scope)
+def by_base_hash(scope: Scope) -> str:
+    """The scope as a filter of collections that have base hashes; what it lets through is still to be ``seen``."""
+    numbers = base_hashes(scope)
     if len(numbers) > _COMPARED:
-        bases = f"{SHELF} in {numbers}"
+        bases = f"{BASE_HASH} in {numbers}"
     else:
-        bases = f"({' or '.join(f'{SHELF} == {number}' for number in numbers)})"
+        bases = f"({' or '.join(f'{BASE_HASH} == {number}' for number in numbers)})"
     return both(bases, "" if scope.documents is None else one_of("document", scope.documents))
 
 
@@ -119,8 +120,8 @@ def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
         "keys": [row[name] for name in _KEYS[1:]],
         "ordinal": passage.ordinal,
     }
-    shelved = {SHELF: shelf(passage.knowledge_base)}
-    return {**row, **shelved, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
+    hashed = {BASE_HASH: base_hash(passage.knowledge_base)}
+    return {**row, **hashed, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
 
 
 def to_passage(row: Mapping[str, Any]) -> Passage:
@@ -138,34 +139,6 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
         source=about["source"],
         url=about["url"],
         dated=about["dated"],
-    )
-
-
-def of_hit(name: str, entity: Mapping[str, Any]) -> Passage:
-    """The passage of a hit, from its stored id and its ``HIT_FIELDS`` or ``FIELDS``.
-
-    ``to_passage`` for a hundred hits of every search: with the values in their places, because keywords, and a look at
-    each name for what is encoded, took twice as long.
-    """
-    about = entity["about"]
-    keys = about.get("keys")
-    if keys is None or "%" in name or "%" in "".join(keys):
-        return to_passage({"id": name, **entity})
-    base, document, version, section = keys
-    return Passage(
-        name,
-        base,
-        document,
-        version,
-        section,
-        about["ordinal"],
-        about["title"],
-        entity["text"][about["head"] :],
-        tuple(about["heading"]),
-        Locator(*about["locator"]),
-        about["source"],
-        about["url"],
-        about["dated"],
     )
 
 

@@ -1,14 +1,15 @@
 """From ``[evidence id]`` in a draft to ``[n]`` in what a person sees, also while it streams.
 
 Numbers count from 1 in the order of first mention. A marker that names nothing known is dropped, with the space before
-it. Links that were not retrieved as a source are dropped too (see ``links``). A streamed prefix never shows half a
+it. Then links that were not retrieved as a source are dropped (see ``links``): after the markers, since a marker can
+stand in an address. A streamed prefix never shows half a
 marker or half a link: what may still become one is held back.
 """
 
 import re
 from collections.abc import Sequence
 
-from core.agent.links import HELD_BACK, without_foreign_links
+from core.agent.links import HELD_BACK, SourceLinks, without_foreign_links
 from core.model.answer import Citation
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for
@@ -59,7 +60,7 @@ class AnswerStream:
     def __init__(self, library: EvidenceLibrary) -> None:
         """Show text that cites from this library."""
         self._numbering = Numbering(library)
-        self._allowed = allowed_links(library)
+        self._sources = source_links(library)
         self._held = ""
 
     def push(self, piece: str) -> str:
@@ -76,18 +77,19 @@ class AnswerStream:
         return self._show(held)
 
     def _show(self, text: str) -> str:
-        return self._numbering.render(without_foreign_links(text, self._allowed))
+        return without_foreign_links(self._numbering.render(text), self._sources)
 
 
-def allowed_links(library: EvidenceLibrary) -> frozenset[str]:
-    """The links of the sources in this library: the only ones an answer may carry."""
-    return frozenset(item.passage.url for item in library if item.passage.url)
+def source_links(library: EvidenceLibrary) -> SourceLinks:
+    """The links of the sources in this library, the only ones an answer may carry, and what the passages name."""
+    links = frozenset(item.passage.url for item in library if item.passage.url)
+    return SourceLinks(links, tuple(item.passage.text for item in library))
 
 
 def finished_text(draft: str, library: EvidenceLibrary, question: str) -> tuple[str, tuple[Citation, ...]]:
     """The draft as it is shown, and its citations, each with the exact quotes that bear the sentences citing it."""
     numbering = Numbering(library)
-    text = numbering.render(without_foreign_links(draft, allowed_links(library))).strip()
+    text = without_foreign_links(numbering.render(draft), source_links(library)).strip()
     claims = _sentences_citing(draft)
     return text, tuple(
         citation(n, item, question, claims.get(item.id, ())) for n, item in enumerate(numbering.order, 1)

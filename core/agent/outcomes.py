@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
-from core.agent.citations import allowed_links, citation, finished_text, without_markers
+from core.agent.citations import citation, finished_text, source_links, without_markers
 from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
@@ -59,10 +59,10 @@ async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
 
 
 def _plain(run: Run, ask: AskBack) -> AskBack:
-    allowed = allowed_links(run.inquiry.library)
+    sources = source_links(run.inquiry.library)
 
     def plain(text: str) -> str:
-        return without_foreign_links(without_markers(text), allowed).strip()
+        return without_foreign_links(without_markers(text), sources).strip()
 
     return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
 

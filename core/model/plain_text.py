@@ -21,10 +21,11 @@ _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSEEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb{_BIDI}]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
-_SCHEME = re.compile(r"[:：](?=[/\\／])|(?<=[/／])(?=[/／])")
+_COLON = re.compile(r"(?<!\u2060)(?=[:：][/\\／])")
+_SLASHES = re.compile(r"(?<=[/／])(?=[/／])")
 _OPAQUE = re.compile(
-    r"((?:mailto|tel|sms|callto|sip|sips|xmpp|facetime|skype|magnet|geo|data|javascript|vbscript|file|about|blob"
-    r"|slack|discord|steam|https?|ftp|ssh|git|irc|ircs|intent|market|vscode|ms-[a-z]{1,20})\\?:)(?=[^\s\u2060])",
+    r"(mailto|tel|sms|callto|sip|sips|xmpp|facetime|skype|magnet|geo|data|javascript|vbscript|file|about|blob"
+    r"|slack|discord|steam|https?|ftp|ssh|git|irc|ircs|intent|market|vscode|ms-[a-z]{1,20})(?=\\?:\S)",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"\](?=[(:])")
@@ -51,7 +52,7 @@ def one_line(text: str) -> str:
 
 def defang_schemes(text: str) -> str:
     """The same to the eye, where nothing that begins with a scheme is a link, nor anything labelled."""
-    text = _SCHEME.sub(lambda match: match.group() + JOINER, text)
+    text = _SLASHES.sub(JOINER, _COLON.sub(JOINER, text))
     text = _OPAQUE.sub(lambda match: match.group(1) + JOINER, text)
     return _IMAGE.sub("!" + JOINER, _LABELLED.sub("]" + JOINER, text))
 

@@ -52,7 +52,7 @@ class Spot:
 
 def nonce(thread: str, subject: str, part: str) -> str:
     """At most 25 characters, the same whenever the same part of the same answer is posted."""
-    return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode()).hexdigest()[:24]
+    return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode(errors="replace")).hexdigest()[:24]
 
 
 def given_at(interaction_id: str) -> float:

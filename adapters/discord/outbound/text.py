@@ -22,7 +22,6 @@ _ZERO_WIDTH = "\u200b"
 _MENTION = re.compile(r"@(?=everyone\b|here\b)|<(?=@|#|id:|/|sound:)", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]*\)")
 _MASKED = re.compile(r"(?<!\])\[([^\]\n]{1,300})\]\(<?(https?://[^)\s>]{1,2000})>?\)")
-_BARE = re.compile(r"(?<![<\w(])(https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?'\"])(?!>)")
 _MARKER = re.compile(r"\[(\d{1,4})\](?!\()")
 _DEEP_HEADING = re.compile(r"^#{4,6}\s+(.+?)\s*#*\s*$")
 _RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
@@ -98,10 +97,9 @@ def _table(rows: list[str]) -> list[str]:
 
 
 def _open_links(text: str) -> str:
-    """Links as what they are: the words, then the address; in angle brackets, so that nothing unfolds."""
+    """Links as what they are: the words, then the address. Which of them are links is the sanitizer's to decide."""
     text = _IMAGE.sub(r"\1", text)
-    text = _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
-    return _BARE.sub(r"<\1>", text)
+    return _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -113,7 +113,7 @@ def has_links(text: str, answer: Answer) -> bool:
 
 def answer_parts(answer: Answer) -> tuple[str, ...]:
     """The answer's text, safe and split, a piece for each message."""
-    return split_markdown(safe_markdown(answer.text, links_of(answer)), PART)
+    return split_markdown(safe_markdown(answer.text), PART)
 
 
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
@@ -193,7 +193,7 @@ def cost(answer: Answer, trace_id: str) -> str:
 
 def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
     """A checkpoint: what was found, what is missing, and the choices."""
-    rows = [answer_part(shortened(safe_markdown(checkpoint.message, links_of(answer)), 4_000), answer)]
+    rows = [answer_part(shortened(safe_markdown(checkpoint.message), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
     elif checkpoint.found:

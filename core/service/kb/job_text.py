@@ -179,6 +179,9 @@ def shown_link(text: str) -> str:
     """A link as it may be shown and logged: without what may be a secret in its query."""
     if not text.startswith(("http://", "https://")):
         return text
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # of brackets that hold no address of a host
+        return text.partition("?")[0]
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

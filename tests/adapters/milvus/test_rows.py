@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.milvus.dense_search import RadiusEstimator, Search
-from adapters.milvus.rows import HIT_FIELDS, SHELF, both, equal, of_hit, on_shelves, shelf, to_passage, to_row
+from adapters.milvus.dense_search import Search
+from adapters.milvus.rows import BASE_HASH, HIT_FIELDS, base_hash, both, by_base_hash, equal, to_passage, to_row
 from core.model.knowledge import Locator, Passage
 from core.ports.index import Scope
 
@@ -38,33 +38,33 @@ def row(passage: Passage = WHOLE) -> dict[str, Any]:
 @pytest.mark.parametrize("passage", [WHOLE, PLAIN, replace(WHOLE, id="a"), replace(PLAIN, id="%")])
 def test_a_hit_is_whole_with_two_fields_and_its_id(passage: Passage) -> None:
     stored = row(passage)
-    assert of_hit(stored["id"], {name: stored[name] for name in HIT_FIELDS}) == passage
+    assert to_passage({"id": stored["id"], **{name: stored[name] for name in HIT_FIELDS}}) == passage
 
 
 def test_a_row_of_an_older_collection_is_read_too() -> None:
     older = row()
-    del older[SHELF], older["about"]["keys"], older["about"]["ordinal"]
-    assert to_passage(older) == of_hit(older["id"], older) == WHOLE
+    del older[BASE_HASH], older["about"]["keys"], older["about"]["ordinal"]
+    assert to_passage(older) == WHOLE
 
 
 def test_a_base_has_one_number_that_milvus_can_hold() -> None:
     names = [f"base {n}" for n in range(1_000)]
-    numbers = [shelf(name) for name in names]
+    numbers = [base_hash(name) for name in names]
     assert len(set(numbers)) == len(names)
     assert all(0 <= number < 2**63 for number in numbers)
-    assert numbers == [shelf(name) for name in names]
+    assert numbers == [base_hash(name) for name in names]
 
 
 def test_few_bases_are_compared_and_many_looked_up() -> None:
-    few = on_shelves(Scope(frozenset({"a", "b"})))
-    assert sorted(few.strip("()").split(" or ")) == sorted(f"shelf == {shelf(name)}" for name in "ab")
-    many = on_shelves(Scope(frozenset(f"base {n}" for n in range(100))))
+    few = by_base_hash(Scope(frozenset({"a", "b"})))
+    assert sorted(few.strip("()").split(" or ")) == sorted(f"shelf == {base_hash(name)}" for name in "ab")
+    many = by_base_hash(Scope(frozenset(f"base {n}" for n in range(100))))
     assert many.startswith("shelf in [")
     assert " or " not in many
 
 
 def test_alternatives_stay_together_beside_another_condition() -> None:
-    condition = both(on_shelves(Scope(frozenset({"a", "b"}))), equal("section", "s"))
+    condition = both(by_base_hash(Scope(frozenset({"a", "b"}))), equal("section", "s"))
     assert condition.startswith("(shelf == ")
     assert condition.endswith(') and section == "s"')
 
@@ -103,79 +103,3 @@ def test_where_nothing_is_found_it_is_not_asked_again() -> None:
     client = Scripted([])
     assert SEARCH.nearest(client, "vector", [1.0]) == []
     assert len(client.asked) == 1
-
-
-def axis(cosine: float) -> np.ndarray[Any, Any]:
-    """A vector of this cosine to the first axis."""
-    return np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32)
-
-
-def reach(cosine: float, *, of: int = 200) -> RadiusEstimator:
-    """One whose sample of shelf 7 is this near to the first axis, and whose sample of shelf 8 is nearer."""
-    return RadiusEstimator({7: np.stack([axis(cosine)] * of), 8: np.stack([axis(0.99)] * of)})
-
-
-def asked_of(client: Scripted, known: RadiusEstimator, *shelves: int) -> list[float]:
-    """The scores that a dense search came back with."""
-    return [hit["distance"] for hit in SEARCH.nearest(client, "vector", axis(1.0), known, shelves)]
-
-
-def radii(client: Scripted) -> list[float | None]:
-    return [asked["search_params"].get("params", {}).get("radius") for asked in client.asked]
-
-
-def told(known: RadiusEstimator, *shelves: int) -> float:
-    expected = known.expected(axis(1.0), shelves)
-    assert expected is not None
-    return expected
-
-
-def test_a_sample_that_tells_how_far_to_reach_saves_the_first_of_the_two_searches() -> None:
-    client, known = Scripted([0.9, 0.85, 0.8]), reach(0.6)
-    expected = told(known, 7)
-    assert asked_of(client, known, 7) == [0.9, 0.85, 0.8]
-    assert radii(client) == [expected]
-    assert client.asked[0]["output_fields"] == ["text", "about"]
-
-
-def test_only_the_sample_of_the_bases_that_are_searched_counts() -> None:
-    known = reach(0.5)
-    assert told(known, 7) < told(known, 7, 8) == pytest.approx(told(known, 8))
-
-
-def test_what_did_not_reach_far_enough_is_followed_by_what_does() -> None:
-    """The pool's last is at 0.6, so that the search has to go on to 0.48."""
-    client, known = Scripted([0.9, 0.7, 0.6], [0.9, 0.75, 0.7]), reach(0.6)
-    expected = told(known, 7)
-    assert asked_of(client, known, 7) == [0.9, 0.75, 0.7]
-    assert radii(client) == [expected, pytest.approx(0.48)]
-
-
-def test_where_the_pool_is_not_filled_it_is_looked_for_as_without_a_sample() -> None:
-    client, known = Scripted([0.9], [0.9, 0.5, 0.4], [0.9, 0.8, 0.5]), reach(0.6)
-    expected = told(known, 7)
-    assert asked_of(client, known, 7) == [0.9, 0.8, 0.5]
-    assert radii(client) == [expected, None, pytest.approx(0.32)]
-
-
-@pytest.mark.parametrize("shelves", [(), (9,)], ids=["no base known", "another base"])
-def test_a_base_that_the_sample_does_not_know_is_searched_twice(shelves: tuple[int, ...]) -> None:
-    client = Scripted([0.9, 0.8, 0.5], [0.9, 0.8, 0.5])
-    asked_of(client, reach(0.7), *shelves)
-    assert radii(client) == [None, pytest.approx(0.4)]
-    few = Scripted([0.9, 0.8, 0.5], [0.9, 0.8, 0.5])
-    asked_of(few, reach(0.7, of=10), 7)
-    assert radii(few) == [None, pytest.approx(0.4)]
-
-
-def test_after_one_that_fell_short_all_reach_further_and_then_less_far_again() -> None:
-    client, known = Scripted([0.9], [0.9, 0.5, 0.4], [0.9, 0.8, 0.5], *([[0.9, 0.9, 0.9]] * 20)), reach(0.6)
-    before = told(known, 7)
-    asked_of(client, known, 7)
-    further = told(known, 7)
-    for _ in range(20):
-        asked_of(client, known, 7)
-    assert further < told(known, 7) < before
-    for _ in range(100):
-        known.learn(enough=False)
-    assert told(known, 7) == pytest.approx(0.6 * 0.8 - 0.5)

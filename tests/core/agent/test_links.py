@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.agent.links import REMOVED, without_foreign_links
+from core.agent.links import REMOVED, SourceLinks, without_foreign_links
 
-OURS = frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/a_(b)"})
+OURS = SourceLinks(frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/a_(b)"}))
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,17 @@ OURS = frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/
         "https://docs.example.com/refunds@evil.example/secret",
         "[https://docs.example.com/refunds](https://evil.example/secret)",
         "slack://secret",
+        "tel:+49secret",
+        "https://docs.example.com/refunds|secret",
+        "https://docs.example.com/refunds`secret",
+        'https://docs.example.com/refunds"secret',
+        "https://docs.example.com/refunds'secret",
+        "https://docs.example.com/refunds)secret",
+        "https://docs.example.com/refunds]secret",
+        "https://docs.example.com/refunds[1]secret",
+        "https://docs.example.com/refunds,secret",
+        "<https://docs.example.com/refunds|secret>",
+        "[a](https://docs.example.com/refunds|secret)",
     ],
 )
 def test_a_foreign_link_is_gone(text: str) -> None:
@@ -59,3 +70,36 @@ def test_a_removed_markdown_link_keeps_its_words() -> None:
 
 def test_a_bare_link_leaves_a_word_in_its_place() -> None:
     assert without_foreign_links("go to https://evil.example/x please", OURS) == f"go to {REMOVED} please"
+
+
+NAMED = SourceLinks(
+    passages=("Write to <mailto:jo@example.org> or call tel:+49-30-123. See https://hr.example/leave.",)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Write to <mailto:jo@example.org> [1].", "Write to jo@example.org [1]."),
+        ("Write to [Jo](mailto:jo@example.org).", "Write to Jo (jo@example.org)."),
+        ("Call tel:+49-30-123.", "Call +49-30-123."),
+        ("It stands at https://hr.example/leave[1].", "It stands at https://hr.example/leave[1]."),
+    ],
+)
+def test_an_address_that_a_passage_names_stays_readable(text: str, shown: str) -> None:
+    assert without_foreign_links(text, NAMED) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<mailto:jo@example.org?body=secret>",
+        "mailto:jo@example.org.secret",
+        "https://hr.example/leave/secret",
+        "https://hr.example/leave?secret",
+        "https://secret.hr.example/leave",
+        "tel:+49-30-123-secret",
+    ],
+)
+def test_an_address_that_says_more_than_the_passage_is_gone(text: str) -> None:
+    assert "secret" not in without_foreign_links(text, NAMED)

@@ -1,0 +1,192 @@
+"""Nothing in what is shown can be clicked or calls anybody, whatever a document or a model wrote: by construction.
+
+Every hostile text is put into every place of what is shown, played through the real surface to the fake platform, and
+what arrived there is read with the platform's own rules, by readers that use nothing of ours.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from adapters.discord.api.messages import Spot
+from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.kb import job_cards as discord_cards
+from adapters.discord.outbound import layouts, text
+from adapters.discord.outbound.sanitizer import Text
+from adapters.discord.platform import DiscordPlatform
+from adapters.slack.api.web_client import Pace, Refusal
+from adapters.slack.app import SlackPlatform
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.outbound import blocks, views
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError
+from core.model.events import AgentEvent
+from core.model.incoming_events import IncomingMessage
+from core.model.knowledge import KnowledgeBase
+from core.ports.platform import MessageState, Platform
+from core.service.answer_actions import KnowledgeBaseSummary, Quotes
+from core.service.event_presenter import EventPresenter
+from tests.e2e import discord_links, slack_links
+from tests.e2e.discord_driver import DiscordDriver
+from tests.e2e.hostile_runs import ANSWER_PLACES, CHECKPOINT_PLACES, TRACE, answering, asking, citation, failing, job
+from tests.e2e.hostile_texts import ALLOWED, HOSTILE
+from tests.e2e.inprocess import Bot
+from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.discord import FakeDiscord
+from tests.fakes.slack import FakeSlack, specs_are_here
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not specs_are_here(), reason="The platforms' descriptions are not beside this checkout"),
+]
+SLACK_PLACES = (*ANSWER_PLACES, *CHECKPOINT_PLACES, "failure", "said to one person", "session title", "quote",
+                "quoted question", "base", "base's description", "proposal", "job", "reply of /kb")  # fmt: skip
+DISCORD_PLACES = (*ANSWER_PLACES, *CHECKPOINT_PLACES, "failure", "said to one person", "thread", "quote",
+                  "quoted question", "what was chosen", "form", "call of a role", "job", "reply of /kb")  # fmt: skip
+AT_ONCE = 24
+
+
+def test_there_are_a_thousand_renderings() -> None:
+    assert len(HOSTILE) * (len(SLACK_PLACES) + len(DISCORD_PLACES)) >= 1_000
+
+
+async def many(play: Callable[[str], Any]) -> None:
+    """Every hostile text, some at a time."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(hostile: str) -> None:
+        async with places:
+            await play(hostile)
+
+    await asyncio.gather(*(one(hostile) for hostile in HOSTILE.values()))
+
+
+async def played(
+    platform: Platform, message: IncomingMessage, posting: MessageState, events: AsyncIterator[AgentEvent]
+) -> None:
+    """A run on the platform's real surface."""
+    surface = platform.surface(message, posting, TRACE)
+    await surface.open()
+    await EventPresenter(surface).show(events)
+
+
+# --- Slack
+
+
+@asynccontextmanager
+async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
+    driver = SlackDriver(slack, "socket")
+    bot = Bot(driver)
+    async with driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None) as platform:
+        assert isinstance(platform, SlackPlatform)
+        platform.workplace.web.pace = Pace({})
+        await platform.workplace.directory.identity()
+        yield platform
+
+
+async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
+    async with FakeSlack() as slack, slack_bot(slack) as platform:
+        asked = await slack.person("alice").says("how long do refunds take?", "general")
+        alice = slack.person("alice").id
+
+        async def play(hostile: str) -> None:
+            thread = ThreadKey("slack", slack.team_id, asked.channel.id, asked.ts)
+            asker = Person(f"slack:{slack.team_id}/{alice}", hostile)
+            message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
+            for events in (answering, asking, failing):
+                subject = f"{events.__name__} {hash(hostile)}"
+                posting = MessageState(platform.workplace.postings, str(thread), subject, {}, person=asker.id)
+                await played(platform, message, posting, events(hostile))
+            await platform.workplace.whisper(thread, alice, hostile)
+            await slack_beside(platform, thread, alice, hostile)
+
+        await many(play)
+        shown = [(call.method, call.args) for call in slack.calls]
+        assert {"chat.appendStream", "chat.update", "views.publish", "chat.postEphemeral"} <= {one for one, _ in shown}
+        found = slack_links.active_in_calls(shown)
+        assert [one for one in found.links if one != ALLOWED] == []
+        assert ALLOWED in found.links
+        assert found.calls == []
+        assert slack.pings() == []
+        assert slack.unfurling() == []
+        assert [one for one in slack.violations if "trigger" not in one] == []
+
+
+async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, hostile: str) -> None:
+    """What is shown beside answers: forms, the Home tab, cards and replies."""
+    web = platform.workplace.web
+    base = KnowledgeBase(hostile, hostile)
+    await web.patiently(
+        "views.publish",
+        user_id=user,
+        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile)),
+    )
+    await platform.workplace.say(thread, hostile, kb_blocks.card(job(hostile)))
+    await platform.workplace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
+    shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
+    await platform.workplace.say(thread, hostile, blocks.settled_card(shown, hostile))
+    with suppress(Refusal):  # it was sent all the same, which is what is read here
+        await web.eagerly("views.open", trigger_id="none", view=views.quotes(Quotes(hostile, (citation(hostile),))))
+
+
+# --- Discord
+
+
+async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
+    async with FakeDiscord() as discord:
+        driver = DiscordDriver(discord)
+        bot = Bot(driver)
+        stop = asyncio.Event()
+        opening = driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None)
+        async with opening as platform:
+            assert isinstance(platform, DiscordPlatform)
+            running = asyncio.create_task(platform.run(stop))
+            await discord.until(lambda: not platform.waiting_for(), what="a connection")
+            asked = await driver.says("alice", "how long do refunds take?", mention=False)
+
+            async def play(hostile: str) -> None:
+                await discord_answers(platform, bot, asked, hostile)
+                await discord_beside(platform, discord, asked, hostile)
+
+            await many(play)
+            stop.set()
+            await running
+        bodies = [call.body for call in discord.requests if call.body is not None]
+        found = discord_links.active_in_calls(json.loads(json.dumps(bodies)))
+        assert [one for one in found.links if one != ALLOWED] == []
+        assert ALLOWED in found.links
+        assert found.calls == ["<@&77>"] * len(HOSTILE)
+        assert discord.pings() == []
+
+
+async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hostile: str) -> None:
+    guild, channel = str(asked.channel.guild_id), str(asked.channel.id)
+    thread = ThreadKey("discord", guild, channel, str(asked.id))
+    asker = Person(f"discord:user:{asked.author.id}", hostile)
+    address = ReplyTarget(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
+    message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
+    for events in (answering, asking, failing):
+        subject = f"{events.__name__} {hash(hostile)}"
+        posting = MessageState(bot.postings, str(thread), subject, {}, person=asker.id)
+        await played(platform, message, posting, events(hostile))
+    await platform.tell(message, hostile)
+
+
+async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked: Any, hostile: str) -> None:
+    spot = Spot(asked.channel.id, discord.guild_id)
+    quotes = text.quote_blocks(hostile, (citation(hostile),), 1)
+    shown = {
+        "quotes": layouts.said(quotes[:3_900], (citation(hostile),)),
+        "chosen": layouts.chosen(hostile, hostile),
+        "job": discord_cards.card({"latest": f"{hostile}\njob 0123456789abcdef", "note": hostile}),
+        "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
+    }
+    for name, view in shown.items():
+        await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
+    with suppress(FootnoteError):  # there is no such role; it was sent all the same
+        link = "https://discord.com/channels/1/2/3"
+        await platform.messages.call_role(spot, 77, hostile, link, f"role{hash(hostile)}"[:24])
