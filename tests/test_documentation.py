@@ -47,6 +47,12 @@ def test_links_between_our_documents_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_every_file_and_folder_that_the_documents_name_is_there() -> None:
+    for document in (ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md", ROOT / "docs/glossary.md"):
+        for named in re.findall(r"`((?:core|adapters|bot|tests|docs)/[\w./*]*)`", document.read_text(encoding="utf-8")):
+            assert list(ROOT.glob(named.rstrip("/"))), f"{document.name} names {named}"
+
+
 class TestCompose:
     """The compose file, read without an engine."""
 
