@@ -211,7 +211,6 @@ async def theatre(patching: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
     patching.setattr(leasing, "RETRY_SECONDS", 0.02)
     patching.setattr(leasing, "RENEW_SECONDS", 0.5)
     async with FakeDiscord() as discord:
-        discord.interactions.ack_seconds = 10.0
         office = Office(discord, lanes=64, lease=timedelta(seconds=3))
         await office.scene.knows(REFUNDS, title="Refund policy")
         async with office.open():
