@@ -1,5 +1,8 @@
+# The base by its digest: docker build --build-arg PYTHON_IMAGE=python:3.11-slim@sha256:… (docs/security.md says how to
+# look it up). A tag alone is what its publisher says today.
+ARG PYTHON_IMAGE=python:3.11-slim
 # Slim and non-root; the embedding model comes in its package, so nothing is downloaded when the bot starts.
-FROM python:3.11-slim AS build
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /app
 RUN python -m venv /venv
 ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1
@@ -17,11 +20,11 @@ ENV HF_HOME=/models
 RUN mkdir -p /models && python -c "import sys; from sentence_transformers import CrossEncoder; CrossEncoder(sys.argv[1])" \
     "$RERANKER_MODEL" || echo "No hub: the image has no reranker."
 
-FROM python:3.11-slim
-RUN useradd --uid 10001 --create-home footnote && mkdir /data && chown footnote /data
+FROM ${PYTHON_IMAGE}
+RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && chown footnote /data
 COPY --from=build /venv /venv
 COPY --from=build --chown=footnote /models /models
-ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1
+ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1
 USER footnote
 VOLUME /data
 EXPOSE 8080

@@ -15,6 +15,7 @@ from bot.cli import measure as measuring
 from bot.cli import serve as serving
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
+from core.model.plain_text import remove_controls
 
 app = typer.Typer(
     name="footnote",
@@ -42,7 +43,7 @@ def main() -> None:
     try:
         code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{remove_controls(str(error))}\n")
         sys.exit(1)
     except typer.Abort:
         sys.stderr.write("Nothing was done.\n")

@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
+
+import structlog
 
 from adapters.documents.sandbox.pool import Sandbox
 from adapters.encoders.reranker import CrossEncoderReranker
@@ -27,6 +30,7 @@ from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
+from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, governance
 from bot.settings import Settings
 from core.agent.agent import Agent
@@ -39,7 +43,7 @@ from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError, NotFound, first_of_ours
-from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy
+from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
@@ -57,12 +61,15 @@ if TYPE_CHECKING:
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
+log = structlog.get_logger(__name__)
+
 # From this score a model answers from the first search at once; a draft that fails goes the long way, see
 # core.agent.fast_path. Without a model the long way costs nothing, so that it is always taken.
 CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -161,6 +168,7 @@ async def open_footnote(
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
+    await asyncio.to_thread(_secured, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         redis = await _redis(settings, stack)
@@ -180,7 +188,8 @@ async def open_footnote(
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
         sandbox = await stack.enter_async_context(Sandbox())
-        reasoner = _reasoner(settings, encoder, clock, stack, _purse(settings, redis, clock))
+        extractive = ExtractiveReasoner(encoder)
+        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
         bench = AgentDeps(
             reasoner=reasoner,
             retriever=retriever,
@@ -192,9 +201,10 @@ async def open_footnote(
             checkpoint_seconds=settings.checkpoint_expiry * 60,
             names=MET_AT,
             remedy=NOTHING_TO_READ,
+            floor=extractive if settings.has_llm else None,
         )
         limits = {
-            p: replace(limit, seconds=min(limit.seconds, settings.answer_deadline), cost=_answer_budget(settings))
+            p: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
@@ -256,6 +266,19 @@ async def open_footnote(
         )
 
 
+def _secured(home: Path) -> None:
+    """The data directory, for its owner alone."""
+    try:
+        tightened = secure_home(home)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The data directory {home} cannot be used: {error.strerror}.",
+            remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+        ) from None
+    if tightened:
+        log.warning("home_tightened", entries=tightened, home=str(home))
+
+
 async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     """The configured Redis, or the embedded server in the data directory."""
     if settings.redis_url is not None:
@@ -314,10 +337,9 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, encoder: Encoder, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
-    extractive = ExtractiveReasoner(encoder)
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
@@ -336,6 +358,11 @@ def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | No
 def _answer_budget(settings: Settings) -> float | None:
     """What one answer may cost, where that is set."""
     return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+
+
+def _seconds(limit: Limits, deadline: float) -> float:
+    """How long this profile may take: a higher deadline than its own makes every profile longer in proportion."""
+    return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
 def _priced(settings: Settings, name: str, budget: float | None) -> float | None:

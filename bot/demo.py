@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
 from adapters.documents.folders import files_in
 from adapters.terminal.chat import Chat
+from adapters.terminal.console import SafeConsole
 from adapters.terminal.ingest_view import ingest_files, report
 from adapters.terminal.prompt import converse
 from bot.container import Footnote, open_footnote
@@ -28,7 +28,7 @@ async def play(home: Path | None) -> int:
     settings = load_settings()
     settings = settings.model_copy(update={"footnote_home": home or settings.home / "demo", "redis_url": None})
     settings = settings.model_copy(update={"milvus_uri": None, "milvus_token": None})
-    console = Console()
+    console = SafeConsole()
     interactive = sys.stdin.isatty() and console.is_terminal
     console.print(Text("Starting the embedded stores and the model …", style="dim"))
     async with open_footnote(settings) as footnote:
@@ -42,21 +42,21 @@ async def play(home: Path | None) -> int:
     return 0
 
 
-async def _ingest(console: Console, footnote: Footnote) -> None:
+async def _ingest(console: SafeConsole, footnote: Footnote) -> None:
     documents = SAMPLES / "documents"
     files = [(path, str(Path(source).relative_to(documents.name))) for path, source in files_in([documents])]
     results = await ingest_files(console, footnote.governance.terminal(), files, BASE)
     report(console, results)
 
 
-def _welcome(console: Console) -> None:
+def _welcome(console: SafeConsole) -> None:
     console.print()
     console.print("These are the documents of Brindlepost, an invented company that plans delivery rounds. Try:")
     for line in _script():
         console.print(Text(f"  {line['say']}", style="cyan"))
 
 
-async def _scripted(console: Console, chat: Chat) -> None:
+async def _scripted(console: SafeConsole, chat: Chat) -> None:
     """Play the conversation of ``samples/demo.json``."""
     for line in _script():
         console.print()

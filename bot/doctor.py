@@ -11,11 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
+from bot.home import open_to_others, secure_home
 from bot.settings import Settings, load_settings
 from core.model.errors import FootnoteError, NotFound
 
@@ -49,7 +51,7 @@ class Check:
 
 async def examine(*, as_json: bool, fix: bool = False) -> int:
     """Run every check and show it; 1 when one failed. With ``fix`` damaged memory is mended first."""
-    console = Console()
+    console = SafeConsole()
     checks = []
     settings = load_settings()
     async for check in checks_of(settings, await _salvaged(settings) if fix else None):
@@ -79,7 +81,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     if as_json:
         print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
     else:
-        Console().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
+        SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
     return 0
 
 
@@ -123,12 +125,16 @@ def _python() -> Check:
 def _home(settings: Settings) -> Check:
     home = settings.home
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        secure_home(home)
         with tempfile.TemporaryFile(dir=home) as probe:
             probe.write(b"1" * PROBE)
     except OSError as error:
         remedy = "Set FOOTNOTE_HOME to one that is writable and has room."
         return Check("data directory", Health.FAILED, f"{home}: {error.strerror}", remedy)
+    if loose := open_to_others(home):
+        remedy = f"chmod -R go-rwx {home}, as the owner of what is in there."
+        others = f"{home}: others on this machine may read {len(loose)} of its entries, {loose[0]} for one"
+        return Check("data directory", Health.FAILED, others, remedy)
     free = shutil.disk_usage(home).free / 2**30
     if free < FREE_GIB:
         return Check("data directory", Health.NOTE, f"{home}: only {free:.1f} GiB free", "Make room on that disk.")

@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Awaitable, Callable, Iterable
+from json import JSONDecodeError
 
+import structlog
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from core.model.errors import ConfigurationError
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes of one request; platforms send far less
+log = structlog.get_logger(__name__)
 Ready = Callable[[], Awaitable[dict[str, str]]]
 
 
@@ -28,9 +32,21 @@ def application(ready: Ready, routes: Iterable[web.RouteDef] = ()) -> web.Applic
     async def metrics(_request: web.Request) -> web.Response:
         return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    app = web.Application(client_max_size=BODY_LIMIT)
+    app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_malformed_bodies])
     app.add_routes([web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics), *routes])
     return app
+
+
+@web.middleware
+async def _malformed_bodies(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """A body that is not what it says it is, is the sender's mistake: 400, and no traceback."""
+    try:
+        return await handler(request)
+    except (UnicodeDecodeError, JSONDecodeError, LookupError) as error:
+        if request.method != "POST":
+            raise
+        log.warning("malformed_body", path=request.path, reason=type(error).__name__)
+        return web.Response(status=400, text="The body cannot be read.")
 
 
 async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:

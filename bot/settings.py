@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
-    llm_timeout: float = Field(default=20.0, gt=0, le=600)
+    llm_timeout: float = Field(default=20.0, gt=0, le=3600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
     llm_answer_budget: float | None = Field(default=None, ge=0)
@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     # How it answers
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
-    answer_deadline: float = Field(default=60.0, gt=0, le=600)
+    answer_deadline: float = Field(default=60.0, gt=0, le=3600)
     checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
 
     # Slack
@@ -62,7 +62,7 @@ class Settings(BaseSettings):
 
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
-    http_host: str = "0.0.0.0"  # noqa: S104 - Slack's HTTP mode and health checks come from outside the container
+    http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise
     workers: int = Field(default=128, ge=1, le=1_000)
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""

@@ -59,8 +59,24 @@ class TestCompose:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 
     def test_redis_keeps_an_append_only_file(self) -> None:
-        command = [str(part) for part in self.compose["services"]["redis"]["command"]]
-        assert command[command.index("--appendonly") + 1] == "yes"
+        assert "--appendonly yes" in self.compose["services"]["redis"]["command"][-1]
+
+    def test_redis_has_a_password_that_no_list_of_processes_shows(self) -> None:
+        redis, bot = (self.compose["services"][name] for name in ("redis", "bot"))
+        assert "REDIS_PASSWORD:?" in bot["environment"]["REDIS_URL"]
+        assert "requirepass" in redis["command"][-1].partition("|")[0]
+        assert "REDIS_PASSWORD" not in redis["command"][-1]
+
+    def test_nothing_may_gain_rights_take_all_memory_or_fill_the_disk_with_its_log(self) -> None:
+        for name, service in self.compose["services"].items():
+            assert service["cap_drop"] == ["ALL"], name
+            assert service["security_opt"] == ["no-new-privileges:true"], name
+            assert service["mem_limit"], name
+            assert service["logging"]["options"]["max-size"], name
+
+    def test_the_object_store_has_no_default_credentials(self) -> None:
+        minio = self.compose["services"]["minio"]["environment"]
+        assert all("minioadmin" not in value for value in minio.values())
 
     def test_by_default_there_is_the_bot_and_redis(self) -> None:
         services = self.compose["services"]

@@ -1,8 +1,10 @@
 """Files below the paths a person names, each with the name it is known by as a source."""
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 SKIPPED_NAMES = {"node_modules", "__pycache__", "Thumbs.db"}
@@ -13,7 +15,8 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
 
     The source of a file in a folder is its path below that folder's parent, so that moving the whole tree elsewhere
     keeps every document's identity. Where two would have one source, both are named with more of their path. A folder
-    that may not be looked into is in the list as it is: whoever reads it finds out why, and says so.
+    that may not be looked into is in the list as it is: whoever reads it finds out why, and says so. What is no file of
+    the folder's own is named by ``refused_in`` instead.
     """
     found: dict[Path, str] = {}
     for path in paths:
@@ -26,12 +29,66 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     return [(path, _as_text(source)) for path, source in _told_apart(found).items()]
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """Something below a named path that is not read, and why."""
+
+    source: str
+    reason: str
+
+
+def refused_in(paths: Iterable[Path]) -> list[RefusedFile]:
+    """What below these paths is no file of theirs, by name: links that lead out, devices, pipes and sockets."""
+    found: list[RefusedFile] = []
+    for path in paths:
+        root = path.absolute()
+        if root.is_dir():
+            base = root.resolve()
+            for entry in sorted(_entries(root)):
+                if reason := _why_refused(entry, base):
+                    name = str(Path(base.name) / entry.relative_to(root))
+                    found.append(RefusedFile(_as_text(name), reason))
+        elif reason := _why_special(root):
+            found.append(RefusedFile(_as_text(root.name), reason))
+    return found
+
+
+def _entries(root: Path) -> Iterator[Path]:
+    """Everything below a folder that is not hidden, folders that are links included."""
+    for folder, inside, names in os.walk(root):
+        inside[:] = [name for name in inside if not _is_hidden(name)]
+        links = [name for name in inside if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in (*links, *names) if not _is_hidden(name))
+
+
+def _why_refused(path: Path, base: Path) -> str:
+    """Why this is not read; empty when it is."""
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(base):
+            return "It is a link that leads out of the folder."
+    except (OSError, RuntimeError):
+        return "It is a link that leads nowhere."
+    return _why_special(path)
+
+
+def _why_special(path: Path) -> str:
+    """Why this can be no document; empty for files, folders, and what is not there or may not be looked at."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return "It is a link that leads nowhere." if path.is_symlink() else ""
+    kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
+    return next((f"It is {kind}, not a file." for test, kind in kinds.items() if test(mode)), "")
+
+
 def _below(root: Path) -> Iterator[Path]:
     """Every file below a folder that is not hidden, and every folder that may not be looked into."""
     failures: list[OSError] = []
+    base = root.resolve()
     for folder, inside, names in os.walk(root, onerror=failures.append):
         inside[:] = [name for name in inside if not _is_hidden(name)]
-        yield from (file for name in names if not _is_hidden(name) and _is_file(file := Path(folder, name)))
+        files = (Path(folder, name) for name in names if not _is_hidden(name))
+        yield from (file for file in files if _is_file(file) and not _why_refused(file, base))
     yield from (Path(failure.filename) for failure in failures if isinstance(failure, PermissionError))
 
 

@@ -5,13 +5,24 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
+from urllib.parse import quote
 
 import structlog
 
 # Tokens by their shape, so that one in a message, an exception or a URL is caught wherever it comes from.
 _SHAPES = re.compile(
-    r"xox[abeoprs]-[\w-]+|xapp-[\w-]+|sk-[\w-]{8,}|(?<=Bearer )\S+|(?<=Bot )[\w-]+\.[\w-]+\.[\w-]+"
-    r"|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"xox[a-z](?:\.xox[a-z])?-[\w.-]{6,400}|xapp-[\w-]{6,400}|xwfp-[\w-]{6,400}"  # Slack
+    r"|(?<![\w-])[\w-]{23,30}\.[\w-]{6,7}\.[\w-]{27,90}"  # Discord
+    r"|(?<![\w-])sk-[\w-]{8,400}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,60}|(?:ghp|gho|ghs|ghu|github_pat|glpat|hf|gsk|r8)[_-]\w{16,200}"
+    r"|eyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{10,4000}"  # a JSON web token
+    r"|-----BEGIN[A-Z ]{0,40}-----[^-]{0,20000}(?:-----END[A-Z ]{0,40}-----)?"
+    r"|(?<=hooks\.slack\.com/)[^\s\"'<>]{1,400}|(?<=/webhooks/)\d{5,25}/[\w-]{20,200}"
+    r"|(?<=://)[^/\s:@]{0,200}:[^/\s@]{1,400}(?=@)"
+    r"|(?i:(?<=\bbearer )|(?<=\bbearer%20))[\w.~+/=-]{8,4000}"
+    r"|(?:(?<=\b[Bb]asic )|(?<=\bBASIC ))(?=\S{0,400}[A-Z0-9=])[\w+/=-]{8,4000}"
+    r"|(?i:(?<=\bbot ))[\w-]{6,90}\.[\w-]{3,90}\.[\w-]{6,90}"
+    r"|(?i:(?<=token=)|(?<=password=)|(?<=passwd=)|(?<=secret=)|(?<=api_key=)|(?<=apikey=)|(?<=signature=)"
+    r"|(?<=access_key=)|(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]pwd=))[^\s&#\"'<>,;)\]]{1,4000}"
 )
 HIDDEN = "•••"
 
@@ -21,7 +32,9 @@ class Redaction:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """Hide these besides the known shapes."""
-        known = sorted((re.escape(secret) for secret in secrets if len(secret) > 5), key=len, reverse=True)
+        long = [secret for secret in secrets if len(secret) > 5]
+        written = {*long, *map(quote, long), *(quote(secret, safe="") for secret in long)}
+        known = sorted(map(re.escape, written), key=len, reverse=True)
         self._known = re.compile("|".join(known)) if known else None
 
     def clean(self, text: str) -> str:

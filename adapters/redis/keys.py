@@ -7,6 +7,7 @@ call in this package touches keys of two tags.
 import json
 import time
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from adapters.redis.pipelining import Command, lua
 
@@ -34,8 +35,11 @@ DECIDED = f"{PREFIX}:{{shelf}}:decided:"
 
 
 def tagged(name: str, *rest: str) -> str:
-    """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds."""
-    tag = name.replace("{", "%7B").replace("}", "%7D")
+    """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
+
+    A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
+    """
+    tag = f"%%{quote(name, safe=':/.-_')}" if "{" in name or "}" in name or name.startswith("%%") else name
     return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
 
 

@@ -110,7 +110,7 @@ class Chat:
         if isinstance(final, CheckpointReached | AgentCompleted):
             self._last = final.answer
         await self._note_trace()
-        await self.assistant.reflect(ThreadKey("console", "", "terminal", self.thread))
+        await self.assistant.reflect(ThreadKey("console", "", "terminal", self.thread), Audience(unrestricted=True))
 
     async def _note_trace(self) -> None:
         self._trace = await self.assistant.last_trace(ThreadKey("console", "", "terminal", self.thread))

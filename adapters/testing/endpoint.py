@@ -19,6 +19,7 @@ from typing import Any, Self
 from aiohttp import web
 
 Json = dict[str, Any]
+TASK = "# Task\n"  # the line below which a prompt says what it wants
 FEATURES = frozenset({"tools", "response_format", "stream_options", "temperature", "max_tokens"})
 _STREAM = {"Content-Type": "text/event-stream"}
 
@@ -49,6 +50,12 @@ class Request:
     def user(self) -> str:
         """What the user messages say."""
         return "\n".join(str(m["content"]) for m in self.messages if m.get("role") == "user")
+
+    @property
+    def task(self) -> str:
+        """What the first user message asks for, below the material that it shows."""
+        first = next((str(m["content"]) for m in self.messages if m.get("role") == "user"), "")
+        return first.rpartition(f"\n{TASK}")[2]
 
     @property
     def text(self) -> str:
@@ -103,9 +110,10 @@ class Hangs:
 
 @dataclass(frozen=True, slots=True)
 class Drips:
-    """A reply of one character each ``every_seconds``, which never ends."""
+    """A reply of one character each ``every_seconds``, which never ends, after what it ``begins`` with."""
 
     every_seconds: float = 0.02
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +213,9 @@ class ScriptedEndpoint:
         """Never answer."""
         self._script.extend([Hangs()] * times)
 
-    def drips(self, every_seconds: float = 0.02) -> None:
+    def drips(self, every_seconds: float = 0.02, *, begins: str = "") -> None:
         """Answer one character at a time, for ever."""
-        self._script.append(Drips(every_seconds))
+        self._script.append(Drips(every_seconds, begins))
 
     def truncates(self, text: str = "Refunds stay", *, cleanly: bool = False) -> None:
         """Break off in the middle."""
@@ -280,6 +288,8 @@ class ScriptedEndpoint:
         response = web.StreamResponse(headers=_STREAM if request.stream else {"Content-Type": "application/json"})
         await response.prepare(incoming)
         drop = _event(_chunk(request, {"content": "a"})) if request.stream else b" "
+        if request.stream and reply.begins:
+            await response.write(_event(_chunk(request, {"content": reply.begins})))
         while not self._closing.is_set():
             await response.write(drop)
             await asyncio.sleep(reply.every_seconds)

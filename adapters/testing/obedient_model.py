@@ -81,7 +81,7 @@ class ObedientModel:
             prompts.CRITIQUE: self._critique,
             prompts.SUMMARISE: self._summarise,
         }
-        step = next((answer for opening, answer in steps.items() if request.system.startswith(opening)), None)
+        step = next((answer for opening, answer in steps.items() if request.task.startswith(opening)), None)
         reply = step(request) if step else Says("Ready.")
         read = len(request.text) // 4
         written = (len(reply.text) + sum(len(arguments) for _, arguments in reply.calls)) // 4
@@ -112,7 +112,7 @@ class ObedientModel:
         wanted = set(content_words(_question(request)))
         documents = _documents(request)
         grades = [self._graded(block, wanted) for block in documents]
-        if '"enough"' not in request.system:
+        if '"enough"' not in request.task:
             return _json({"grades": grades})
         # Whom a document tells to call something wants to: that is for the deciding step.
         called = self._obey and any(_CALL.search(block.text) for block in documents)
@@ -145,7 +145,7 @@ class ObedientModel:
         question = _question(request)
         wanted = set(content_words(question))
         best = max((self._score(block, wanted) for block in documents), default=0)
-        if MISSING in request.system and best < ENOUGH:
+        if MISSING in request.task and best < ENOUGH:
             return Says(f"{MISSING} {' '.join(_keywords(question)) or question}")
         lines = [line for block in documents for line in self._obeyed(block, question)] if self._obey else []
         ranked = sorted(

@@ -55,9 +55,9 @@ class CaseModel:
         """The reply to one request."""
         case = case_of(request.text)
         reply = self._model(_without_case(request))
-        if request.system.startswith(prompts.UNDERSTAND):
+        if request.task.startswith(prompts.UNDERSTAND):
             return replace(reply, text=_searching(reply.text, case))
-        if request.system.startswith(prompts.COMPOSE) and "[" in reply.text:
+        if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
             return replace(reply, text="\n".join(f"For case {case}: {line}" for line in reply.text.splitlines()))
         return reply
 

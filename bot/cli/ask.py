@@ -42,16 +42,15 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
     import uuid
     from dataclasses import replace
 
-    from rich.console import Console
-
     from adapters.terminal.chat import OPERATOR
+    from adapters.terminal.console import SafeConsole
     from core.model.conversation import Audience, ThreadKey
     from core.model.errors import NotFound
     from core.service.question_service import Question
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
-    async with opened(Console(stderr=True)) as footnote:
+    async with opened(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
@@ -72,14 +71,13 @@ def resume(
 
 
 async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
-    from rich.console import Console
-
     from adapters.terminal.chat import OPERATOR
+    from adapters.terminal.console import SafeConsole
     from core.agent.checkpoint_reply import understood_as
     from core.model.conversation import Audience
     from core.model.errors import NotFound
 
-    async with opened(Console(stderr=True)) as footnote:
+    async with opened(SafeConsole(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)
         if parked is None:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
@@ -104,14 +102,14 @@ async def _show(
     """Show one run, or print it as JSON; 0 unless it failed."""
     from contextlib import aclosing
 
-    from rich.console import Console
-
     from adapters.terminal.answer_view import TerminalAnswerView
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.json_view import Recorder
+    from core.model.conversation import Audience
     from core.model.events import AgentFailed
     from core.service.event_presenter import EventPresenter
 
-    surface = Recorder() if as_json else TerminalAnswerView(Console())
+    surface = Recorder() if as_json else TerminalAnswerView(SafeConsole())
     async with aclosing(events) as stream:
         await surface.open()
         try:
@@ -120,7 +118,7 @@ async def _show(
             surface.close()
     if isinstance(surface, Recorder):
         print_json(surface.result(final))
-    await footnote.assistant.reflect(key)
+    await footnote.assistant.reflect(key, Audience(unrestricted=True))
     return 1 if isinstance(final, AgentFailed) or final is None else 0
 
 
@@ -130,11 +128,10 @@ def chat(kb: Kb = None) -> None:
 
 
 async def _chat(kb: str | None) -> int:
-    from rich.console import Console
-
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.prompt import converse
 
-    console = Console()
+    console = SafeConsole()
     async with opened(console) as footnote:
         await converse(footnote.chat(console, await footnote.only(kb)))
     return 0

@@ -78,10 +78,11 @@ def _of(footnote: "Footnote") -> "Backup":
 @contextmanager
 def _progress() -> "Iterator[Progress]":
     """A line that says how far it is, on a terminal."""
-    from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status("Opening the stores …") as line:
+    from adapters.terminal.console import SafeConsole
+
+    with SafeConsole(stderr=True).status("Opening the stores …") as line:
 
         def show(what: str, done: int, total: int) -> None:
             line.update(Text(f"{done:,} of {total:,}: {what if len(what) <= SHOWN else f'…{what[1 - SHOWN :]}'}"))

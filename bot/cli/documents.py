@@ -35,19 +35,21 @@ def ingest(
 
 
 async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
-    from rich.console import Console
-
-    from adapters.documents.folders import files_in
+    from adapters.documents.folders import files_in, refused_in
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_view import ingest_files, report
     from bot.container import open_footnote
     from bot.settings import load_settings
+    from core.ingestion.ingestor import Change, Ingested
 
     files = files_in(paths)
-    if not files:
+    refused = [Ingested(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
-    console = Console(stderr=as_json)
+    console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
         results = await ingest_files(console, footnote.governance.terminal(), files, kb, quiet=as_json)
+        results = [*results, *refused]
         complete = await footnote.governance.consistency.settle()
     if as_json:
         print_json(
@@ -80,8 +82,7 @@ def search(
 
 
 async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
-    from rich.console import Console
-
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import hit_as_json, print_hits
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -101,7 +102,7 @@ async def _search(query: str, k: int, kb: str | None, source: str | None, as_jso
     if as_json:
         print_json([hit_as_json(hit) for hit in found.hits])
     else:
-        print_hits(Console(), found.hits)
+        print_hits(SafeConsole(), found.hits)
     return 0
 
 
@@ -112,8 +113,7 @@ def list_sources(kb: Kb = None, as_json: Json = False) -> None:
 
 
 async def _list(kb: str | None, as_json: bool) -> int:
-    from rich.console import Console
-
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, print_documents
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -123,7 +123,7 @@ async def _list(kb: str | None, as_json: bool) -> int:
     if as_json:
         print_json([document_as_json(document) for document in documents])
     else:
-        print_documents(Console(), documents)
+        print_documents(SafeConsole(), documents)
     return 0
 
 
@@ -136,8 +136,7 @@ def show_source(
 
 
 async def _show(name: str, kb: str | None, as_json: bool) -> int:
-    from rich.console import Console
-
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -150,7 +149,7 @@ async def _show(name: str, kb: str | None, as_json: bool) -> int:
     if as_json:
         print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})
     else:
-        print_document(Console(), document, passages)
+        print_document(SafeConsole(), document, passages)
     return 0
 
 

@@ -24,8 +24,7 @@ def trace(trace_id: Annotated[str, typer.Argument(help="The trace's id.")], as_j
 async def _trace(trace_id: str, as_json: bool) -> int:
     import json
 
-    from rich.console import Console
-
+    from adapters.terminal.console import SafeConsole
     from adapters.terminal.trace_view import print_trace
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -36,7 +35,7 @@ async def _trace(trace_id: str, as_json: bool) -> int:
             events = await footnote.journal.trace(trace_id)
             print_json([json.loads(to_json(event)) for event in events])
             return 0 if events else 1
-        await print_trace(Console(), footnote.journal, trace_id)
+        await print_trace(SafeConsole(), footnote.journal, trace_id)
     return 0
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.runner import finish, print_json, there
+from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -47,13 +48,16 @@ def ingest(
 
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
-    from adapters.documents.folders import files_in
+    from adapters.documents.folders import files_in, refused_in
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
 
-    files = files_in([Path(name) for name in what if not name.startswith(LINKS)])
+    paths = [Path(name) for name in what if not name.startswith(LINKS)]
+    files = files_in(paths)
+    for one in refused_in(paths):
+        typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         desk, caller = footnote.governance.desk, operator()
         if await footnote.governance.shelves.base(base) is None:
@@ -74,7 +78,7 @@ async def _bytes(files: "Sequence[tuple[Path, str]]") -> "AsyncIterator[tuple[st
         try:
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            typer.echo(f"{path} cannot be read: {error.strerror}.", err=True)
+            typer.echo(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
 
 
 @kb.command("list")
@@ -303,13 +307,13 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
     import asyncio
     import os
 
-    from rich.console import Console
     from rich.text import Text
 
+    from adapters.terminal.console import SafeConsole
     from core.service.kb.job_text import job_state, job_text
 
     stop = asyncio.Event()
-    console = Console(stderr=quiet)
+    console = SafeConsole(stderr=quiet)
     worker = footnote.governance.worker(f"terminal-{os.getpid()}", {})
     working = asyncio.create_task(worker.run(stop))
     ended: list[Job] = []

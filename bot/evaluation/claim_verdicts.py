@@ -7,7 +7,7 @@ from bot.container import Footnote
 from bot.evaluation.answers import new_inquiry
 from bot.evaluation.case_report import case
 from bot.evaluation.dataset_loader import Dataset
-from core.agent.claims import stands_verbatim
+from core.agent.claims import verbatim_in
 from core.evaluation.claims import SUPPORTED, VERBATIM, LabelledClaim, confusion
 from core.model.answer import Claim
 from core.model.conversation import ThreadKey
@@ -42,7 +42,7 @@ async def measure_claims(footnote: Footnote, dataset: Dataset) -> dict[str, Any]
 async def _verdict(footnote: Footnote, base: str, labelled: LabelledClaim) -> str:
     """As in the fifth step: word for word needs no reasoner, the rest is held against the evidence."""
     text = labelled.evidence[:_EVIDENCE]
-    if stands_verbatim(labelled.claim, [text]):
+    if verbatim_in(labelled.claim, [text]) is not None:
         return VERBATIM
     passage = Passage(labelled.id, base, labelled.id, "1", labelled.id, 0, "", text)
     library, (item,) = EvidenceLibrary().add([Hit(passage, 1.0)], labelled.claim)

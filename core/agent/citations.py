@@ -9,7 +9,7 @@ marker or half a link: what may still become one is held back.
 import re
 from collections.abc import Sequence
 
-from core.agent.links import HELD_BACK, SourceLinks, without_foreign_links
+from core.agent.links import HELD_BACK, MOST_HELD_BACK, SourceLinks, without_foreign_links
 from core.model.answer import Citation
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for
@@ -67,7 +67,7 @@ class AnswerStream:
         """What can be shown now that this piece came."""
         text = self._held + piece
         held = HELD_BACK.search(text)
-        cut = held.start() if held else len(text)
+        cut = held.start() if held and len(text) - held.start() <= MOST_HELD_BACK else len(text)
         self._held = text[cut:]
         return self._show(text[:cut])
 

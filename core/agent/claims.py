@@ -1,7 +1,14 @@
-"""What in a draft is a claim: a sentence that states something and can be true or false."""
+"""What a draft is made of: statements that can be true or false, lines that lead over, code, and remarks on itself.
+
+No form is exempt from being checked. "According to the documents", "I found that", a table's row and a line that ends
+with a colon state something like any sentence; a heading must bring in nothing new; code must stand in a document as
+it is. Only that the documents say nothing on something, and small talk without a fact, need no source.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from core.agent.citations import cited_ids, without_markers
 from core.model.answer import Claim
@@ -9,36 +16,134 @@ from core.model.text import content_words, sentences
 
 FEWEST_WORDS = 3
 _DECORATION = re.compile(r"[*_`>#|~]+|^\s*(?:[-•]|\d+[.)])\s+", re.MULTILINE)
-# Sentences about the search rather than the world: they need no source.
-_ABOUT_ITSELF = re.compile(
-    r"(?i)\b(?:the documents|the sources|the passages|i (?:could|can|did|found|searched|have not)"
-    r"|not from the documents|nothing (?:in|about)|do(?:es)?n[’']t say|do not say|no source)\b"
+_SAYING = (
+    r"(?:explicitly |directly |clearly |actually )?(?:say|state|mention|specif|contain|give|provid|includ|tell|name"
+    r"|list|describ|cover|answer|indicat|discuss|address|explain|show|defin|have\b|refer|offer|speak|note)"
 )
-_TABLE_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")  # the line below a table's header
+_OPENING = r"^\W*(?:(?:unfortunately|however|sorry|but|yet|still)\W+){0,2}"
+_THE_SOURCES = (
+    r"(?:(?:the|these|those|our|provided|given|available|retrieved|any|none|of) ){0,4}"
+    r"(?:documents?|sources?|passages?|evidence|context|information|texts?|knowledge bases?)"
+    r"(?: (?:here|above|below|provided|given|available|i (?:have|found)|at hand)){0,2}"
+)
+# That the search or the documents have nothing on something.
+_ABSENCE = re.compile(
+    rf"{_OPENING}(?:{_THE_SOURCES} (?:(?:do|does|did) ?n[o'’]t|never|cannot) {_SAYING}"
+    rf"|{_THE_SOURCES} (?:have|has|had|say|says|contains?|gives?|mentions?|shows?) (?:no\b|nothing\b)"
+    rf"|{_THE_SOURCES} (?:is|are) silent\b|none of {_THE_SOURCES} {_SAYING}"
+    r"|i (?:could|can|did|do|have|was|am)(?: ?n[o'’]t|not| not|n['’]t| unable to)"
+    r" (?:find|found|say|tell|see|answer|locate|determine|have|know)"
+    r"|i found (?:no\b|nothing\b)|i(?:'m| am) (?:sorry|afraid|unable)\b"
+    rf"|no (?:document|source|passage|information|evidence)s? (?:here )?{_SAYING}"
+    r"|nothing (?:in|about|on) (?:the|this|these|that)\b|not (?:in|from) the documents\W*$)",
+    re.IGNORECASE,
+)
+# What goes on after it may be anything.
+_GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
+_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")  # the line below a table's header
 _EXACT = re.compile(r"[\W_]+")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
 
-def claims_in(draft: str) -> tuple[Claim, ...]:
-    """The claims of a draft in order, each as it stands there, with the evidence ids it cites.
+class UnitKind(StrEnum):
+    """What a piece of a draft is."""
 
-    A marker that stands alone after a full stop belongs to the sentence before it.
-    """
-    found: list[Claim] = []
-    in_code = False
+    STATEMENT = "statement"
+    LEAD = "lead"  # a heading, a table's header, a line or a question that leads over
+    REMARK = "remark"  # that the documents say nothing on something
+    CODE = "code"  # a whole fenced block
+
+
+@dataclass(frozen=True, slots=True)
+class DraftUnit:
+    """A piece of a draft, exactly as it stands there."""
+
+    kind: UnitKind
+    text: str
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """The evidence ids that it cites."""
+        return cited_ids(self.text)
+
+
+def units_in(draft: str) -> tuple[DraftUnit, ...]:
+    """Everything in a draft that has a word in it, in order. A marker alone after a full stop belongs before it."""
+    found: list[DraftUnit] = []
+    code: list[str] = []
     lines = draft.splitlines()
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        if line.lstrip().startswith("```"):
-            in_code = not in_code
+    for line, below in zip(lines, [*lines, ""][1:], strict=True):
+        if code or _FENCE.match(line):
+            code.append(line)
+            if len(code) > 1 and _FENCE.match(line):
+                found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
+                code = []
             continue
-        if in_code or line.lstrip().startswith(("#", "|--", "|:-")) or _introduces(line) or _TABLE_RULE.match(below):
+        if _is_lead(line, below):
+            found.extend([DraftUnit(UnitKind.LEAD, line.strip())] if content_words(without_markers(line)) else [])
             continue
-        found.extend(Claim(text, cited_ids(text)) for text in _with_their_markers(line) if _states_something(text))
+        found.extend(DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
+    if code:
+        found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
     return tuple(found)
 
 
-def _introduces(line: str) -> bool:
-    """Whether a line only announces what follows: "From *Refund policy*, section 4. Annual plans:"."""
-    return line.rstrip("*_ ").endswith(":") and not cited_ids(line)
+def claims_in(draft: str) -> tuple[Claim, ...]:
+    """The statements of a draft in order, each as it stands there, with the evidence ids it cites."""
+    return tuple(Claim(unit.text, unit.evidence) for unit in units_in(draft) if unit.kind is UnitKind.STATEMENT)
+
+
+def says_nothing(draft: str) -> bool:
+    """Whether a draft only says, with or without marks, that the documents say nothing."""
+    units = [unit for unit in units_in(draft) if unit.kind is not UnitKind.LEAD]
+    return bool(units) and all(_is_absence(unit.text) for unit in units)
+
+
+def _is_lead(line: str, below: str) -> bool:
+    """A line that only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
+    if cited_ids(line):
+        return False
+    is_header = "|" in line and bool(_TABLE_RULE.match(below)) and not _TABLE_RULE.match(line)
+    leads = line.lstrip().startswith("#") or line.rstrip("*_ ").endswith(":")
+    return leads or is_header or bool(_BOLD_LINE.match(line))
+
+
+def _pieces(line: str) -> list[str]:
+    """A table's row whole, else sentence by sentence."""
+    return [line.strip()] if line.lstrip().startswith("|") and line.count("|") > 1 else _with_their_markers(line)
+
+
+def _kind(text: str) -> UnitKind:
+    if _is_absence(text):
+        return UnitKind.REMARK
+    prose = without_markers(text).strip()
+    few = len(content_words(prose)) < FEWEST_WORDS
+    if not cited_ids(text) and (prose.endswith("?") or few):
+        return UnitKind.LEAD
+    return UnitKind.STATEMENT
+
+
+def _is_absence(text: str) -> bool:
+    prose = _DECORATION.sub(" ", without_markers(text)).strip()
+    return bool(_ABSENCE.match(prose)) and not _GOES_ON.search(prose.rstrip(" .;:"))
+
+
+def _has_words(text: str) -> bool:
+    return bool(content_words(without_markers(text)))
+
+
+def code_stands(block: str, texts: Iterable[str]) -> bool:
+    """Whether every line of a fenced block stands in one of the texts, white space aside."""
+    lines = ["".join(line.split()) for line in block.splitlines() if not _FENCE.match(line)]
+    known = ["".join(text.split()) for text in texts]
+    return any(all(line in text for line in lines) for text in known)
+
+
+def verbatim_in(claim: str, texts: Sequence[str]) -> int | None:
+    """Which of the texts has the claim's words in exactly this order, whatever the punctuation; None: none has."""
+    said = _plain(without_markers(claim))
+    return next((at for at, text in enumerate(texts) if said.strip() and said in _plain(text)), None)
 
 
 def _with_their_markers(line: str) -> list[str]:
@@ -60,21 +165,6 @@ def _with_their_markers(line: str) -> list[str]:
         else:
             pieces.append(sentence)
     return pieces
-
-
-def _states_something(sentence: str) -> bool:
-    prose = without_markers(sentence).strip()
-    if prose.endswith((":", "?")) and not cited_ids(sentence):
-        return False
-    if not cited_ids(sentence) and _ABOUT_ITSELF.search(prose):
-        return False
-    return len(content_words(prose)) >= FEWEST_WORDS or bool(cited_ids(sentence) and content_words(prose))
-
-
-def stands_verbatim(claim: str, texts: Iterable[str]) -> bool:
-    """Whether the claim's words stand in one of the texts in exactly this order, whatever the punctuation."""
-    said = _plain(without_markers(claim))
-    return bool(said) and any(said in _plain(text) for text in texts)
 
 
 def _plain(text: str) -> str:

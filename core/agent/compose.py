@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import AnswerStream, cited_ids
 from core.agent.fast_path import set_aside
+from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import abstained
 from core.agent.run import WEAK, Run
 from core.model.errors import BudgetExhausted
@@ -22,6 +23,9 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     Where the reasoner withholds an attempt, it leaves what comes next instead.
     """
     evidence = _chosen(run)
+    if not evidence and falls_to_floor(run, NO_ANSWER):
+        yield AnswerReset("no answer yet")
+        return
     if not evidence or run.inquiry.stopped:
         yield abstained(run, because="I stopped there." if run.inquiry.stopped else "")
         return
@@ -51,7 +55,7 @@ def _chosen(run: Run) -> tuple[Evidence, ...]:
 async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
     run.draft, run.withheld = "", None
     shown = AnswerStream(run.inquiry.library)
-    parts = run.bench.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
+    parts = run.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
     try:
         while (part := await run.within(anext(parts, None))) is not None:
             if isinstance(part, DraftDeclined):

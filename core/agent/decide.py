@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import clarified, parked
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
@@ -55,9 +56,7 @@ def _decided(run: Run) -> Decision | None:
 
 async def _decision(run: Run) -> Decision:
     try:
-        return await run.within(
-            run.bench.reasoner.decide(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS / 2
-        )
+        return await run.within(run.reasoner.decide(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS / 2)
     except BudgetExhausted as cap:
         run.meter.notice(str(cap))
         return CAPPED
@@ -78,6 +77,8 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         run.update(proposals=moves, phase=Phase.GATHER)
         refined = "; ".join(describe(move) for move in moves)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
+    elif not run.relevant and falls_to_floor(run, NO_ANSWER):
+        yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
     elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
         yield _nothing_relevant(run, moves)
     else:

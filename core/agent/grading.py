@@ -19,7 +19,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         return
     started = run.bench.clock.monotonic()
     try:
-        grades = await run.within(run.bench.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2)
+        grades = await run.within(run.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2)
     except BudgetExhausted as cap:
         run.meter.notice(str(cap))
         run.update(closing=True)

@@ -19,6 +19,8 @@ FOUND = 8
 
 def ended(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
+    if run.floor_reason and outcome is Outcome.ANSWERED:
+        run.meter.notice(run.floor_reason)
     run.update(phase=Phase.DONE)
     return AgentCompleted(_answer(run, outcome, text, **more))
 
@@ -28,7 +30,7 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
         outcome,
         text,
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
-        written_by=run.meter.written_by or run.bench.reasoner.name,
+        written_by=run.meter.written_by or run.reasoner.name,
         spent=run.meter.spent,
         timings=tuple(run.timings.items()),
         **more,  # type: ignore[arg-type]

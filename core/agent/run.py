@@ -41,6 +41,7 @@ class AgentDeps:
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
     names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
     remedy: str = "An admin can add some."  # whoever asks where there is nothing to read is told this
+    floor: Reasoner | None = None  # answers where the reasoner's own answer does not hold: see ``floor``
 
 
 @dataclass(slots=True)
@@ -57,11 +58,17 @@ class Run:
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
+    floor_reason: str = ""  # why the floor answers this run from here on; empty while the reasoner does
     timings: dict[str, float] = field(default_factory=dict)
 
     def update(self, **changes: Any) -> None:
         """Replace the inquiry by one with these changes."""
         self.inquiry = replace(self.inquiry, **changes)
+
+    @property
+    def reasoner(self) -> Reasoner:
+        """Who decides and writes now."""
+        return self.bench.floor if self.floor_reason and self.bench.floor is not None else self.bench.reasoner
 
     @property
     def cutoff(self) -> int:

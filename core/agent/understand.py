@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import assert_never
 
 from core.agent.outcomes import clarified, nothing_to_read, replied
@@ -10,22 +11,18 @@ from core.agent.run import RESERVE_SECONDS, Run
 from core.agent.ungrounded_reply import unfounded
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RoutingDecided
-from core.model.inquiry import AskBack, Investigate, Overview, Phase, Reply, SearchKnowledge
+from core.model.inquiry import AskBack, Investigate, Overview, Phase, Plan, Reply, SearchKnowledge
+from core.model.text import content_words
 
 MAX_QUERIES = 3
+KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve
+SPELT_ALIKE = 0.75  # difflib's ratio
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
     with run.timed("understand"):
-        try:
-            plan = await run.within(
-                run.bench.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS
-            )
-        except BudgetExhausted:
-            plan = _as_asked(run, "no time to plan: searching as asked")
-    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
-        plan = _as_asked(run, doubt)
+        plan = await _planned(run)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -56,5 +53,35 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             assert_never(plan)
 
 
-def _as_asked(run: Run, reason: str) -> Investigate:
+async def _planned(run: Run) -> Plan:
+    """The reasoner's plan where it can be believed, else one by rules."""
+    try:
+        plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
+    except BudgetExhausted:
+        return await _by_rules(run, "no time to plan: searching as asked")
+    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
+        return await _by_rules(run, doubt)
+    if isinstance(plan, Investigate) and _loses_words(plan, run):
+        return replace(plan, question=run.inquiry.question)
+    return plan
+
+
+def _loses_words(plan: Investigate, run: Run) -> bool:
+    """Whether a rewritten question lost what was asked, where there was nothing to resolve: typing errors aside."""
+    thread = run.thread
+    if not run.meter.spent.calls or run.floor_reason:  # no model wrote it
+        return False
+    if thread.turns or thread.context or thread.summary or thread.attachments:
+        return False
+    asked, written = set(content_words(run.inquiry.question)), set(content_words(plan.question))
+    kept = sum(bool(word in written or get_close_matches(word, written, 1, SPELT_ALIKE)) for word in asked)
+    return kept < KEPT * len(asked)
+
+
+async def _by_rules(run: Run, reason: str) -> Plan:
+    """A plan that needs no model: by the floor's rules, which resolve a follow-up, else the question as it stands."""
+    if run.bench.floor is not None and not run.floor_reason:
+        plan = await run.bench.floor.understand(run.inquiry, run.thread, run.meter)
+        if not isinstance(plan, Reply) or not unfounded(plan, run.inquiry, run.thread, run.bench.names):
+            return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

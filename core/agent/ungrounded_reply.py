@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from core.agent.citations import cited_ids, without_markers
-from core.agent.claims import claims_in, stands_verbatim
+from core.agent.claims import claims_in, verbatim_in
 from core.model.conversation import ContextMessage, Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply
 from core.model.text import content_words, is_question, sentences, words
@@ -66,7 +66,9 @@ def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -
 def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
     """Whether every statement stands word for word in a file that hangs on the question: that is its source."""
     stated = claims_in(reply.text)
-    return bool(stated) and all(stands_verbatim(one.text, [file.text for file in attachments]) for one in stated)
+    return bool(stated) and all(
+        verbatim_in(one.text, [file.text for file in attachments]) is not None for one in stated
+    )
 
 
 def _said(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:

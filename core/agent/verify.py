@@ -1,7 +1,9 @@
 """Fifth step: hold each claim against the evidence it cites; what does not hold is searched for once, then struck.
 
-A claim that stands word for word in its evidence needs no reasoner. Sentences that cite nothing but state something
-are held against all the evidence: supported ones get their citation, others are marked as not from the documents.
+Three looks, the cheapest first. A claim that stands word for word in its evidence holds. One whose numbers, names or
+negations its evidence does not have falls, whatever a model says of it. Only what is left costs a reasoner call; in the
+quick profile it counts as unchecked instead. Sentences that cite nothing but state something are held against all the
+evidence: supported ones get their citation, others are marked as not from the documents.
 """
 
 import re
@@ -9,52 +11,94 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
-from core.agent.claims import claims_in, stands_verbatim
+from core.agent.claims import DraftUnit, UnitKind, claims_in, code_stands, says_nothing, units_in, verbatim_in
+from core.agent.expected_kind import has_expected_kind
 from core.agent.fast_path import look_closer
+from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
+from core.agent.lexical_check import check_lexically, is_known
 from core.agent.outcomes import abstained, ended
 from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
 from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.knowledge import Passage
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
 SECOND_LOOK = 3  # passages that one more search for a claim may add
 UNSOURCED = " (not from the documents)"
+CUT = " …"  # ends a draft that was cut off
+HALF = 0.5  # of a claim's words in its evidence; with fewer, and nobody to read, it is not said
+HOLDS = frozenset({Support.SUPPORTED})
+CODE_LEFT_OUT = "(Lines that stand in no document were left out here.)"
 
 
 async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves the final answer, or goes back: an attempt that does not hold, one more round in the thorough profile."""
-    verdict: Verdict | None = None
-    cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(run.draft))
-    if cites and run.inquiry.conduct.profile is not Profile.QUICK:
-        verdicts: list[ClaimVerdict] = []
+    written = run.draft
+    cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(written))
+    verdicts: list[ClaimVerdict] = []
+    if cites:
         async for event in _checked(run, verdicts):
             yield event
-        verdict = Verdict(tuple(verdicts))
-        run.draft = amended(run.draft, verdict.claims)
+        run.draft = _without_unfounded(run, amended(written, verdicts))
     if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
         if run.inquiry.phase is Phase.GATHER:
             return
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
-    if citations:
+    verdict = Verdict(tuple(verdicts)) if verdicts else None
+    because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
+    if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
         yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
-    elif run.inquiry.attempt:
+        return
+    async for event in _go_back(run, written, because, verdict):
+        yield event
+
+
+async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None) -> AsyncIterator[AgentEvent]:
+    """No answer came of this draft: look closer, else quote, else say that the documents don't say."""
+    if run.inquiry.phase is Phase.VERIFY and run.inquiry.attempt:
+        run.draft = written
         async for event in look_closer(run):
             yield event
+    elif run.inquiry.phase is not Phase.VERIFY or falls_to_floor(run, because):
+        yield AnswerReset("quoting the documents instead")
     else:
-        because = "What I had written did not hold against the documents." if cites else ""
-        yield abstained(run, because=because, verdict=verdict)
+        said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
+        yield abstained(run, because=said, verdict=verdict)
+
+
+def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
+    """Whether what is left is hardly the answer, and there is another way to one."""
+    if run.bench.floor is None or run.floor_reason:
+        return False
+    struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
+    return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
+
+
+def _mostly_struck(verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether more was struck than is left: then the rest is hardly the answer."""
+    struck = sum(verdict.support in {Support.CONTRADICTED, Support.UNSUPPORTED} for verdict in verdicts)
+    return 2 * struck > len(verdicts)
+
+
+def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether the draft only repeats sentences that do not have the kind of thing that was asked for."""
+    quoted = bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts)
+    return quoted and not has_expected_kind(run.inquiry.standalone, run.draft)
 
 
 async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
     """Fills in the verdicts of all claims of the draft, after a second look where one lacks support."""
+    claims = claims_in(run.draft)
+    if not claims:
+        return
     started = run.bench.clock.monotonic()
     with run.timed("verify"):
-        verdicts.extend(await _judged(run, claims_in(run.draft)))
+        verdicts.extend(await _judged(run, claims))
     async for event in _look_again(run, verdicts):
         yield event
     verdict = Verdict(tuple(verdicts))
@@ -68,30 +112,84 @@ async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[Agen
 
 
 async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
-    """One verdict for each claim; only what is not verbatim costs a reasoner call, and all of that costs one."""
+    """One verdict for each claim; only what words alone cannot settle costs a reasoner call, and all of that one."""
     everything = tuple(item.id for item in run.composed_from)
     held = [replace(claim, evidence=claim.evidence or everything) for claim in claims]
-    verdicts: dict[int, ClaimVerdict] = {}
-    for position, claim in enumerate(held):
-        if _is_quoted(run, claim):
-            verdicts[position] = ClaimVerdict(claim, Support.SUPPORTED)
-    open_positions = [position for position in range(len(held)) if position not in verdicts]
-    if open_positions:
-        try:
-            judged = await run.within(
-                run.bench.reasoner.check(run.inquiry, [held[p] for p in open_positions], run.meter)
-            )
-        except BudgetExhausted:
-            run.meter.notice("There was no time to check every sentence against its source.")
-            judged = [ClaimVerdict(held[p], Support.UNCHECKED, 0.0) for p in open_positions]
-        verdicts.update(zip(open_positions, judged, strict=True))
+    verdicts = {at: verdict for at, claim in enumerate(held) if (verdict := _by_words(run, claim))}
+    if run.inquiry.conduct.profile is not Profile.QUICK:
+        # What words speak against is asked about as well, for its correction: but not to be acquitted.
+        open_positions = [at for at in range(len(held)) if at not in verdicts or verdicts[at].support not in HOLDS]
+        judged = await _by_reasoner(run, [held[at] for at in open_positions])
+        for at, verdict in zip(open_positions, judged, strict=True):
+            verdicts[at] = _overruled(run, verdict, verdicts.get(at))
     return [replace(verdicts[p], claim=replace(verdicts[p].claim, text=claims[p].text)) for p in range(len(held))]
+
+
+def _by_words(run: Run, claim: Claim) -> ClaimVerdict | None:
+    """The verdict that needs no reasoner; None where only reading can tell."""
+    cited = [item for n in claim.evidence if (item := run.inquiry.library.get(n))]
+    at = verbatim_in(claim.text, [item.passage.text for item in cited])
+    if at is not None:
+        return ClaimVerdict(replace(claim, evidence=_narrowed(claim, cited[at].id)), Support.SUPPORTED)
+    elsewhere = next((item.id for item in run.composed_from if verbatim_in(claim.text, [item.passage.text]) == 0), None)
+    if elsewhere is not None:  # right, with another document's number
+        return ClaimVerdict(replace(claim, evidence=(elsewhere,)), Support.SUPPORTED)
+    if not cited:
+        return ClaimVerdict(claim, Support.UNSUPPORTED)
+    result = check_lexically(claim.text, [item.passage for item in cited], run.inquiry.standalone)
+    if result.fault:
+        return ClaimVerdict(claim, Support.UNSUPPORTED)
+    if run.inquiry.conduct.profile is not Profile.QUICK:
+        return None
+    support = (
+        Support.SUPPORTED if result.stated else Support.UNCHECKED if result.shared >= HALF else Support.UNSUPPORTED
+    )
+    return ClaimVerdict(claim, support, round(result.shared, 2))
+
+
+def _narrowed(claim: Claim, evidence_id: int) -> tuple[int, ...]:
+    """A sentence without marks cites the one document that has its words."""
+    return claim.evidence if cited_ids(claim.text) else (evidence_id,)
+
+
+def _overruled(run: Run, judged: ClaimVerdict, by_words: ClaimVerdict | None) -> ClaimVerdict:
+    """The reasoner's verdict, unless words speak against the claim, or against the correction that it makes."""
+    if judged.support is Support.CONTRADICTED and judged.correction:
+        corrected = _by_words(run, replace(judged.claim, text=judged.correction))
+        unfounded = corrected is not None and corrected.support not in HOLDS
+        return replace(judged, correction="") if unfounded else judged
+    return by_words if by_words is not None and judged.support in {*HOLDS, Support.UNCHECKED} else judged
+
+
+async def _by_reasoner(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdict]:
+    if not claims:
+        return []
+    try:
+        return await run.within(run.reasoner.check(run.inquiry, claims, run.meter))
+    except BudgetExhausted:
+        run.meter.notice("There was no time to check every sentence against its source.")
+        return [ClaimVerdict(claim, Support.UNCHECKED, 0.0) for claim in claims]
+
+
+def _without_unfounded(run: Run, draft: str) -> str:
+    """The draft without headings that bring in something new, and without code that stands nowhere."""
+    passages = [item.passage for item in run.inquiry.library.found() or run.inquiry.library]
+    for unit in units_in(draft):
+        if unit.kind is UnitKind.CODE and not code_stands(unit.text, [passage.text for passage in passages]):
+            draft = draft.replace(unit.text, CODE_LEFT_OUT, 1)
+        elif unit.kind is UnitKind.LEAD and not _leads_over(run, unit, passages):
+            draft = draft.replace(unit.text, "", 1)
+    return draft.strip()
+
+
+def _leads_over(run: Run, unit: DraftUnit, passages: Sequence[Passage]) -> bool:
+    return bool(run.floor_reason) or is_known(unit.text, passages, f"{run.inquiry.question} {run.inquiry.standalone}")
 
 
 def _is_quoted(run: Run, claim: Claim) -> bool:
     """Whether a claim stands word for word in what it cites."""
     texts = [item.passage.text for n in claim.evidence if (item := run.inquiry.library.get(n))]
-    return stands_verbatim(claim.text, texts)
+    return verbatim_in(claim.text, texts) is not None
 
 
 async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
@@ -126,16 +224,22 @@ def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
         ids = "".join(f"[{n}]" for n in verdict.claim.evidence)
         match verdict.support:
             case Support.SUPPORTED if len(verdict.claim.evidence) == 1 and cited != verdict.claim.evidence:
-                draft = draft.replace(sentence, f"{without_markers(sentence)} {ids}", 1)
+                draft = draft.replace(sentence, _citing(without_markers(sentence), ids), 1)
             case Support.SUPPORTED | Support.UNCHECKED:
                 continue
             case Support.CONTRADICTED if verdict.correction:
-                draft = draft.replace(sentence, f"{without_markers(verdict.correction)} {ids}", 1)
-            case Support.UNSUPPORTED if not cited:
-                draft = draft.replace(sentence, sentence + UNSOURCED, 1)
+                draft = draft.replace(sentence, _citing(without_markers(verdict.correction), ids), 1)
+            case Support.UNSUPPORTED if not cited and not sentence.endswith(CUT.strip()):
+                draft = draft.replace(sentence, _citing(sentence, UNSOURCED.strip()), 1)
             case _:
                 draft = draft.replace(sentence, "", 1)
     return re.sub(r"(?m)^\s*(?:[-*•]|\d+\.)\s*$\n?", "", re.sub(r"\n{3,}", "\n\n", draft)).strip()
+
+
+def _citing(sentence: str, mark: str) -> str:
+    """The sentence with its mark; a table's row has it in its last cell."""
+    row = re.fullmatch(r"(\s*\|.*?)\s*\|\s*", sentence)
+    return f"{row.group(1)} {mark} |" if row else f"{sentence} {mark}"
 
 
 async def _critique(run: Run) -> AsyncIterator[AgentEvent]:
@@ -143,7 +247,7 @@ async def _critique(run: Run) -> AsyncIterator[AgentEvent]:
     if run.inquiry.closing or not run.meter.searches_left:
         return
     try:
-        missing = await run.within(run.bench.reasoner.critique(run.inquiry, MARKER.sub("", run.draft), run.meter))
+        missing = await run.within(run.reasoner.critique(run.inquiry, MARKER.sub("", run.draft), run.meter))
     except BudgetExhausted:
         return
     if missing:

@@ -26,6 +26,10 @@ _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?\s*)?\|?\s*$")
 _EMPHASIS = re.compile(r"[*_`]+")
 
+MOST_UNITS = 200_000  # paragraphs, items and rows of one document
+MOST_PASSAGES = 20_000  # of one document: some 3.6 million tokens
+CUTTING_SECONDS = 120.0  # from the parsed document to its passages
+
 CountTokens = Callable[[Sequence[str]], Awaitable[Sequence[int]]]
 
 
@@ -60,7 +64,20 @@ class Stretch:
 async def passages_of(
     parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
-    """The passages of a document in reading order, ids and sections assigned. Raises DocumentRejected without text."""
+    """The passages of a document in reading order, ids and sections assigned.
+
+    Raises DocumentRejected without text, and of a document that makes too many passages or takes too long.
+    """
+    try:
+        async with asyncio.timeout(CUTTING_SECONDS):
+            return await _passages_of(parsed, document, count_tokens, window)
+    except TimeoutError:
+        raise DocumentRejected("Cutting it into passages takes too long. Split it into smaller files.") from None
+
+
+async def _passages_of(
+    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+) -> tuple[Passage, ...]:
     target = min(PASSAGE_TOKENS, max(32, window - 64))
     units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would hold the event loop up
     counts = await count_tokens([unit.text for unit in units]) if units else []
@@ -69,6 +86,8 @@ async def passages_of(
     found = await asyncio.to_thread(_assembled, fitting, document, target)
     if not found:
         raise DocumentRejected("It holds no text.")
+    if len(found) > MOST_PASSAGES:
+        raise DocumentRejected(f"It makes {len(found):,} passages, more than {MOST_PASSAGES:,}. Split it.")
     return found
 
 
@@ -132,6 +151,8 @@ def units_of(parsed: Parsed) -> tuple[Unit, ...]:
                 continue
             names = tuple(name for _, name in path if name != parsed.title)
             found.extend(_unit(lines, names, number, block, first, last))
+            if len(found) > MOST_UNITS:
+                raise DocumentRejected(f"It has more than {MOST_UNITS:,} paragraphs and rows. Split it.")
     return tuple(found)
 
 

@@ -18,6 +18,7 @@ from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import Parsed
+from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Vectors
 from core.ports.index import Index
@@ -25,7 +26,7 @@ from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "9"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "10"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 class Change(StrEnum):
@@ -166,14 +167,14 @@ class Ingestor:
             id=document_id,
             knowledge_base=base,
             source=material.source,
-            title=material.title or parsed.title,
+            title=one_line(material.title or parsed.title),
             version=version,
             media_type=parsed.media_type,
             passages=0,
             dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
-            url=material.url or parsed.url,
+            url=material.url,  # where it came from; what a document says of itself is its word, not an address
             etag=material.etag,
             notes=parsed.notes,
         )

@@ -75,6 +75,10 @@ class Meter:
             raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used.")
         self._run = replace(self._run, searches=self._run.searches + 1)
 
+    def grant_searches(self) -> None:
+        """Allow as many searches again as the profile does: who goes on with them needs no model to pay for."""
+        self.limits = replace(self.limits, searches=self.spent.searches + self.limits.searches)
+
     def admit(self, tokens_in: int, tokens_out: int = 0) -> None:
         """Ask before a call that would read and write about this many tokens. Raises BudgetExhausted."""
         if tokens_in + tokens_out > self.room:

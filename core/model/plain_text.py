@@ -25,7 +25,7 @@ _COLON = re.compile(r"(?<!\u2060)(?=[:：][/\\／])")
 _SLASHES = re.compile(r"(?<=[/／])(?=[/／])")
 _OPAQUE = re.compile(
     r"(mailto|tel|sms|callto|sip|sips|xmpp|facetime|skype|magnet|geo|data|javascript|vbscript|file|about|blob"
-    r"|slack|discord|steam|https?|ftp|ssh|git|irc|ircs|intent|market|vscode|ms-[a-z]{1,20})(?=\\?:\S)",
+    r"|slack|discord|steam|https?|ftp|ssh|git|irc|ircs|intent|market|vscode|ms-[a-z]{1,20})(?=\\?:)",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"\](?=[(:])")
@@ -36,6 +36,8 @@ _DOT = re.compile(
     r"|log|sql|png|jpe?g|gif|svg|exe|bat|rb|go|lock|bak|tmp|env)(?![\w.-]))(?=[^\W\d_])",
     re.IGNORECASE,
 )
+# A host by its number, with a place on it.
+_HOST_NUMBER = re.compile(r"(?<=\d)\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}[:/])")
 _INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.(?=com\b)", re.IGNORECASE)
 
 
@@ -59,7 +61,7 @@ def defang_schemes(text: str) -> str:
 
 def defang_domains(text: str) -> str:
     """The same to the eye, where no name with a dot in it is a link."""
-    return _DOT.sub(lambda match: match.group() + JOINER, text)
+    return _HOST_NUMBER.sub("." + JOINER, _DOT.sub(lambda match: match.group() + JOINER, text))
 
 
 def defang_invites(text: str) -> str:

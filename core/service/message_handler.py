@@ -237,7 +237,7 @@ class MessageHandler:
             log.exception("answer_failed", extra={"trace_id": asked.trace_id})
             await self._fail(platform, surface, asked, WENT_WRONG)
         else:
-            await self._reflect(asked)
+            await self._reflect(platform, asked)
 
     async def _fail(self, platform: Platform, surface: AnswerView, asked: "_Asked", text: str) -> None:
         """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
@@ -252,10 +252,10 @@ class MessageHandler:
             log.exception("failure_not_shown", extra={"trace_id": asked.trace_id})
             await platform.tell(asked.message, text)
 
-    async def _reflect(self, asked: "_Asked") -> None:
+    async def _reflect(self, platform: Platform, asked: "_Asked") -> None:
         """The thread's summary is of use to later questions: what keeps it from being written harms no answer."""
         try:
-            await self.assistant.reflect(asked.message.thread)
+            await self.assistant.reflect(asked.message.thread, await platform.audience(asked.message))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001 - the answer is there; the next question summarises again

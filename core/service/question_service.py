@@ -235,15 +235,21 @@ class QuestionService:
         record = await self._memory.recall(key)
         return record.turns[-1].trace_id if record.turns else ""
 
-    async def reflect(self, key: ThreadKey) -> None:
-        """Extend the thread's summary by the turns that have left the window. Called after the answer is shown."""
+    async def reflect(self, key: ThreadKey, audience: Audience) -> None:
+        """Extend the thread's summary by the turns that have left the window. Called after the answer is shown.
+
+        ``audience`` is who reads the thread now: what is for them no more is in no summary either.
+        """
         record = await self._memory.recall(key)
         upto = record.total - WINDOW
-        leaving = _between(record, record.summarised, upto)
-        if not leaving:
+        past = _between(record, record.summarised, upto)
+        if not past:
             return
-        summary = await self._reasoner.summarise(record.summary, leaving, self._agent.meter())
-        bases = record.summary_bases.union(*(turn.knowledge_bases for turn in leaving))
+        visible = frozenset(base.name for base in await self.visible_bases(audience))
+        leaving = tuple(turn for turn in past if turn.readable_by(visible))
+        before = record.summary if record.summary_bases <= visible else ""
+        summary = await self._reasoner.summarise(before, leaving, self._agent.meter()) if leaving else before
+        bases = (record.summary_bases if before else frozenset()).union(*(turn.knowledge_bases for turn in leaving))
         await self._memory.summarise(key, summary, bases, upto)
 
     def _thread(self, question: Question, record: ThreadRecord) -> Thread:

@@ -5,10 +5,13 @@ Joined and with the added fence lines removed, the pieces are the text: nothing 
 """
 
 import re
+from bisect import bisect_left
 
-_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+# A fence that is so long that it leaves no room for what it fences is none to us.
+_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,12}|~{3,12})(?P<info>[^`~\n][^`\n]{0,23}|)$")
 # What may not be cut: a run of citation markers, a Markdown link, an inline code span, a character entity.
 _WHOLE = re.compile(r"(?:\s?\[\d{1,4}\])+|\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|`[^`\n]{1,200}`|&[a-z]{2,6};")
+_LONGEST_WHOLE = 2_400  # characters
 # Where to cut, the best first: a paragraph, a line, a sentence, a word.
 _SEAMS = (
     re.compile(r"\n\s*\n"),
@@ -48,25 +51,27 @@ def _cut(text: str, room: int) -> int:
     """Where to end a piece of at most ``room`` characters; more than 0."""
     if len(text) <= room:
         return len(text)
+    whole = _whole_stretches(text, room)
     for seam in _SEAMS:
         ends = [match.end() for match in seam.finditer(text, 0, room + 1) if match.start() <= room]
-        good = [min(end, room) for end in ends if end >= room * _LEAST_SHARE and not _inside(text, min(end, room))]
-        if good:
-            return good[-1]
-    around = _inside(text, room)
+        good = [end for end in (min(one, room) for one in ends) if end >= room * _LEAST_SHARE]
+        if fitting := next((end for end in reversed(good) if _inside(whole, end) is None), None):
+            return fitting
+    around = _inside(whole, room)
     return around[0] if around and around[0] > 0 else max(1, room)
 
 
-def _inside(text: str, position: int) -> tuple[int, int] | None:
+def _whole_stretches(text: str, room: int) -> tuple[list[int], list[tuple[int, int]]]:
+    """What has to stay whole as far as this reaches: where each may not be cut from on, and its start and end."""
+    found = [match.span() for match in _WHOLE.finditer(text, 0, room + _LONGEST_WHOLE)]
+    return [start - text[start].isspace() for start, _ in found], found  # a marker stays with the word before it
+
+
+def _inside(whole: tuple[list[int], list[tuple[int, int]]], position: int) -> tuple[int, int] | None:
     """The stretch around this position that has to stay whole, if there is one."""
-    start = max(0, position - 2400)
-    for match in _WHOLE.finditer(text, start, position + 2400):
-        first = match.start() - text[match.start()].isspace()  # a marker stays with the word before it
-        if first < position < match.end():
-            return match.span()
-        if match.start() >= position:
-            break
-    return None
+    firsts, spans = whole
+    before = bisect_left(firsts, position) - 1
+    return spans[before] if before >= 0 and position < spans[before][1] else None
 
 
 def _open_fence(text: str) -> str:

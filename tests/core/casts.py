@@ -132,7 +132,7 @@ def _json(value: object) -> Says:
 
 
 def _plan(plan: Plan, request: Request) -> Says:
-    assert request.system.startswith(prompts.UNDERSTAND)
+    assert request.task.startswith(prompts.UNDERSTAND)
     match plan:
         case Reply():
             return _json({"action": "reply", "reply": plan.text, "reason": plan.reason})
@@ -157,7 +157,7 @@ def _grades(grades: dict[int, Grade], decision: Decision | None, request: Reques
     given = [{"id": n, "score": grades[n].score, "summary": grades[n].summary} for n in shown]
     said: dict[str, Any] = {"grades": given}
     if decision is not None:
-        assert '"enough"' in request.system, "only where it is asked for"
+        assert '"enough"' in request.task, "only where it is asked for"
         assert isinstance(decision, Sufficient), "a model says nothing else beside its grades"
         said["enough"] = True
     return _json(said)

@@ -145,10 +145,10 @@ async def _summary(at: Installation, dice: random.Random) -> None:
     at.reasoner.always("summarise", lambda _summary, turns: " ".join(turn.answer for turn in turns))
     for _ in range(10):
         await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
-        await at.assistant.reflect(key)
+        await at.assistant.reflect(key, BOARD)
     await at.asks("What did we speak of?", key, PUBLIC)
     at.reasoner.calls.clear()
-    await at.assistant.reflect(key)
+    await at.assistant.reflect(key, PUBLIC)
 
 
 async def _revoked(at: Installation, dice: random.Random) -> None:

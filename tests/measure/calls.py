@@ -90,9 +90,9 @@ class Reading(Quoting):
     def _compose(self, request: Request) -> Says:
         documents = [block for block in blocks_in(request.user) if block.kind == "document"]
         held = [block for block in documents if contains(block.text, self.answers)]
-        if self.asks and UNCLEAR in request.system:
+        if self.asks and UNCLEAR in request.task:
             return Says(f"{UNCLEAR} Which one do you mean? | This one? | That one?")
-        if not held and MISSING in request.system:
+        if not held and MISSING in request.task:
             return Says(f"{MISSING} something else")
         said = (
             next((s for s in sentences(block.text) if contains(s, self.answers)), block.text.splitlines()[0])
@@ -157,7 +157,7 @@ async def _cost(
 
 
 def _step(request: Request) -> str:
-    return next(name for opening, name in STEPS.items() if request.system.startswith(opening))
+    return next(name for opening, name in STEPS.items() if request.task.startswith(opening))
 
 
 def _print(title: str, costs: Sequence[Cost], *, steps: bool) -> None:

@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
+from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, ModelRequest, ToolCall, estimated_tokens
 from adapters.reasoners.openai.server_sent_events import ServerSentEvents
 from adapters.reasoners.openai.structured_output import as_number
 from core.model.budget import Meter, Prices
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Json = dict[str, Any]
 
-CHARACTERS_PER_TOKEN = 4  # the usual estimate for English; a tokenizer of an unknown model is not to be had
 MOST_CHARACTERS_PER_TOKEN = 10
-TOKENS_PER_MESSAGE = 4
 FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
 DRAIN_SECONDS = 0.1  # for the end of a stream that has said that it is done
 LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
@@ -65,47 +64,6 @@ class Calling(TypedDict, total=False):
     temperature: float | None
     purse: DailyBudget | None  # every call is paid from the day's budget, at these prices
     prices: Prices | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What one call asks. ``tools_in_words`` takes the tools' place on an endpoint that has none."""
-
-    system: str
-    user: str
-    max_tokens: int
-    json: bool = False
-    tools: tuple[Json, ...] = ()
-    tools_in_words: str = ""
-    further: tuple[tuple[str, str], ...] = ()  # (role, text) after the user's message: a reply to be repaired
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens this sends."""
-        texts = [self.system, self.user, *(text for _, text in self.further)]
-        texts.append(json.dumps(self.tools) if self.tools else self.tools_in_words)
-        return estimated(*texts)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A function call as the model wrote it; ``arguments`` need not be JSON."""
-
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """A reply that is complete. Both parts may be empty."""
-
-    text: str
-    calls: tuple[ToolCall, ...] = ()
-
-
-def estimated(*texts: str) -> int:
-    """About how many tokens these messages are."""
-    return sum(len(text) // CHARACTERS_PER_TOKEN + TOKENS_PER_MESSAGE for text in texts if text)
 
 
 class Endpoint:
@@ -162,7 +120,7 @@ class Endpoint:
 
     async def probe(self) -> None:
         """The smallest possible call, for a diagnosis. Raises ModelUnavailable with what to do about it."""
-        ask = Ask("Answer with one word.", "Say: ready", max_tokens=FEWEST_TOKENS_OUT)
+        ask = ModelRequest("Answer with one word.", "Say: ready", max_tokens=FEWEST_TOKENS_OUT)
         try:
             async with asyncio.timeout(self._timeout):
                 await self._accepted(ask, ask.max_tokens, self._completed)
@@ -171,13 +129,13 @@ class Endpoint:
         except _vendor_errors() as error:
             raise self._translated(error) from None
 
-    async def complete(self, ask: Ask, meter: Meter) -> Completion:
+    async def complete(self, ask: ModelRequest, meter: Meter) -> Completion:
         """One reply. Raises BudgetExhausted before a call that would go over, ModelUnavailable when there is none."""
         ceiling = _ceiling(ask, meter)
         async with self._paid(ask, ceiling) as bill:
             return await self._completion(ask, ceiling, meter, bill)
 
-    async def _completion(self, ask: Ask, ceiling: int, meter: Meter, bill: "_Bill") -> Completion:
+    async def _completion(self, ask: ModelRequest, ceiling: int, meter: Meter, bill: "_Bill") -> Completion:
         try:
             async with asyncio.timeout(min(self._timeout, meter.remaining)):
                 body = await self._persistently(lambda: self._accepted(ask, ceiling, self._completed))
@@ -191,13 +149,13 @@ class Endpoint:
             raise self._translated(error) from None
         completion = _read(body)
         usage = _usage(body.get("usage"))
-        written = estimated(completion.text, *(call.arguments for call in completion.calls))
+        written = estimated_tokens(completion.text, *(call.arguments for call in completion.calls))
         bill.tokens = (usage[0] or ask.tokens, usage[1] or written)
         meter.called(*bill.tokens)
         return completion
 
     @asynccontextmanager
-    async def _paid(self, ask: Ask, ceiling: int) -> AsyncIterator["_Bill"]:
+    async def _paid(self, ask: ModelRequest, ceiling: int) -> AsyncIterator["_Bill"]:
         """Reserve what a call may cost at most, and settle what it did cost. Raises ModelUnavailable without budget."""
         bill = _Bill()
         reserved = self._prices.cost(ask.tokens, ceiling)
@@ -209,7 +167,7 @@ class Endpoint:
             if self._purse is not None:
                 await asyncio.shield(self._purse.settle(reserved, self._prices.cost(*bill.tokens)))
 
-    async def stream(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
+    async def stream(self, ask: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         """The reply's text in pieces. Raises what ``complete`` raises, also in the middle.
 
         Ends normally only when the model said that it was done, or had reached the length that it may write.
@@ -240,7 +198,7 @@ class Endpoint:
                     meter.called(*bill.tokens)
 
     async def _chunks(
-        self, ask: Ask, ceiling: int, deadline: float, tally: "_Tally"
+        self, ask: ModelRequest, ceiling: int, deadline: float, tally: "_Tally"
     ) -> AsyncGenerator[Sequence[Any], None]:
         """The chunks, those that came together together; each wait for more is bounded."""
         opening = self._persistently(lambda: self._accepted(ask, ceiling, self._opened, stream=True))
@@ -318,7 +276,7 @@ class Endpoint:
         return jittered if isinstance(error, openai.APIConnectionError) else None
 
     async def _accepted(
-        self, ask: Ask, ceiling: int, send: Callable[[Json], Awaitable[T]], *, stream: bool = False
+        self, ask: ModelRequest, ceiling: int, send: Callable[[Json], Awaitable[T]], *, stream: bool = False
     ) -> T:
         """Send; when the endpoint refuses an optional feature, send without it and remember that."""
         import openai
@@ -343,10 +301,10 @@ class Endpoint:
                 self._refused |= refused
                 return accepted
 
-    def _parameters(self, ask: Ask, ceiling: int, refused: frozenset[str], *, stream: bool) -> Json:
+    def _parameters(self, ask: ModelRequest, ceiling: int, refused: frozenset[str], *, stream: bool) -> Json:
         spoken = bool(ask.tools) and "tools" in refused
-        system = f"{ask.system}\n\n{ask.tools_in_words}" if spoken else ask.system
-        messages = [("system", system), ("user", ask.user), *ask.further]
+        user = f"{ask.user}\n\n{ask.tools_in_words}" if spoken else ask.user
+        messages = [("system", ask.system), ("user", user), *ask.further]
         parameters: Json = {
             "model": self.model,
             "messages": [{"role": role, "content": text} for role, text in messages],
@@ -356,7 +314,9 @@ class Endpoint:
             parameters["max_completion_tokens"] = parameters.pop("max_tokens")
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        if ask.json or spoken:
+        if ask.schema and "json_schema" not in refused:
+            parameters["response_format"] = {"type": "json_schema", "json_schema": ask.schema}
+        elif ask.schema or spoken:
             parameters["response_format"] = {"type": "json_object"}
         if ask.tools:
             parameters["tools"] = list(ask.tools)
@@ -483,7 +443,7 @@ class _Tally:
             raise ModelUnavailable("The model's answer broke off in the middle.", remedy="Try again.")
 
 
-def _ceiling(ask: Ask, meter: Meter) -> int:
+def _ceiling(ask: ModelRequest, meter: Meter) -> int:
     """How many tokens the reply may have; admits the whole call. Raises BudgetExhausted."""
     room = meter.room - ask.tokens
     ceiling = max(FEWEST_TOKENS_OUT, min(ask.max_tokens, room))

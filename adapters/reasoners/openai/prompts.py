@@ -1,17 +1,20 @@
 """The words in which a language model is asked for each step, and what it is shown for it.
 
-Whatever a person or a document wrote stands between marks that carry a random token, new for every call: text
-  inside
-cannot close its own mark, and the rules say that nothing inside is an instruction. That lowers the chance that a
-model obeys a document; it does not remove it, which is why links and mentions are also removed from what comes
-  back.
+Every step of an inquiry has the same system message; its user message begins with the documents, in the order of their
+ids, and ends with what the step is to do. So whoever serves the model can keep what the steps have in common.
+
+Whatever a person or a document wrote stands between marks that carry a random token: text inside cannot close its own
+mark, and the rules say that nothing inside is an instruction. That lowers the chance that a model obeys a document; it
+does not remove it, which is why links and mentions are also removed from what comes back.
 """
 
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 
-from adapters.reasoners.openai.endpoint import Ask
+from adapters.reasoners.openai.request import ModelRequest
+from adapters.reasoners.openai.schemas import GRADES, PLAN, REVIEW, VERDICTS, with_enough
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from adapters.reasoners.openai.tools import TOOLS_IN_WORDS, tools_for
 from core.model.answer import Claim
@@ -28,15 +31,18 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.retrieval.quotes import choose_quote
 
-# Each step's first sentence; a scripted model knows by it what it is asked.
-UNDERSTAND = "You plan how Footnote, an assistant that answers from a team's documents, handles the newest message."
-GRADE = "You judge how well passages from a team's documents answer a question."
-DECIDE = "You decide whether the evidence at hand answers a question, or what to look up next."
-COMPOSE = "You are Footnote. You answer a question from the documents below, and from nothing else."
-CHECK = "You check sentences against the documents that they cite."
-CRITIQUE = "You check whether an answer leaves a part of its question open."
-SUMMARISE = "You keep the running summary of a conversation."
+TASK = "# Task\n"  # begins the end of every user message: what is to be done with all that stands above it
+
+# Each task's first sentence; a scripted model knows by it what it is asked.
+UNDERSTAND = "Plan how to handle the newest message."
+GRADE = "Judge how well each document above answers the question."
+DECIDE = "Decide whether the evidence above answers the question, or what to look up next."
+COMPOSE = "Answer the question from the documents above, and from nothing else."
+CHECK = "Check each sentence above against the documents that it cites."
+CRITIQUE = "Check whether the answer above leaves a part of its question open."
+SUMMARISE = "Write the running summary of the conversation above."
 
 QUESTION = "Question: "  # the line that carries the question in the steps after understanding
 
@@ -48,8 +54,13 @@ SHORT = 400  # characters
 MEDIUM = 1_200
 LONG = 2_400
 EVIDENCE_TOGETHER = 24_000  # characters of evidence in one prompt, about 6,000 tokens
+LONGEST_EXAMPLE = 240  # characters of the sentence that shows how to cite
+PROCESS_SECRET = secrets.token_bytes(16)
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")
+
+_SYSTEM = """You are one step of Footnote, an assistant that answers people's questions from their team's documents.
+Each message shows you material first and ends with your task. Do that task only, exactly as it says."""
 
 _BEHAVIOURS = {
     Behaviour.CONSERVATIVE: "Search unless the message is clearly chit-chat. When in doubt, search.",
@@ -57,7 +68,13 @@ _BEHAVIOURS = {
     Behaviour.THOROUGH: "Search for anything that the documents might answer, and split a question with several parts"
     " or a comparison into one query for each.",
 }
-
+_ROUTING_EXAMPLES = """
+Newest message "and how long is it in winter?", after a question about the pool's opening hours:
+{"reason": "a follow-up on a fact", "action": "search", "question": "How long is the pool open in winter?",
+ "queries": ["pool opening hours winter"], "reply": "", "options": [], "sources_first": false}
+Newest message "thanks a lot":
+{"reason": "thanks", "action": "reply", "question": "", "queries": [], "reply": "You're welcome!", "options": [],
+ "sources_first": false}"""
 
 _UNSAID = " Say what the documents do not say. If they say nothing on\n  it at all, say only that."
 _ATTEMPT = f"""
@@ -77,11 +94,12 @@ _ENOUGH = """
 
 
 class Fence:
-    """Marks around what others wrote, with a token that they cannot know."""
+    """Marks around what others wrote, with a token that they cannot know: one for all steps of an inquiry."""
 
-    def __init__(self) -> None:
-        """A new token."""
-        self.token = secrets.token_hex(4)
+    def __init__(self, inquiry_id: str = "") -> None:
+        """The inquiry's token; a new one where there is no inquiry."""
+        known = inquiry_id.encode(errors="replace") or secrets.token_bytes(8)
+        self.token = blake2b(known, digest_size=4, key=PROCESS_SECRET).hexdigest()
 
     def __call__(self, kind: str, text: str, **attributes: object) -> str:
         """The text between its marks."""
@@ -98,14 +116,10 @@ class Fence:
         )
 
 
-def understanding(inquiry: Inquiry, thread: Thread) -> Ask:
+def understanding(inquiry: Inquiry, thread: Thread) -> ModelRequest:
     """One call: reply, ask back, or search and for what."""
-    fence = Fence()
-    system = f"""{UNDERSTAND}
-Answer with one JSON object and nothing else:
-{{"action": "search" or "reply" or "ask", "question": "", "queries": [], "reply": "", "options": [],
- "sources_first": false, "reason": ""}}
-
+    fence = Fence(inquiry.id)
+    task = f"""{UNDERSTAND}
 search: whenever a fact is asked for. {_BEHAVIOURS[inquiry.conduct.behaviour]}
  "question" is the newest message as one self-contained question in its own language: "it", "that" and "and for
   …?" are resolved from the conversation, typos and filler are gone. A new topic stays a new topic: take nothing
@@ -121,70 +135,71 @@ ask: only when the message has several readings that need different answers and 
 "sources_first" is true only when the person asks to see the sources before an answer.
 "reason" says why, in at most ten words.
 {_language(inquiry.conduct)}
-{fence.rule}"""
+Answer with one JSON object and nothing else, as in these examples from other conversations:{_ROUTING_EXAMPLES}"""
     user = _joined(
         "Knowledge bases:\n" + _bases(inquiry),
         _conversation(thread, fence),
         *(fence("attachment", _clip(a.text, LONG), name=a.author) for a in thread.attachments[:ATTACHMENTS]),
         f"Newest message, from {_line(inquiry.asker.name or 'the asker', 60)}:",
         fence("message", _clip(inquiry.question, 4 * LONG)),
+        TASK + task,
     )
-    return Ask(system, user, max_tokens=700, json=True)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=700, schema=PLAN)
 
 
-def grading(inquiry: Inquiry, evidence: Sequence[Evidence], known: Sequence[Evidence] | None = None) -> Ask:
+def grading(inquiry: Inquiry, evidence: Sequence[Evidence], known: Sequence[Evidence] | None = None) -> ModelRequest:
     """One batch of passages to grade; where it is told what is ``known``, also whether all of it suffices."""
-    fence = Fence()
+    fence = Fence(inquiry.id)
     deciding, enough = ("", "") if known is None else (_ENOUGH, ', "enough": false')
-    system = f"""{GRADE}
-Answer with one JSON object and nothing else, with one entry for each passage:
-{{"grades": [{{"id": 1, "score": 8, "summary": ""}}]{enough}}}
-"score" from 1 to 10: 10 answers the question in full, 7 or 8 answers a part of it, 5 or 6 helps to answer it, 3
-  is on the same topic only, 1 has nothing to do with it.
-"summary": what the passage says that bears on the question, in at most two sentences, with its names, numbers
-  and dates. Empty below 5.{deciding}
-{fence.rule}"""
+    first, last = evidence[0].id, evidence[-1].id
+    task = f"""{GRADE}
+For each document first "summary": what it says that bears on the question, in at most two sentences, with its
+  names, numbers and dates; empty when it says nothing on it. Then "score", from 1 to 10: 10 answers the question
+  in full, 7 or 8 answers a part of it, 5 or 6 helps to answer it, 3 is on the same topic only, 1 has nothing to do
+  with it.{deciding}
+Answer with one JSON object and nothing else, with one entry for each document:
+{{"grades": [{{"id": {first}, "summary": "It says that …", "score": 9}}, …, {{"id": {last}, "summary": "", "score": 1}}]
+{enough}}}"""
     before = [fence("evidence", _gist(item, SHORT), title=item.passage.title) for item in known or ()]
-    passages = (_document(fence, item, _clip(item.passage.text, MEDIUM)) for item in evidence)
-    user = _joined(_question(inquiry), _narrowed(inquiry), *before, *passages)
-    return Ask(system, user, max_tokens=90 * len(evidence) + 100, json=True)
+    user = _joined(*_documents(fence, evidence), *before, _narrowed(inquiry), _question(inquiry), TASK + task)
+    schema = GRADES if known is None else with_enough(GRADES)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(evidence) + 100, schema=schema)
 
 
-def deciding(inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], searches_left: int | None) -> Ask:
+def deciding(inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], searches_left: int | None) -> ModelRequest:
     """Enough, or which tools to call next."""
-    fence = Fence()
+    fence = Fence(inquiry.id)
     left = "" if searches_left is None else f"{searches_left} searches are left. "
-    system = f"""{DECIDE}
+    task = f"""{DECIDE}
 Call one or more tools; several calls at once run together. Call answer_now when the evidence answers every part
   of the question. Otherwise say in one short sentence what is missing and search for exactly that, with
   keywords that differ from the searches already made. When nothing better is left to try, call answer_now.
 {left}Never repeat a search. Call ask_user only when the evidence shows several readings that need different
-  answers; name them as options.
-{fence.rule}"""
-    seen = [_document(fence, item, _gist(item, SHORT), grade=_score(item)) for item in relevant]
+  answers; name them as options."""
+    seen = _documents(fence, relevant)
     user = _joined(
+        *seen,
         "Knowledge bases:\n" + _bases(inquiry),
         _conversation(thread, fence) if not relevant else "",
-        _question(inquiry),
         _narrowed(inquiry),
         "Searches already made:\n" + (_searches(inquiry, fence) or "none"),
-        "Evidence that counts:" if seen else "Evidence that counts: none",
-        *seen,
+        _counting(relevant),
+        _question(inquiry),
+        TASK + task,
     )
     tools = tools_for([base.name for base in inquiry.bases])
-    return Ask(system, user, max_tokens=500, tools=tools, tools_in_words=TOOLS_IN_WORDS)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=500, tools=tools, tools_in_words=TOOLS_IN_WORDS)
 
 
-def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], max_tokens: int) -> Ask:
+def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], max_tokens: int) -> ModelRequest:
     """The answer, as Markdown with ``[id]`` marks."""
-    fence = Fence()
+    fence = Fence(inquiry.id)
     attempt = _attempt(inquiry) if inquiry.attempt and not inquiry.closing else ""
     unsaid = "" if attempt else _UNSAID
     weak = "\nThe evidence is weak. Say so first, and word what follows with care." if inquiry.caveats else ""
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
-    system = f"""{COMPOSE}
-- After every factual sentence put the number of the document that says it: [3], or [3][5]. Only numbers of
-  documents below.
+    task = f"""{COMPOSE}
+- After every factual sentence put the number of the document that says it, in square brackets.
 - A sentence that no document says ends in "(not from the documents)". Better leave it out.
 - When documents contradict each other, or a newer one supersedes an older one, say so, and give both with their
   dates.
@@ -192,59 +207,89 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
 - Short and plain: the answer first, then what matters for it. Markdown. No heading above a short answer, no
   list of sources at the end, no links.
 - {_language(inquiry.conduct)}{attempt}{weak}{closing}
-{fence.rule}"""
+{_citable(evidence, _example(inquiry, evidence), fence)}"""
     user = _joined(
-        _conversation(thread, fence, turns=2),
         *_documents(fence, evidence),
+        _conversation(thread, fence, turns=2),
         _narrowed(inquiry),
         f"Still missing after the search: {_line(inquiry.missing, SHORT)}" if inquiry.missing else "",
         _question(inquiry),
+        TASK + task,
     )
-    return Ask(system, user, max_tokens=max_tokens)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=max_tokens)
 
 
-def checking(inquiry: Inquiry, claims: Sequence[Claim]) -> Ask:
+def checking(inquiry: Inquiry, claims: Sequence[Claim]) -> ModelRequest:
     """All claims of a draft in one call, each against the evidence it cites."""
-    fence = Fence()
-    system = f"""{CHECK}
-Answer with one JSON object and nothing else, with one entry for each sentence:
-{{"verdicts": [{{"n": 1, "verdict": "supported", "confidence": 0.9, "correction": ""}}]}}
+    fence = Fence(inquiry.id)
+    task = f"""{CHECK}
 supported: its documents say this, in whatever words. contradicted: they say otherwise; "correction" is the
   sentence as they would have it. unsupported: they do not say it.
-Go by the documents alone, not by what you know. "confidence" from 0 to 1.
-{fence.rule}"""
+Go by the documents alone, not by what you know. First "reason": what the documents say on it, in at most ten words.
+  Then the verdict.
+Answer with one JSON object and nothing else, with one entry for each sentence, as in this example of two others:
+{{"verdicts": [{{"n": 1, "reason": "it says nine, not ten", "verdict": "contradicted", "correction": "It has nine."}},
+ {{"n": 2, "reason": "it says just that", "verdict": "supported", "correction": ""}}]}}"""
     cited = dict.fromkeys(n for claim in claims for n in claim.evidence)
     evidence = [item for n in cited if (item := inquiry.library.get(n))]
     sentences = (
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
         for n, claim in enumerate(claims, 1)
     )
-    user = _joined(*_documents(fence, evidence), *sentences)
-    return Ask(system, user, max_tokens=70 * len(claims) + 100, json=True)
+    user = _joined(*_documents(fence, evidence), *sentences, TASK + task)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
 
 
-def critiquing(inquiry: Inquiry, answer: str) -> Ask:
+def critiquing(inquiry: Inquiry, answer: str) -> ModelRequest:
     """What of the question is still open."""
-    fence = Fence()
-    system = f"""{CRITIQUE}
-Answer with one JSON object and nothing else: {{"complete": true, "missing": ""}}
+    fence = Fence(inquiry.id)
+    task = f"""{CRITIQUE}
 "missing" is a search query of keywords for the part that is open, and empty when the answer is complete. An
   answer that says that the documents do not say something is complete in that part.
-{fence.rule}"""
-    return Ask(system, _joined(_question(inquiry), fence("answer", _clip(answer, 4 * LONG))), max_tokens=150, json=True)
+Answer with one JSON object and nothing else: {{"missing": "", "complete": true}}"""
+    user = _joined(fence("answer", _clip(answer, 4 * LONG)), _question(inquiry), TASK + task)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=150, schema=REVIEW)
 
 
-def summarising(summary: str, turns: Sequence[Turn]) -> Ask:
+def summarising(summary: str, turns: Sequence[Turn]) -> ModelRequest:
     """The summary, extended by these turns."""
     fence = Fence()
-    system = f"""{SUMMARISE}
+    task = f"""{SUMMARISE}
 Write the summary anew so that it also covers the new turns: what was asked, what was found (with names, numbers
   and dates), what was left open. At most 150 words, plain prose, in the conversation's language, no
-  introduction.
-{fence.rule}"""
-    told = fence("conversation", "\n".join(_turn(turn, MEDIUM) for turn in turns))
+  introduction."""
+    turns_so_far = fence("conversation", "\n".join(_turn(turn, MEDIUM) for turn in turns))
     before = fence("summary", _clip(summary, LONG)) if summary else ""
-    return Ask(system, _joined(before, told), max_tokens=400)
+    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", _joined(before, turns_so_far, TASK + task), max_tokens=400)
+
+
+def _system(inquiry: Inquiry, fence: Fence) -> str:
+    """The same for every step of an inquiry: first what is the same for all, then the day, then its own token."""
+    return f"{_SYSTEM}\nToday is {inquiry.started_at:%A, %d %B %Y}.\n{fence.rule}"
+
+
+def _citable(evidence: Sequence[Evidence], example: str, fence: Fence) -> str:
+    """The numbers that exist, and one sentence that cites one: a small model copies what it sees last."""
+    numbers = " ".join(f"[{item.id}]" for item in sorted(evidence, key=lambda item: item.id))
+    shown = f"\nThis is how a sentence cites its document:\n{fence('example', example)}" if example else ""
+    return f"The only numbers that exist here: {numbers}{shown}"
+
+
+def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
+    """What the best evidence says on the question, in one sentence with its mark."""
+    best = evidence[0]
+    summary = best.grade.summary if best.grade else ""
+    lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()
+    said = _clip(" ".join(lines[0].split()), LONGEST_EXAMPLE).rstrip(".") if lines else ""
+    return f"{said} [{best.id}]." if said else ""
+
+
+def _counting(relevant: Sequence[Evidence]) -> str:
+    """Which of the documents shown count, with their grades."""
+    if not relevant:
+        return "Evidence that counts: none"
+    graded = ", ".join(f"{item.id} ({_score(item)} of 10)" for item in relevant)
+    return f"Evidence that counts: {graded}"
 
 
 def _attempt(inquiry: Inquiry) -> str:
@@ -321,9 +366,9 @@ def _move(move: SearchAction) -> str:
 
 
 def _documents(fence: Fence, evidence: Sequence[Evidence]) -> Iterable[str]:
-    """Evidence in full while there is room, then as summaries."""
+    """Evidence in full while there is room, then as summaries; in the order of the ids, the same in every step."""
     room = EVIDENCE_TOGETHER
-    for item in evidence:
+    for item in sorted(evidence, key=lambda item: item.id):
         text = item.passage.text
         if len(text) > LONG or len(text) > room:
             text = _gist(item, min(LONG, max(SHORT, room)))
@@ -331,11 +376,9 @@ def _documents(fence: Fence, evidence: Sequence[Evidence]) -> Iterable[str]:
         yield _document(fence, item, text)
 
 
-def _document(fence: Fence, item: Evidence, text: str, grade: str = "") -> str:
+def _document(fence: Fence, item: Evidence, text: str) -> str:
     passage = item.passage
-    return fence(
-        "document", text, id=item.id, title=passage.title, place=passage.place, date=passage.dated, grade=grade
-    )
+    return fence("document", text, id=item.id, title=passage.title, place=passage.place, date=passage.dated)
 
 
 def _gist(item: Evidence, limit: int) -> str:

@@ -12,16 +12,17 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.endpoint import Ask, Calling, Endpoint
+from adapters.reasoners.openai.draft import DraftReader
+from adapters.reasoners.openai.endpoint import Calling, Endpoint
+from adapters.reasoners.openai.hidden_text import without_thoughts
+from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
-    ThoughtFilter,
     as_flag,
     as_number,
     as_text,
     as_texts,
     json_in,
-    without_thoughts,
 )
 from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
 from core.model.answer import Claim, ClaimVerdict, Support
@@ -97,7 +98,7 @@ class OpenAIReasoner:
         meter.admit(sum(ask.tokens for ask in asks))  # together: each alone might pass while all would not
         gate = asyncio.Semaphore(self._concurrency)
 
-        async def graded(ask: Ask, batch: Sequence[Evidence]) -> list[Grade]:
+        async def graded(ask: ModelRequest, batch: Sequence[Evidence]) -> list[Grade]:
             async with gate:
                 completion = await self.endpoint.complete(ask, meter)
             return _grades(json_in(completion.text), batch)
@@ -127,38 +128,23 @@ class OpenAIReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """One streamed call. Raises ModelMisbehaved when nothing but thoughts or white space comes.
+        """One streamed call. Raises ModelMisbehaved when no prose comes: nothing but thoughts, data or white space.
 
         In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
         ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
-        instead, written = InsteadFilter(), False
-        async with aclosing(self._thoughtless(ask, meter)) as pieces:
-            async for piece in pieces:
-                if text := instead.feed(piece) if inquiry.attempt else piece:
-                    written = written or bool(text.strip())
-                    yield text
-                if instead.complete:
-                    break
-        if instead.missing or instead.asks or (instead.found and not written):
-            yield _withheld(instead)
-            return
-        if rest := instead.rest():
-            written = written or bool(rest.strip())
-            yield rest
-        if not written:
-            raise ModelMisbehaved("The model sent an empty answer.")
-
-    async def _thoughtless(self, ask: Ask, meter: Meter) -> AsyncGenerator[str, None]:
-        """The streamed text without what the model thinks aloud before it."""
-        thoughts = ThoughtFilter()
+        draft = DraftReader(evidence, attempt=inquiry.attempt)
         async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
             async for piece in pieces:
-                if text := thoughts.feed(piece):
-                    yield text
-        if rest := thoughts.rest():
-            yield rest
+                for part in draft.feed(piece):
+                    yield part
+                if draft.instead.complete:
+                    break
+        for part in draft.finish():
+            yield part
+        if draft.instead.missing or draft.instead.asks or (draft.instead.found and not draft.has_prose):
+            yield _withheld(draft.instead)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
@@ -183,7 +169,7 @@ class OpenAIReasoner:
             raise ModelMisbehaved("The model sent an empty summary.")
         return text[:REPLY_LENGTH]
 
-    async def _object(self, ask: Ask, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
+    async def _object(self, ask: ModelRequest, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
         """The JSON object in the reply, asked for a second time where the first cannot be read."""
         completion = await self.endpoint.complete(ask, meter)
         found = _holding(json_in(completion.text), needs)

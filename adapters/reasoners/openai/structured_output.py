@@ -8,10 +8,10 @@ import json
 import re
 from typing import Any
 
+from adapters.reasoners.openai.hidden_text import without_thoughts
+
 MISSING, UNCLEAR = "MISSING:", "UNCLEAR:"  # begin the line that takes an attempted answer's place
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -28,11 +28,6 @@ _BEGUN = "|".join(word[:length] for word in (MISSING, UNCLEAR) for length in ran
 _MAY_BE_INSTEAD = [re.compile(rf"{start}(?:{_BEGUN})\Z") for start in _LINE_STARTS]
 _LIST_MARK = re.compile(r"^\s*(?:[-*•>]+|\(?\w[.)])\s+")
 _UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
-
-
-def without_thoughts(text: str) -> str:
-    """The text without the ``<think>`` parts that reasoning models put before their answer."""
-    return _THOUGHT_END.sub("", _THOUGHT.sub("", text)).strip()
 
 
 def json_in(text: str) -> dict[str, Any] | list[Any] | None:
@@ -191,35 +186,3 @@ class InsteadFilter:
     def rest(self) -> str:
         """What is still held at the end and was no such line after all."""
         return "" if self.found else self._held
-
-
-class ThoughtFilter:
-    """Holds back the ``<think>`` part at the beginning of a streamed text, however it is cut into pieces."""
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._settled = False
-
-    def feed(self, piece: str) -> str:
-        """What of the text so far may be shown now."""
-        if self._settled:
-            return piece
-        self._held += piece
-        begun = self._held.lstrip()
-        if begun.startswith("<think"):
-            end = begun.find("</think")
-            close = begun.find(">", end) if end >= 0 else -1
-            if close < 0:
-                return ""
-            begun = begun[close + 1 :]
-        elif "<think".startswith(begun[:6]):  # also while nothing but white space came
-            return ""
-        if not begun.strip():
-            return ""
-        self._settled = True
-        return begun.lstrip()
-
-    def rest(self) -> str:
-        """What is still held at the end and was no thought after all."""
-        held = self._held.strip()
-        return "" if self._settled or held.startswith("<think") else held

@@ -7,8 +7,9 @@ read as a move is one; what cannot is dropped.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adapters.reasoners.openai.endpoint import Completion
-from adapters.reasoners.openai.structured_output import as_number, as_text, as_texts, json_in, without_thoughts
+from adapters.reasoners.openai.hidden_text import without_thoughts
+from adapters.reasoners.openai.request import Completion
+from adapters.reasoners.openai.structured_output import as_number, as_text, as_texts, json_in
 from core.model.inquiry import (
     AskBack,
     Decision,

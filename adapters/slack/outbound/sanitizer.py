@@ -34,6 +34,8 @@ _LINKS, _GROUP = "links", "group"
 _ADDRESSES = {"url", "image_url", "icon_url", "thumb_url", "title_url", "title_link", "from_url", "author_link"}
 _SHOWN = {"text", "markdown_text", "title", "details", "output", "message", "alt_text", "accessibility_label", "hint"}
 _OPAQUE = {"metadata", "private_metadata", "value", "address"}  # ours alone, never shown
+# What could complete an address, a label or a call that the text before it began.
+_COMPLETES = re.compile(r"[/:.(@\[\]\\]|[a-z0-9+.-]{1,20}\\?:", re.IGNORECASE)
 _APPENDING = {"chat.appendStream", "chat.stopStream"}
 _MOST_STREAMS = 5_000  # whose last character is remembered; of another, the worst is assumed
 _ENTITY = re.compile(r"<([^<>\n]*)>")
@@ -132,7 +134,7 @@ class CallSanitizer:
         for chunk in call.get("chunks") or []:
             if chunk.get("type") == "markdown_text" and chunk["text"]:
                 text = chunk["text"]
-                if not before.isspace() and (text[0] in "/:.(@[]\\" or (before in ".．。｡" and text[0].isalpha())):
+                if not before.isspace() and (_COMPLETES.match(text) or (before in ".．。｡" and text[0].isalpha())):
                     chunk["text"] = JOINER + text
                 before = text[-1]
         self._remember(channel, ts, before)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.folders import files_in
+from adapters.documents.folders import files_in, refused_in
 
 
 def made(root: Path, *names: str) -> Path:
@@ -77,3 +77,24 @@ def test_pipes_dead_links_and_folders_without_files_are_no_files(tmp_path: Path)
     (tmp_path / "dead").symlink_to(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     assert files_in([tmp_path, tmp_path / "pipe"]) == []
+
+
+def test_what_is_no_file_of_the_folder_is_refused_by_name(tmp_path: Path) -> None:
+    docs = made(tmp_path / "docs", "a.md", "inside/b.md")
+    made(tmp_path, "secret/passwords.md")
+    (docs / "out.md").symlink_to(tmp_path / "secret" / "passwords.md")
+    (docs / "folder").symlink_to(tmp_path / "secret")
+    (docs / "dead.md").symlink_to(tmp_path / "nowhere" / "x")
+    (docs / "own.md").symlink_to(docs / "inside" / "b.md")
+    os.mkfifo(docs / "pipe")
+    assert sources(docs) == ["docs/a.md", "docs/inside/b.md", "docs/own.md"]
+    assert {one.source: one.reason for one in refused_in([docs])} == {
+        "docs/dead.md": "It is a link that leads out of the folder.",
+        "docs/folder": "It is a link that leads out of the folder.",
+        "docs/out.md": "It is a link that leads out of the folder.",
+        "docs/pipe": "It is a pipe, not a file.",
+    }
+
+
+def test_a_device_that_is_named_is_refused_by_name() -> None:
+    assert [one.reason for one in refused_in([Path("/dev/null")])] == ["It is a device, not a file."]

@@ -45,7 +45,7 @@ async def scene(endpoint: ScriptedEndpoint) -> AsyncIterator[Scene]:
 
 
 def steps(endpoint: ScriptedEndpoint) -> list[str]:
-    return [NAMES[next(step for step in STEPS if request.system.startswith(step))] for request in endpoint.requests]
+    return [NAMES[next(step for step in STEPS if request.task.startswith(step))] for request in endpoint.requests]
 
 
 @pytest.mark.parametrize("profile", list(Profile))

@@ -257,14 +257,14 @@ async def endpoint() -> AsyncIterator[ScriptedEndpoint]:
 
 
 async def test_a_hang_in_the_middle_leaves_time_for_the_standby(endpoint: ScriptedEndpoint) -> None:
-    endpoint.drips(every_seconds=0.01)
+    endpoint.drips(every_seconds=0.01, begins="Thirty days [1]. Then")
     async with opened(endpoint, seconds=30) as reasoner:
         reserves = Reserves(understand=0.2, gather=0.2, write=0.2)
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Quoted [1].")
         pair = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         parts = [part async for part in pair.compose(inquiry(), thread(), library(grade=8).items, meter(seconds=0.5))]
     assert parts[-2:] == [DraftRestarted(QUOTING), "Quoted [1]."]
-    assert parts[0] == "a"
+    assert str(parts[0]).startswith("Thirty days [1]. Then")
 
 
 async def test_the_standby_has_written_before_the_time_is_over(endpoint: ScriptedEndpoint) -> None:

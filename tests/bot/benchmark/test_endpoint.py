@@ -16,8 +16,8 @@ from core.model.incoming_events import IncomingMessage
 from core.ports.platform import MessageState
 
 
-def asked_of_the_model(system: str, user: str) -> Request:
-    return Request({"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}]})
+def asked_of_the_model(step: str, material: str) -> Request:
+    return Request({"messages": [{"role": "user", "content": f"{material}\n\n{prompts.TASK}{step}"}]})
 
 
 def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:

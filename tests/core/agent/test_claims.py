@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.claims import claims_in, stands_verbatim
+from core.agent.claims import claims_in, verbatim_in
 from core.agent.verify import UNSOURCED, amended
 from core.model.answer import Claim, ClaimVerdict, Support
 
@@ -83,8 +83,9 @@ def test_a_list_item_that_is_struck_leaves_no_empty_bullet() -> None:
 
 
 def test_a_verbatim_sentence_is_recognised_whatever_its_decoration() -> None:
-    assert stands_verbatim("**Refunds** take “14 days” [1].", ["Our refunds take 14 days, as a rule."])
-    assert not stands_verbatim("Refunds take 30 days.", ["Our refunds take 14 days, as a rule."])
+    texts = ["Something else.", "Our refunds take 14 days, as a rule."]
+    assert verbatim_in("**Refunds** take “14 days” [1].", texts) == 1
+    assert verbatim_in("Refunds take 30 days.", texts) is None
 
 
 def test_a_word_or_two_in_between_state_nothing() -> None:

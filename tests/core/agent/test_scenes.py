@@ -872,11 +872,13 @@ class TestVerifying:
         assert answer.outcome is Outcome.ABSTAINED
         assert "did not hold" in answer.text
 
-    async def test_the_quick_profile_checks_nothing(self, scene: Scene) -> None:
-        scene.script.enqueue("compose", "Refunds take about a fortnight or so [1].")
+    async def test_the_quick_profile_checks_by_words_alone(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
         answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.QUICK))
-        assert answer.all(HallucinationChecked) == []
-        assert answer.answer.verdict is None
+        assert answer.text == f"{REFUNDS} [1]"
+        assert scene.script.called("check") == []
+        (checked,) = answer.all(HallucinationChecked)
+        assert checked.hallucinated_claims == ("Refunds cost 30 euros in fees [1].",) or not checked.is_grounded
 
     async def test_the_thorough_profile_looks_for_what_is_left_open_once(self, scene: Scene) -> None:
         scene.script.always("critique", "who approves refunds")
@@ -967,7 +969,7 @@ class TestWhenThingsFail:
     async def test_a_long_thread_is_summarised_after_the_answer(self, scene: Scene) -> None:
         for n in range(10):
             await scene.asks(f"question {n} about refunds")
-            await scene.assistant.reflect(scene.key())
+            await scene.assistant.reflect(scene.key(), Audience())
         record = await scene.memory.recall(scene.key())
         assert record.summarised == 2
         assert "question 0" in record.summary

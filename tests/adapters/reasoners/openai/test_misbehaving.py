@@ -224,7 +224,7 @@ async def test_an_endpoint_without_tools_is_told_of_them_in_words(*, names_refus
         endpoint.answers_with(lambda _: json.dumps(written))
         decision = await reasoner.decide(inquiry(), thread(), meter())
         assert decision == Insufficient("the share", (SearchKnowledge("share"),))
-        assert "search_by_source(query, source)" in endpoint.requests[-1].system
+        assert "search_by_source(query, source)" in endpoint.requests[-1].task
         await reasoner.decide(inquiry(), thread(), meter())
         assert "tools" not in endpoint.requests[-1].body
 
@@ -343,10 +343,10 @@ async def test_a_dripping_reply_ends_at_the_deadline_of_its_call(
 async def test_a_truncated_stream_is_no_answer(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, *, cleanly: bool
 ) -> None:
-    endpoint.truncates("Refunds stay", cleanly=cleanly)
+    endpoint.truncates("Thirty days [1]. Refunds stay", cleanly=cleanly)
     counted = meter()
     parts = reasoner.compose(inquiry(), thread(), library().items, counted)
-    assert await anext(parts) == "Refunds stay"
+    assert await anext(parts) == "Thirty days [1]. Refunds stay"
     with pytest.raises(ModelUnavailable):
         await anext(parts)
     assert counted.spent.calls == 1
@@ -421,10 +421,10 @@ async def test_one_failed_batch_fails_the_grading_with_one_plain_error(
 async def test_an_answer_that_nobody_reads_on_is_closed_and_counted(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
-    endpoint.drips(every_seconds=0.01)
+    endpoint.drips(every_seconds=0.01, begins="Thirty days [1]. Then")
     counted = meter()
     parts = reasoner.compose(inquiry(), thread(), library().items, counted)
-    assert await anext(parts) == "a"
+    assert str(await anext(parts)).startswith("Thirty days [1]. Then")
     await parts.aclose()
     assert counted.spent.calls == 1
 

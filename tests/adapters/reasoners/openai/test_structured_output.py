@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.reasoners.openai.hidden_text import without_thoughts
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
-    ThoughtFilter,
     as_flag,
     as_number,
     as_text,
     as_texts,
     json_in,
-    without_thoughts,
 )
 
 
@@ -64,22 +63,6 @@ def test_texts_and_flags_are_read_leniently() -> None:
     assert as_texts(["a", "", "a", "b", "c"], 2) == ("a", "b")
     assert as_flag("Yes")
     assert not as_flag("no")
-
-
-@given(st.integers(1, 40))
-def test_a_thought_is_held_back_however_it_is_cut(size: int) -> None:
-    text = "\n<think>hm < 3 [1]</think>\n\nThirty days [1]."
-    thoughts = ThoughtFilter()
-    shown = "".join(thoughts.feed(text[at : at + size]) for at in range(0, len(text), size)) + thoughts.rest()
-    assert shown == "Thirty days [1]."
-
-
-@given(st.integers(1, 40))
-def test_an_answer_without_a_thought_is_shown_whole(size: int) -> None:
-    text = "<the> answer <think> is here"
-    thoughts = ThoughtFilter()
-    shown = "".join(thoughts.feed(text[at : at + size]) for at in range(0, len(text), size)) + thoughts.rest()
-    assert shown == text
 
 
 @given(st.integers(1, 40), st.sampled_from(["", "Thirty days [1].", "A MISSING: in the middle.\nThen\n", "- Mi\n"]))

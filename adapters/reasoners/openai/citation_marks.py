@@ -1,0 +1,94 @@
+"""Citation marks as models write them, made into ``[id]``, also while a text streams in.
+
+Seen from models: ``[1]``, ``【1】``, ``【1†source】``, ``(1)``, ``[^1]``, ``[#1]``, ``[1, 2]``, ``[1-3]``,
+``[Source: 1]``, ``[document 1]``, ``<sup>1</sup>``, full-width brackets and digits, and marks that are links. Round
+brackets are a mark only at the end of a clause, where the number is that of a document at hand, and where no document
+has the same word before the same bracket.
+"""
+
+import re
+from collections.abc import Iterable
+
+LONGEST_RANGE = 10
+ENDS = ".,;:!?)]([<\n|"  # what stands after a mark and not after a number that counts
+LONGEST_WORD = 60  # characters before a bracket that are looked at
+
+_NAME = r"(?:documents?|docs?\.?|sources?|passages?|evidence|references?|refs?\.?|citations?|cite|id)(?:\s+id)?"
+_ONE = rf"(?:[\^#]|{_NAME}\s*[:#=]?\s*\"?|E)?\s*\d{{1,4}}\"?"
+_MANY = rf"{_ONE}(?:\s*(?:,|;|&|\+|and|to|[-–—])\s*{_ONE}){{0,19}}"
+_SQUARE = (
+    rf"[\[【［〔]{{1,2}}\s*(?P<square>{_MANY})(?::\d{{1,3}})?(?:†[^\[\]【】［］〔〕\n]{{0,60}})?\s*[\]】］〕]{{1,2}}"
+    r"(?:\([^()\n]{0,300}\))?(?::(?=\s*$))?"
+)
+_RAISED = rf"<sup>\s*[\[(]?\s*(?P<raised>{_MANY})\s*[\])]?\s*</sup>"
+_ROUND = rf"[(（]\s*(?P<round>{_MANY})\s*[)）]"
+_MARKS = re.compile(f"{_SQUARE}|{_RAISED}|{_ROUND}", re.IGNORECASE)
+_NUMBERS = re.compile(r"(?P<first>\d{1,4})(?:\s*\"?\s*(?:[-–—]|to)\s*(?:[\^#]|E)?\s*(?P<last>\d{1,4}))?", re.IGNORECASE)
+_NAMED = re.compile(_NAME, re.IGNORECASE)
+_OF_THE_TEXT = re.compile(
+    r"(?i)^(?:section|article|clause|paragraph|step|phase|version|level|tier|chapter|appendix|table|figure|no|number)$"
+)
+
+# What may still become a mark, or a mark that may still become a link, at the end of what has come so far.
+_HELD = re.compile(
+    r"(?:[\[【［〔]{1,2}[^\[\]【】［］〔〕\n]{0,80}(?:[\]】］〕]{1,2}(?:\([^()\n]{0,300}\)?)?)?"
+    r"|[(（][^()（）\n]{0,30}(?:[)）][ \t]{0,2})?"
+    r"|<(?:s(?:u(?:p(?:>[^<>\n]{0,40}(?:<(?:/(?:s(?:u(?:p)?)?)?)?)?)?)?)?)?)$",
+    re.IGNORECASE,
+)
+
+
+class CitationMarks:
+    """Rewrites the marks of one draft."""
+
+    def __init__(self, valid: Iterable[int], texts: Iterable[str]) -> None:
+        """Of documents with these ids and texts."""
+        self._valid = frozenset(valid)
+        self._texts = "\n".join(texts).casefold()
+        self._held = ""
+        self._before = ""  # the end of what went on
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far may go on now."""
+        text = self._held + piece
+        held = _HELD.search(text)
+        cut = held.start() if held else len(text)
+        self._held = text[cut:]
+        return self._gone_on(text[:cut])
+
+    def rest(self) -> str:
+        """What is still held at the end."""
+        held, self._held = self._held, ""
+        return self._gone_on(held)
+
+    def _gone_on(self, text: str) -> str:
+        written = _MARKS.sub(self._mark, text)
+        self._before = (self._before + text)[-LONGEST_WORD:]
+        return written
+
+    def _mark(self, match: re.Match[str]) -> str:
+        if (inside := match.group("round")) is None:
+            return "".join(f"[{number}]" for number in _numbers(match.group("square") or match.group("raised")))
+        numbers = _numbers(inside)
+        if not self._valid.issuperset(numbers) or (not _NAMED.match(inside) and self._is_text(match)):
+            return match.group()
+        return "".join(f"[{number}]" for number in numbers)
+
+    def _is_text(self, match: re.Match[str]) -> bool:
+        """Whether a bare number in round brackets belongs to the sentence: a list's number, or words of a document."""
+        before = (self._before + match.string[: match.start()])[-LONGEST_WORD:].rpartition("\n")[2]
+        word = before.split()[-1] if before.split() else ""
+        gap = before[len(before.rstrip()) :]
+        follows = match.string[match.end() :].lstrip(" ")[:1]
+        if follows and follows not in ENDS:
+            return True
+        return not word or bool(_OF_THE_TEXT.match(word)) or f"{word}{gap}{match.group()}".casefold() in self._texts
+
+
+def _numbers(written: str) -> list[int]:
+    numbers: list[int] = []
+    for match in _NUMBERS.finditer(written):
+        first = int(match.group("first"))
+        last = int(match.group("last") or first)
+        numbers.extend(range(first, last + 1) if first <= last <= first + LONGEST_RANGE else (first, last))
+    return list(dict.fromkeys(numbers))

@@ -1,0 +1,77 @@
+"""From a model's stream to a draft: no hidden text, marks as ``[id]``, nothing before it has named a source.
+
+A draft without a mark is no answer, so what comes before the first mark is held back: thoughts that only end in a
+closing tag, refusals, JSON, calls of tools and words about the task are never shown.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adapters.reasoners.openai.citation_marks import CitationMarks
+from adapters.reasoners.openai.hidden_text import HiddenTextFilter, is_call_or_data, prose_of
+from adapters.reasoners.openai.structured_output import InsteadFilter
+from core.model.errors import ModelMisbehaved
+from core.model.evidence import Evidence
+from core.ports.reasoner import DraftPart, DraftRestarted
+
+LONGEST_MARK = 6  # characters: [1234]
+THOUGHT_ALOUD = "what came before was the model thinking aloud"
+_MARK = re.compile(r"\[\d{1,4}\]")
+_OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
+
+
+class DraftReader:
+    """Reads one streamed draft. ``instead`` knows the line that may stand in an attempt's place."""
+
+    def __init__(self, evidence: Sequence[Evidence], *, attempt: bool) -> None:
+        """Of an answer from this evidence."""
+        self.instead = InsteadFilter()
+        self._attempt = attempt
+        self._hidden = HiddenTextFilter()
+        self._marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
+        self._held = ""
+        self._shown = ""
+
+    def feed(self, piece: str) -> Iterator[DraftPart]:
+        """What of the draft may be shown now."""
+        before = self._hidden.restarts
+        text = self._hidden.feed(piece)
+        if self._hidden.restarts > before:
+            self.instead, self._held = InsteadFilter(), ""
+            if self._shown:
+                self._shown = ""
+                yield DraftRestarted(THOUGHT_ALOUD)
+        yield from self._passed(self._marks.feed(text))
+
+    def finish(self) -> Iterator[DraftPart]:
+        """The rest. Raises ModelMisbehaved when there is no prose."""
+        rest = self._marks.feed(self._hidden.rest()) + self._marks.rest()
+        yield from self._passed(rest)
+        if self.instead.missing or self.instead.asks or (self.instead.found and not self.has_prose):
+            return
+        self._held += self.instead.rest()
+        written = self._shown + (prose_of(self._held).lstrip() if not self._shown else self._held)
+        if not written.strip():
+            raise ModelMisbehaved("The model sent an empty answer.")
+        if is_call_or_data(written):
+            raise ModelMisbehaved("The model sent data or a call in place of an answer.")
+        if self._held:
+            yield written[len(self._shown) :]
+
+    @property
+    def has_prose(self) -> bool:
+        """Whether anything stands before the line in the answer's place."""
+        return bool((self._shown + self._held).strip())
+
+    def _passed(self, text: str) -> Iterator[str]:
+        """Let go on what belongs to the draft, from the first mark on."""
+        text = self.instead.feed(text) if self._attempt else text
+        looked_at = max(0, len(self._held) - LONGEST_MARK)
+        self._held += text
+        if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):
+            if not self._shown:
+                self._held = prose_of(_OPEN_FENCE.sub("", self._held)).lstrip()
+            shown, self._held = self._held, ""
+            self._shown += shown
+            if shown:
+                yield shown

@@ -1,0 +1,63 @@
+"""JSON schemas of the replies that are asked for as JSON: all fields required and no other, as strict modes want it."""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+_TEXT: Json = {"type": "string"}
+_TEXTS: Json = {"type": "array", "items": _TEXT}
+_FLAG: Json = {"type": "boolean"}
+_WHOLE: Json = {"type": "integer"}
+
+
+def _object(**properties: Json) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list_of(item: Json) -> Json:
+    return {"type": "array", "items": item}
+
+
+def _named(name: str, schema: Json) -> Json:
+    return {"name": name, "strict": True, "schema": schema}
+
+
+PLAN = _named(
+    "plan",
+    _object(
+        reason=_TEXT,
+        action={"type": "string", "enum": ["search", "reply", "ask"]},
+        question=_TEXT,
+        queries=_TEXTS,
+        reply=_TEXT,
+        options=_TEXTS,
+        sources_first=_FLAG,
+    ),
+)
+_GRADES = _list_of(_object(id=_WHOLE, summary=_TEXT, score=_WHOLE))
+GRADES = _named("grades", _object(grades=_GRADES))
+VERDICTS = _named(
+    "verdicts",
+    _object(
+        verdicts=_list_of(
+            _object(
+                n=_WHOLE,
+                reason=_TEXT,
+                verdict={"type": "string", "enum": ["supported", "contradicted", "unsupported"]},
+                correction=_TEXT,
+            )
+        )
+    ),
+)
+REVIEW = _named("review", _object(missing=_TEXT, complete=_FLAG))
+
+
+def with_enough(grades: Json) -> Json:
+    """The grades with a word on whether they suffice, said last."""
+    properties = grades["schema"]["properties"]
+    return _named("grades_with_decision", _object(**properties, enough=_FLAG))

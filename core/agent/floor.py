@@ -1,0 +1,41 @@
+"""The floor under every answer: where the reasoner's own does not hold, the run starts again with quotes alone.
+
+A model that is weak, cut short, filtered or unreadable must never leave a person with less than no model would have. So
+before a run says that the documents don't say, or asks how to go on because nothing counted, it is made once more by
+the floor's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
+"""
+
+from typing import Any
+
+from core.agent.run import Run
+from core.model.inquiry import Phase, SearchKnowledge
+
+NO_ANSWER = "The writing model found no answer here, so I quote the documents instead."
+DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents, so I quote them instead."
+CITES_NOTHING = "The writing model named no source for what it wrote, so I quote the documents instead."
+
+
+def falls_to_floor(run: Run, reason: str) -> bool:
+    """Start the run again with the floor, once; False where there is none or no model had a say in this run.
+
+    ``reason`` is the line that is said below an answer that the floor gives.
+    """
+    inquiry = run.inquiry
+    if run.bench.floor is None or run.floor_reason or inquiry.stopped or not run.meter.spent.calls:
+        return False
+    run.floor_reason = reason
+    run.meter.written_by = run.bench.floor.name
+    run.meter.grant_searches()
+    run.draft, run.withheld, run.decision, run.composed_from = "", None, None, ()
+    fresh: dict[str, Any] = {
+        "searches": (),
+        "misses": 0,
+        "missing": "",
+        "attempt": False,
+        "library": inquiry.library.carried_over(),
+    }
+    if inquiry.settled and inquiry.plan is not None:  # a choice was made: what was chosen stands
+        run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(inquiry.standalone),), **fresh)
+    else:
+        run.update(phase=Phase.UNDERSTAND, plan=None, proposals=(), closing=False, **fresh)
+    return True
