@@ -56,7 +56,7 @@ _WRITE_SECONDS = 60.0
 _LOAD_SECONDS = 600.0  # 1,000,000 passages took two minutes to open
 _LISTING_SECONDS = 600.0
 _COUNT_AGAIN = 60.0  # seconds; another process may add rows too
-_PATIENCE_WHILE_OPENING = 5.0
+_PATIENCE_WHILE_OPENING = 5.0  # seconds that a call waits for an index that opens
 
 
 class IndexState(StrEnum):
@@ -77,9 +77,20 @@ class MilvusIndex:
         dimension: the length of its vectors.
         token: ``user:password`` or an API key, for a server.
         collection: the collection's name.
+        patience: seconds that a call waits for an index that is being opened.
     """
 
-    def __init__(self, uri: str, *, model: str, dimension: int, token: str = "", collection: str = "passages") -> None:
+    def __init__(
+        self,
+        uri: str,
+        *,
+        model: str,
+        dimension: int,
+        token: str = "",
+        collection: str = "passages",
+        patience: float = _PATIENCE_WHILE_OPENING,
+    ) -> None:
+        self._patience = patience
         self._connection = MilvusConnection(uri, token, collection=collection)
         self._model = model
         self._dimension = dimension
@@ -332,7 +343,7 @@ class MilvusIndex:
         if self.state is IndexState.CLOSED:
             raise StoreUnavailable("The index is closed.")
         try:
-            async with asyncio.timeout(_PATIENCE_WHILE_OPENING):
+            async with asyncio.timeout(self._patience):
                 await self._opened.wait()
         except TimeoutError as error:
             raise StoreUnavailable("The index is still warming up.", remedy="Try again in a minute.") from error

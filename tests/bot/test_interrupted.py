@@ -133,7 +133,7 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     screen = Screen(room)
     (path,) = written(tmp_path, rules_md="# Rules\n\nThe words of the terminal.\n\n## More\n\nIts end.")
     ingesting = asyncio.create_task(screen.ingests(path))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
     assert "Other work on “base” comes first" in screen.shows
@@ -158,7 +158,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     assert waits.job is not None
     screen = Screen(room)
     ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
     await room.says(KbVerb.CANCEL, target=waits.job.id)

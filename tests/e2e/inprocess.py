@@ -16,12 +16,13 @@ from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.parsed_document import Block, Parsed
+from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
 from core.service.answer_actions import AnswerActions
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
-from tests.e2e.driver import PlatformDriver
+from tests.e2e.driver import PlatformDriver, Running
 
 REFUNDS = "Refunds are paid within 14 days."
 
@@ -76,6 +77,8 @@ class Bot:
             defaults=ChannelSettings(),
         )
         self.more: dict[str, Any] = {}
+        self.metrics: Metrics = NoMetrics()
+        self.platform: Running | None = None  # of the process that runs, or ran last
 
     @asynccontextmanager
     async def running(self, lanes: int = 24) -> AsyncIterator[None]:
@@ -104,18 +107,20 @@ class Bot:
             self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
         )
         async with opening as platform:
+            self.platform = platform
             desk = MessageHandler(
                 assistant=self.scene.assistant,
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
                 postings=self.postings,
                 inbox=self.inbox,
+                metrics=self.metrics,
                 platforms={platform.name: platform},
             )
             worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     while platform.waiting_for():
                         await asyncio.sleep(0.01)
                         for task in tasks:

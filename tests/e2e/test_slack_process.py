@@ -146,3 +146,21 @@ async def test_over_http_it_answers_signed_requests_alone(home: Path, slack: Fak
         assert {d.attempts[0].status for d in slack.deliveries_of(forged)} == {401}
         slack.http.signature = "valid"
     assert slack.violations == []
+
+
+async def test_a_terminal_that_is_closed_leaves_no_server_behind(tmp_path: Path, slack: FakeSlack) -> None:
+    async with serving(tmp_path, slack) as process:
+        valkey = EmbeddedValkey(tmp_path / "valkey").pid
+        assert valkey is not None
+        process.send_signal(signal.SIGHUP)
+        assert await asyncio.wait_for(process.wait(), 60) == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(valkey, 0)
+
+
+async def test_killed_again_and_again_every_question_has_one_outcome(home: Path) -> None:
+    """A small piece of ``python -m tests.measure.kills``."""
+    from tests.measure.kills import measure  # which takes its helpers from here
+
+    found = await measure(home, seed=4, kills=5, questions=20)
+    assert found == {"answered": 20}

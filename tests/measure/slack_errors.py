@@ -14,17 +14,17 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
 
-from adapters.observability import prometheus as metrics
 from adapters.slack.api.web_client import Pace
 from adapters.testing.inbox import InProcessInbox
 from core.model.conversation import channel_principal
+from core.ports.metrics import NoMetrics
 from tests.e2e.driver import Running
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -126,6 +126,22 @@ class UnpacedDriver(SlackDriver):
             yield platform
 
 
+class WorkCount(NoMetrics):
+    """How many deliveries are being worked on right now."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """One more, until it is done."""
+        self.now += 1
+        try:
+            yield
+        finally:
+            self.now -= 1
+
+
 class Stage:
     """One workspace and one bot, on which cases are played side by side, each in a channel of its own."""
 
@@ -133,6 +149,7 @@ class Stage:
         self.slack = slack
         self.bot = Bot(UnpacedDriver(slack, "socket"))
         self.bot.inbox = InProcessInbox(self.bot.scene.state, clock=self.bot.scene.clock, most_waiting=10_000)
+        self.bot.metrics = self._work = WorkCount()
         self.bot.reasoner.always("compose", ANSWER)
         self.bot.reasoner.pause = 0.5
         self._count = 0
@@ -167,8 +184,7 @@ class Stage:
         rests_since = None
         async with asyncio.timeout(PATIENCE):
             while await self.bot.inbox.waiting():
-                working = next(iter(metrics.IN_WORK.collect())).samples[0].value
-                if working:
+                if self._work.now:
                     rests_since = None
                 elif rests_since is None:
                     rests_since = time.monotonic()

@@ -17,6 +17,7 @@ from core.service.heard_places import HeardPlaces, Silence
 from core.service.leases import pause
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
+GLANCE_SECONDS = 0.5  # between two looks for a connection
 MOST_MESSAGES = 200  # of one place
 
 log = structlog.get_logger(__name__)
@@ -49,7 +50,7 @@ class LookBack:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
                 log.exception("not_caught_up")
-            await pause(stop, LISTEN_SECONDS)
+            await pause(stop, LISTEN_SECONDS if current else GLANCE_SECONDS)
 
     async def _look_back(self, team: str) -> None:
         silence = await self._places.silence()

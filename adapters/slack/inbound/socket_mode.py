@@ -5,6 +5,7 @@ last sign of life is watched from outside, and a client without one is thrown aw
 """
 
 import asyncio
+import json
 import logging
 import re
 import time
@@ -104,9 +105,11 @@ class SocketModeConnection:
         client.socket_mode_request_listeners.append(self._handle)
         return client
 
-    async def _heard(self, _message: Any) -> None:
+    async def _heard(self, message: Any) -> None:
         self._heard_at = time.time()
         self._greeted.set()
+        if _is_hello(message):  # the SDK connects again by itself, too
+            self._opened += 1
 
     async def _connect(self, client: SocketModeClient) -> bool:
         """Whether it is connected. Raises ConfigurationError when it never was, and trying again is of no use."""
@@ -129,7 +132,6 @@ class SocketModeConnection:
             return False
         self._heard_at = time.time()
         self.connected = True
-        self._opened += 1
         log.info("socket_connected")
         return True
 
@@ -143,6 +145,16 @@ class SocketModeConnection:
             if time.time() - last > self._deaf_seconds:
                 log.warning("socket_deaf", seconds=round(time.time() - last))
                 return
+
+
+def _is_hello(message: Any) -> bool:
+    """Whether this is what Slack begins a connection with."""
+    text = str(getattr(message, "data", message))
+    try:
+        told = json.loads(text) if '"hello"' in text else None
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("type") == "hello"
 
 
 async def _closed(client: SocketModeClient) -> None:

@@ -185,7 +185,7 @@ async def test_a_server_that_is_not_there_is_one_clear_line() -> None:
 
 
 async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) -> None:
-    index = opened(path)
+    index = opened(path, patience=120.0)  # a busy machine opens slowly
     assert state_of(index) is IndexState.CLOSED
     assert not is_ready(index)
     with pytest.raises(StoreUnavailable, match="closed"):

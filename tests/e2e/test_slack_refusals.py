@@ -1,0 +1,243 @@
+"""What Slack refuses, what it does not tell, and what is changed late: each question has one outcome all the same."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.model.inquiry import AskBack
+from core.service.message_handler import EDITED_LATE
+from tests.e2e.inprocess import REFUNDS, Bot
+from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.slack import FakeSlack, Message, specs_are_here
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"),
+]
+PATIENCE = 60.0  # seconds for what takes a moment
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack(retry_delays=(0.1, 0.2)) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+async def bot(slack: FakeSlack) -> Bot:
+    bot = Bot(SlackDriver(slack, "socket"))
+    await bot.scene.knows(REFUNDS, title="Refund policy")
+    return bot
+
+
+async def ask(slack: FakeSlack, text: str = "how long do refunds take?", place: str = "general") -> Message:
+    return await slack.person("alice").says(f"<@bot> {text}", place)
+
+
+async def finished(slack: FakeSlack, question: Message) -> Message:
+    return await slack.reply_to(question, PATIENCE, until=lambda one: "Show quotes" in one.buttons())
+
+
+async def direct(slack: FakeSlack, person: str = "alice") -> Message:
+    room = slack.person(person).dm
+    await slack.until(lambda: slack.visible(room), PATIENCE, what="a direct message")
+    (message,) = slack.visible(room)
+    return message
+
+
+def waiting_for(bot: Bot) -> str:
+    assert bot.platform is not None
+    return bot.platform.waiting_for()
+
+
+# --- nowhere to post, nothing to edit
+
+
+async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_said_directly(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    slack.faults.fail("chat.postEphemeral", "user_not_in_channel", None)
+    await SlackDriver(slack, "socket").configure(bot.controls, reply_style="private")
+    slack.channel("other")
+    async with bot.running():
+        await ask(slack)
+        said = await direct(slack)
+        assert REFUNDS in said.markdown
+        assert "I answer here" in said.markdown
+        assert said.buttons() == []
+        await bot.settled(PATIENCE)
+        await finished(slack, await ask(slack, "and who pays them?", "other"))
+    assert slack.violations == []
+
+
+@pytest.mark.parametrize("error", ["is_archived", "not_in_channel", "restricted_action_thread_locked"])
+async def test_where_nothing_may_be_posted_the_asker_has_it_directly_and_once(
+    slack: FakeSlack, bot: Bot, error: str
+) -> None:
+    channel = slack.channel("closed")
+    for method in ("chat.startStream", "chat.postMessage"):
+        slack.faults.fail(method, error, None, channel=channel.id)
+    async with bot.running():
+        question = await ask(slack, place="closed")
+        said = await direct(slack)
+        await bot.settled(PATIENCE)
+    assert REFUNDS in said.markdown
+    assert error in said.markdown
+    assert slack.answers_to(question) == []
+    assert slack.visible(slack.person("alice").dm) == [said]
+
+
+@pytest.mark.parametrize("error", ["edit_window_closed", "cant_update_message", "message_not_found"])
+async def test_a_message_that_may_not_be_edited_gives_way_to_the_answer(slack: FakeSlack, bot: Bot, error: str) -> None:
+    slack.faults.refuse_streaming()
+    slack.faults.fail("chat.update", error, None)
+    async with bot.running():
+        question = await ask(slack)
+        answer = await finished(slack, question)
+        await bot.settled(PATIENCE)
+    assert slack.answers_to(question) == [answer]
+
+
+async def test_an_answer_whose_layout_is_refused_is_shown_in_plain_text(slack: FakeSlack, bot: Bot) -> None:
+    slack.faults.refuse_streaming()
+    async with bot.running():
+        bot.reasoner.hold()
+        question = await ask(slack)
+        await bot.reasoner.writing.wait()
+        slack.faults.fail("chat.update", "invalid_blocks", 1)
+        bot.reasoner.go_on()
+        await bot.settled(PATIENCE)
+        (answer,) = slack.answers_to(question)
+    assert REFUNDS in answer.markdown
+
+
+async def test_a_token_that_is_revoked_keeps_the_questions_and_is_said(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        slack.faults.fail("*", "token_revoked", None)
+        question = await ask(slack)
+        await slack.until(lambda: "token_revoked" in waiting_for(bot), PATIENCE, what="a word about it")
+        assert await bot.inbox.waiting() == 1
+        slack.faults.clear()
+    bot.scene.clock.advance(60)
+    async with bot.running():
+        await finished(slack, question)
+        assert waiting_for(bot) == ""
+
+
+# --- what one place says is true of that place
+
+
+async def test_a_channel_that_takes_no_agents_says_nothing_about_the_others(slack: FakeSlack, bot: Bot) -> None:
+    shared = slack.channel("shared")
+    slack.faults.fail("agents.sessions.setStatus", "not_authorized", None, channel=shared.id)
+    async with bot.running():
+        await finished(slack, await ask(slack, place="shared"))
+        question = await ask(slack)
+        await finished(slack, question)
+    assert slack.world.session_titles[question.channel.id, question.ts] == "how long do refunds take?"
+
+
+async def test_the_first_task_of_a_stream_is_over_only_when_there_is_another(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        bot.reasoner.hold()
+        question = await ask(slack)
+        await slack.until(lambda: slack.answers_to(question), PATIENCE)
+        (answer,) = slack.answers_to(question)
+        assert answer.tasks["start"]["status"] == "in_progress"
+        bot.reasoner.go_on()
+        await finished(slack, question)
+
+
+# --- edits and deletions
+
+
+async def test_a_question_deleted_after_its_answer_takes_the_answer_along(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        question = await ask(slack)
+        await finished(slack, question)
+        await bot.settled(PATIENCE)
+        await slack.person("alice").deletes(question)
+        await slack.until(lambda: slack.answers_to(question) == [], PATIENCE, what="an answer that is gone")
+
+
+async def test_a_question_deleted_while_its_card_waits_takes_the_card_along(slack: FakeSlack, bot: Bot) -> None:
+    bot.reasoner.enqueue("understand", AskBack("Which?", ("How long do refunds take?",)))
+    async with bot.running():
+        question = await ask(slack, "refunds?")
+        await slack.reply_to(question, PATIENCE, until=lambda one: "Which?" in one.markdown)
+        await bot.settled(PATIENCE)
+        await slack.person("alice").deletes(question)
+        await slack.until(lambda: slack.answers_to(question) == [], PATIENCE, what="a card that is gone")
+        await bot.settled(PATIENCE)
+        bot.scene.clock.advance(31 * 60)
+        assert await bot.scene.checkpoints.due(bot.scene.clock.now()) == []
+
+
+async def test_a_question_edited_while_its_card_waits_is_answered_as_edited(slack: FakeSlack, bot: Bot) -> None:
+    bot.reasoner.enqueue("understand", AskBack("Which?", ("How long do refunds take?",)))
+    async with bot.running():
+        question = await ask(slack, "refunds?")
+        await slack.reply_to(question, PATIENCE, until=lambda one: "Which?" in one.markdown)
+        await bot.settled(PATIENCE)
+        await slack.person("alice").edits(question, "<@bot> who pays the refunds, and when?")
+        answer = await finished(slack, question)
+    assert REFUNDS in answer.markdown
+
+
+async def test_who_edits_after_the_answer_is_told_privately_how_to_ask_again(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        question = await ask(slack)
+        answer = await finished(slack, question)
+        await bot.settled(PATIENCE)
+        await slack.person("alice").edits(question, "<@bot> how long do refunds take, roughly?")
+        assert EDITED_LATE in (await slack.person("alice").next_private(PATIENCE)).markdown
+        await bot.settled(PATIENCE)
+    assert slack.answers_to(question) == [answer]
+
+
+# --- what was said while nobody listened
+
+
+async def silent(slack: FakeSlack, question: Message) -> None:
+    """Slack has told of it as often as it does, and never will again."""
+    deliveries = slack.deliveries_of(question)
+    await slack.until(lambda: all(one.finished.is_set() for one in deliveries), PATIENCE, what="Slack giving up")
+
+
+async def test_what_was_asked_while_no_process_ran_is_answered_once(slack: FakeSlack, bot: Bot) -> None:
+    slack.courier.deadline = 0.2
+    async with bot.running():
+        first = await ask(slack)
+        await finished(slack, first)
+        async with asyncio.timeout(PATIENCE):
+            while not await bot.postings.read("slack/heard", "until"):
+                await asyncio.sleep(0.05)
+    missed = await ask(slack, "who pays them?")
+    follow_up = await slack.person("alice").says("and how long do they take?", "general", thread=first)
+    elsewhere = await slack.person("bob").says("only talking", "general")
+    for said in (missed, follow_up, elsewhere):
+        await silent(slack, said)
+    for _ in range(2):
+        async with bot.running():
+            await finished(slack, missed)
+            await slack.until(lambda: len(slack.answers_to(first)) == 2, PATIENCE, what="an answer to the follow-up")
+            await bot.settled(PATIENCE)
+    assert len(slack.answers_to(missed)) == 1
+    assert len(slack.answers_to(first)) == 2
+    assert slack.answers_to(elsewhere) == []
+
+
+async def test_what_was_asked_while_the_socket_was_away_is_answered(slack: FakeSlack, bot: Bot) -> None:
+    slack.courier.deadline = 0.2
+    async with bot.running():
+        await finished(slack, await ask(slack))
+        slack.faults.fail("apps.connections.open", "internal_error", None)
+        slack.sockets.drop()
+        await slack.until(lambda: not slack.sockets.connections, PATIENCE, what="no connection")
+        missed = await ask(slack, "who pays them?")
+        await silent(slack, missed)
+        slack.faults.clear()
+        await finished(slack, missed)
+    assert len(slack.answers_to(missed)) == 1
