@@ -316,7 +316,8 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
             await discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
             stop.set()
             await running
-    assert [one["reason"] for one in logged if one["event"] == "discord_away"] == [told]
+    reasons = [one["reason"] for one in logged if one["event"] == "discord_away"]
+    assert [one for one in reasons if urlsplit(unheard).netloc in one] == [told]  # a try under way may name the new one
     assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError). Check the ")
     assert all(one.is_closed() for one in tries)
 
