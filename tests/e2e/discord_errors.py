@@ -27,6 +27,7 @@ ANSWER = "/webhooks/{webhook_id}/{webhook_token}/messages/{message_id}"
 OFTEN = 12  # more than one run of a question meets before it is kept for later
 OF_THE_TOKEN = 3  # each of these ends a run at once
 NOTHING = "nothing, logged"
+AT_ONCE = 100  # a command is to be acknowledged soon, also on a machine that plays a hundred others
 PATIENCE = 240.0  # seconds for all plays of a route, on a busy machine
 
 Asked = Message | Interaction
@@ -146,7 +147,13 @@ class Theatre:
         self._number = 0
 
     async def play(self, route: Route, troubles: Sequence[Trouble]) -> list[Played]:
-        """All of them at once; what came of each."""
+        """Many of them at once; what came of each."""
+        played: list[Played] = []
+        for first in range(0, len(troubles), AT_ONCE):
+            played += await self._play(route, troubles[first : first + AT_ONCE])
+        return played
+
+    async def _play(self, route: Route, troubles: Sequence[Trouble]) -> list[Played]:
         stages = [await self._stage() for _ in troubles]
         for stage, trouble in zip(stages, troubles, strict=True):
             self._order(route, trouble, stage)
@@ -191,7 +198,7 @@ class Theatre:
             for one in place.posts()
             if one.author is self.discord.me and one.kind != THREAD_STARTER and one.visible_to(stage.person.member)
         ]
-        if isinstance(asked, Interaction) and asked.failed and not shown:
+        if route.template == CALLBACK and isinstance(asked, Interaction) and asked.failed and not shown:
             return Played(route.name, trouble.name, ("Discord itself: did not respond",))
         where = tuple(f"{kind}: {'answered' if REFUNDS in one.text else 'said why not'}" for kind, one in shown)
         unsayable = route.only_place and not trouble.passes and trouble.status != 401
