@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.documents.sandbox.pool import Sandbox
+from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.files.blob_store import FolderBlobStore
@@ -42,7 +42,7 @@ from core.ingestion.originals import Originals
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
-from core.model.errors import ConfigurationError, NotFound, first_of_ours
+from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
@@ -106,7 +106,7 @@ class Footnote:
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
-    parser: Sandbox
+    parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
     assistant: QuestionService
@@ -190,7 +190,7 @@ async def open_footnote(
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
-        sandbox = await stack.enter_async_context(Sandbox())
+        parser = await stack.enter_async_context(DocumentParser())
         extractive = ExtractiveReasoner(encoder)
         reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
         bench = AgentDeps(
@@ -199,7 +199,7 @@ async def open_footnote(
             index=index,
             catalog=catalog,
             clock=clock,
-            prices=Prices(settings.llm_price_in, settings.llm_price_out),
+            prices=_prices(settings),
             confident=CONFIDENT if settings.has_llm else NEVER,
             checkpoint_seconds=settings.checkpoint_expiry * 60,
             names=MET_AT,
@@ -217,7 +217,7 @@ async def open_footnote(
             index=index,
             encoder=encoder,
             catalog=catalog,
-            parser=sandbox,
+            parser=parser,
             clock=clock,
             originals=Originals(kept_originals),
         )
@@ -240,7 +240,7 @@ async def open_footnote(
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
-            parser=sandbox,
+            parser=parser,
             reasoner=reasoner,
             agent=agent,
             assistant=QuestionService(
@@ -353,7 +353,13 @@ def _reasoner(
 
     primary = model_endpoint(settings, purse)
     stack.push_async_callback(primary.close)
-    return FallbackReasoner(primary, extractive, clock=clock)
+    return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
+
+
+def _count_model_failure(kind: ModelFailure) -> None:
+    from adapters.observability.prometheus import MODEL_FAILURES
+
+    MODEL_FAILURES.labels(kind.value).inc()
 
 
 def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
@@ -391,6 +397,14 @@ def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "Ope
         model=settings.llm_model or "",
         timeout_seconds=min(settings.llm_timeout, settings.answer_deadline),
         answer_seconds=settings.answer_deadline,
-        purse=purse,
-        prices=Prices(settings.llm_price_in, settings.llm_price_out),
+        fast_model=settings.llm_model_fast or "",
+        temperature=settings.llm_temperature,
+        reasoning_effort=settings.llm_reasoning_effort or "",
+        context_tokens=settings.llm_context,
+        daily_budget=purse,
+        prices=_prices(settings),
     )
+
+
+def _prices(settings: Settings) -> Prices:
+    return Prices(settings.llm_price_in, settings.llm_price_out, settings.llm_price_cached)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +19,9 @@ from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
 from bot.settings import Settings, load_settings
+from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
+from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
@@ -143,12 +145,14 @@ def _home(settings: Settings) -> Check:
 
 async def _stores(settings: Settings) -> AsyncIterator[Check]:
     from adapters.milvus.embedded_server import is_damaged
-    from adapters.redis.client import durability
+    from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
     async with open_footnote(settings, any_index=True) as footnote:
-        lasting = await durability(footnote.redis)
+        await probe(footnote.redis)
+        lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
+        where += f", a Cluster of {servers} primaries" if servers > 1 else ""
         if lasting.lasting:
             yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
         else:
@@ -209,12 +213,16 @@ async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
         return
-    from bot.container import model_endpoint
+    from bot.container import SystemClock, model_endpoint
 
     endpoint = model_endpoint(settings)
     try:
-        await endpoint.probe()
-        yield Check("model endpoint", Health.OK, f"{settings.llm_model} answers")
+        limits = PROFILE_LIMITS[Profile.THOROUGH]
+        lacks = await endpoint.probe(Meter(replace(limits, seconds=settings.answer_deadline), SystemClock()))
+        said = f"{settings.llm_model} answers, and sends JSON"
+        if lacks:
+            said = f"{settings.llm_model} answers; it does without: {', '.join(lacks)}"
+        yield Check("model endpoint", Health.OK, said)
     except FootnoteError as error:
         yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
     finally:

@@ -31,9 +31,14 @@ class Settings(BaseSettings):
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
+    llm_model_fast: str | None = None
+    llm_temperature: float | None = Field(default=0.0, ge=0, le=2)
+    llm_reasoning_effort: str | None = None
+    llm_context: int = Field(default=0, ge=0)  # tokens
     llm_timeout: float = Field(default=20.0, gt=0, le=3600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
+    llm_price_cached: float | None = Field(default=None, ge=0)
     llm_answer_budget: float | None = Field(default=None, ge=0)
     llm_daily_budget: float | None = Field(default=None, ge=0)
     embedding_model: str | None = None
@@ -67,6 +72,7 @@ class Settings(BaseSettings):
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
+    source_addresses: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None
