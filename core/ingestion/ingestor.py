@@ -15,7 +15,7 @@ from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
-from core.model.errors import DocumentRejected, FootnoteError
+from core.model.errors import DocumentRejected, FootnoteError, StoreUnavailable
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import Parsed
 from core.model.plain_text import one_line
@@ -193,6 +193,8 @@ class Ingestor:
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
             await self._index.add(batch, _stacked([vectors[passage.id] for passage in batch]))
         progress("embedding", len(passages), len(passages))
+        if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
+            raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 
     async def _discard(self, document_id: str, before: Document | None) -> None:
         """Remove what a failed ingest had written, as far as the store allows; it is invisible either way."""

@@ -248,3 +248,11 @@ async def test_the_file_finds_its_rows_by_id_from_the_first_start_and_after_an_o
     assert finds_rows_by_id(path)
     async with opened(path) as index:
         assert await index.count() == 0
+
+
+async def test_it_opens_where_the_users_home_cannot_be_written(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with a read-only root: what Milvus Lite caches goes beside its file."""
+    monkeypatch.setenv("HOME", "/proc/no-home")
+    async with opened(path) as index:
+        await add(index, "a")
+        assert await index.count() == 1
