@@ -21,7 +21,8 @@ class Wording:
 
 _SMALL_WORDS = {
     "de": "der die das den dem des ein eine einen einem ist sind war wie viele viel was wer wo wann warum welche "
-    "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird werden man",
+    "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird "
+    "werden man",
     "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
     "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il",
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay para "
