@@ -25,10 +25,10 @@ _SMALL_WORDS = {
     "werden man",
     "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
     "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il",
-    "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay para "
-    "con del al en no y puedo puede tengo tenemos nuestro",
-    "en": "the a an is are was were what which who where when why how many much do does did can may must i we you our my "
-    "of for with to in on at it not and or there be have has",
+    "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
+    "para con del al en no y puedo puede tengo tenemos nuestro",
+    "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
+    "our my of for with to in on at it not and or there be have has",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words
