@@ -21,6 +21,7 @@ from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobS
 from core.model.knowledge import Passage
 from core.model.parsed_document import Parsed
 from core.ports.encoder import Vectors
+from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import JobWorker, job_thread
 from tests.core.service.kb.knowledge_room import PlainParser, Room
@@ -36,12 +37,17 @@ class Screen:
         self._printed = io.StringIO()
 
     async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+        console = Console(file=self._printed, width=200)
+        files = [(path, path.name) for path in paths]
+        return await ingest_files(console, self.terminal(connected=connected), files, base)
+
+    def terminal(self, *, connected: bool = True) -> Terminal:
         room = self.room
 
         def alone() -> JobWorker:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
 
-        terminal = Terminal(
+        return Terminal(
             ingest=room.desk.ingest_bytes,
             jobs=room.jobs,
             shelves=room.shelves,
@@ -50,8 +56,6 @@ class Screen:
             worker=room.worker if connected else alone,
             caller=operator(),
         )
-        console = Console(file=self._printed, width=200)
-        return await ingest_files(console, terminal, [(path, path.name) for path in paths], base)
 
     @property
     def shows(self) -> str:
@@ -65,7 +69,7 @@ class ParserInParts(PlainParser):
         super().__init__()
         self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         if name == self._at:
             self.reached.set()
             await self.go_on.wait()
