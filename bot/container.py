@@ -14,7 +14,6 @@ import structlog
 from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
-from adapters.files.blob_store import FolderBlobStore
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -31,7 +30,7 @@ from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
-from bot.knowledge_stack import KnowledgeStack, governance
+from bot.knowledge_stack import KnowledgeStack, blob_store, governance
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -212,7 +211,7 @@ async def open_footnote(
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
-        kept_originals = FolderBlobStore(settings.home / "originals")
+        kept_originals = blob_store(settings, "originals")
         ingestor = Ingestor(
             index=index,
             encoder=encoder,

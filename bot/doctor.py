@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -158,6 +159,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        yield await _blob_store(settings)
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
@@ -171,6 +173,24 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             )
         counters = await footnote.journal.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+
+
+async def _blob_store(settings: Settings) -> Check:
+    """Whether what is set aside can be written, read and removed, where it is not a folder of the data directory."""
+    from bot.knowledge_stack import blob_store
+
+    if not settings.blob_store_url:
+        return Check("files", Health.OK, "kept in the data directory")
+    store, name = blob_store(settings, "kept"), f"probe-{uuid.uuid4().hex}"
+    try:
+        await store.keep(name, b"probe")
+        whole = await store.read(name) == b"probe"
+        await store.forget(name)
+    except FootnoteError as error:
+        return Check("files", Health.FAILED, str(error))
+    if not whole:
+        return Check("files", Health.FAILED, "what is written cannot be read back", "Check BLOB_STORE_URL.")
+    return Check("files", Health.OK, "BLOB_STORE_URL takes them and gives them back")
 
 
 def _index(where: str, damaged: bool, report: "IndexReport") -> Check:

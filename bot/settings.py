@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = None
     milvus_uri: str | None = None
     milvus_token: SecretStr | None = None
+    blob_store_url: str | None = None
 
     # Models
     llm_base_url: str | None = None
