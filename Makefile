@@ -4,9 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test check lint types architecture fast bench eval clean
+.PHONY: setup ocr demo test check lint types architecture fast bench eval clean
 
-setup: $(STAMP)
+# `make setup OCR=1` adds what reads scanned pages and images: about 120 MB.
+setup: $(STAMP) $(if $(OCR),ocr)
+
+ocr: $(STAMP)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ocr]'
 
 # torch goes first and alone: a resolver that sees it unpinned fetches gigabytes of CUDA packages.
 $(STAMP): pyproject.toml constraints.txt

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.documents.sandbox.pool import Sandbox
+from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.files.blob_store import FolderBlobStore
@@ -106,7 +106,7 @@ class Footnote:
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
-    parser: Sandbox
+    parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
     assistant: QuestionService
@@ -187,7 +187,7 @@ async def open_footnote(
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
-        sandbox = await stack.enter_async_context(Sandbox())
+        parser = await stack.enter_async_context(DocumentParser())
         extractive = ExtractiveReasoner(encoder)
         reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
         bench = AgentDeps(
@@ -214,7 +214,7 @@ async def open_footnote(
             index=index,
             encoder=encoder,
             catalog=catalog,
-            parser=sandbox,
+            parser=parser,
             clock=clock,
             originals=Originals(kept_originals),
         )
@@ -237,7 +237,7 @@ async def open_footnote(
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
-            parser=sandbox,
+            parser=parser,
             reasoner=reasoner,
             agent=agent,
             assistant=QuestionService(

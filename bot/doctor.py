@@ -143,12 +143,14 @@ def _home(settings: Settings) -> Check:
 
 async def _stores(settings: Settings) -> AsyncIterator[Check]:
     from adapters.milvus.embedded_server import is_damaged
-    from adapters.redis.client import durability
+    from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
     async with open_footnote(settings, any_index=True) as footnote:
-        lasting = await durability(footnote.redis)
+        await probe(footnote.redis)
+        lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
+        where += f", a Cluster of {servers} primaries" if servers > 1 else ""
         if lasting.lasting:
             yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
         else:

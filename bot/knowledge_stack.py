@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
@@ -25,6 +26,7 @@ from core.ports.audit import Audit
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
+from core.ports.file_stores import FileStores
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.retrieval.hybrid import Retriever
@@ -55,6 +57,7 @@ class KnowledgeStack:
     ingestor: Ingestor
     clock: Clock
     rules: Rules
+    stores: FileStores
     originals: Originals
     consistency: IndexConsistency
     archives: Mapping[str, BlobStore]  # by the names that a backup has them under
@@ -68,6 +71,7 @@ class KnowledgeStack:
             platforms,
             originals=self.originals,
             consistency=self.consistency,
+            stores=self.stores,
         )
         runner = JobRunner(
             jobs=self.jobs,
@@ -121,7 +125,8 @@ def governance(
     )
     consistency = IndexConsistency(catalog, index)
     leftovers = OrphanedPassages(index=index, catalog=catalog, clock=clock)
-    acceptance = JobQueue(jobs, inbox, archive, shelves, records, clock, leftovers)
+    stores = stores_of(settings)
+    acceptance = JobQueue(jobs, inbox, archive, shelves, records, clock, leftovers, stores)
     return KnowledgeStack(
         desk=KnowledgeService(
             catalog, index, retriever, acceptance, audit, repair=IndexRepair(consistency, originals, acceptance)
@@ -136,6 +141,7 @@ def governance(
         ingestor=ingestor,
         clock=clock,
         rules=rules_of(settings),
+        stores=stores,
         originals=originals,
         consistency=consistency,
         archives={"kept": archive, "originals": kept_originals},
@@ -149,6 +155,12 @@ def rules_of(settings: Settings) -> Rules:
         deny_hosts=_names(settings.fetch_deny_hosts),
         allow_private=_names(settings.fetch_allow_private),
     )
+
+
+def stores_of(settings: Settings) -> FsspecFileStores:
+    """The places whose files may be read, as configured: beginnings of addresses, with commas between them."""
+    allowed = [one.strip() for one in settings.source_addresses.split(",") if one.strip()]
+    return FsspecFileStores(allowed, allow_private=_names(settings.fetch_allow_private))
 
 
 def _names(text: str) -> frozenset[str]:

@@ -67,6 +67,7 @@ class Settings(BaseSettings):
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
+    source_addresses: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None

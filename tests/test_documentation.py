@@ -82,6 +82,11 @@ class TestCompose:
         services = self.compose["services"]
         assert {name for name, service in services.items() if not service.get("profiles")} == {"bot", "redis"}
 
+    def test_every_worker_has_its_index_from_the_same_place(self) -> None:
+        """With an address of its own for one of them, each would fill and search another index."""
+        bot, worker = (self.compose["services"][name] for name in ("bot", "worker"))
+        assert bot["environment"] == worker["environment"]
+
     def test_the_scale_profile_adds_milvus_with_its_stores_and_a_worker(self) -> None:
         services = self.compose["services"]
         scale = {name for name, service in services.items() if service.get("profiles") == ["scale"]}

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode, looks_binary
 from adapters.documents.zip_package import open_package, part
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 
 PDF = "application/pdf"
 RTF = "application/rtf"
@@ -51,9 +51,13 @@ _BINARY_ENDINGS = {
     "odt": "OpenDocument text", "epub": "e-book", "msg": "Outlook message", "zip": "ZIP archive", "rtf": "RTF document",
 }  # fmt: skip
 
+_IMAGE_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"),
+    (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"),
+)  # fmt: skip
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/tiff", "image/webp")
 _REFUSED_MAGIC = (
-    (b"\x89PNG\r\n\x1a\n", "an image (PNG)"), (b"\xff\xd8\xff", "an image (JPEG)"), (b"GIF8", "an image (GIF)"),
-    (b"II*\0", "an image (TIFF)"), (b"MM\0*", "an image (TIFF)"), (b"\x1f\x8b", "a gzip archive"),
+    (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"), (b"Rar!\x1a\x07", "a RAR archive"), (b"BZh", "a bzip2 archive"),
     (b"\xfd7zXZ\0", "an xz archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard archive"), (b"\x7fELF", "a program"),
     (b"MZ", "a Windows program"), (b"\xcf\xfa\xed\xfe", "a program"), (b"SQLite format 3\0", "an SQLite database"),
@@ -83,7 +87,7 @@ def detect(name: str, data: bytes) -> str:
         DocumentRejected: empty, a known format that is not read, or nothing known.
     """
     if not data.strip(b" \t\r\n\0\xef\xbb\xbf"):
-        raise DocumentRejected("This file is empty.")
+        raise NoText("This file is empty.")
     ending = _ending(name)
     if found := _by_magic(data):
         return found
@@ -117,16 +121,29 @@ def _by_magic(data: bytes) -> str | None:
         return _package_type(data)
     if data.startswith(_OLE):
         return _ole_type(data)
+    if image := _image_type(data):
+        return image
+    _refuse_by_magic(data)
+    return None
+
+
+def _image_type(data: bytes) -> str | None:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((image for magic, image in _IMAGE_MAGIC if data.startswith(magic)), None)
+
+
+def _refuse_by_magic(data: bytes) -> None:
+    """Refuse what holds no text under its own name."""
     for magic, what in _REFUSED_MAGIC:
         if data.startswith(magic) and (len(magic) > 3 or looks_binary(data)):
             _refuse(what)
     if data[:4] == b"RIFF":
-        _refuse("an image (WebP)" if data[8:12] == b"WEBP" else "an audio or video file")
+        _refuse("an audio or video file")
     if data[4:8] == b"ftyp":
         _refuse("a video or HEIC image")
     if data[257:262] == b"ustar":
         _refuse("a tar archive")
-    return None
 
 
 def _refuse(what: str, remedy: str | None = None) -> None:
@@ -233,6 +250,11 @@ def _is_json(head: str) -> bool:
 
 def _ending(name: str) -> str:
     return PurePosixPath(name.replace("\\", "/").lower()).suffix.lstrip(".")
+
+
+def is_image(media_type: str) -> bool:
+    """Whether it is a picture by itself."""
+    return media_type in IMAGES
 
 
 def misnamed(name: str, media_type: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|(?P<space>_.|\*.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|(?P<condition>\[[^\]]*\])'
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|(?P<space>_.|\*.)|\[\$(?P<currency>[^\]-]*+)[^\]]*\]|(?P<condition>\[[^\]]*\])'
     r"|(?P<exponent>[Ee][+-]0+)|(?P<digit>[0#?])|(?P<point>\.)|(?P<comma>,)|(?P<percent>%)|(?P<literal>.)"
 )
 _SECTION_END = re.compile(r'("[^"]*"|\\.|\[[^\]]*\])|;')

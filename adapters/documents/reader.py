@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.documents import media_types
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Parsed
 
 Reader = Callable[[str, bytes], Parsed]
@@ -30,6 +30,7 @@ READERS: dict[str, str] = {
     "application/x-ndjson": "json:read_lines",
     media_types.CODE: "source_code:read",
     media_types.ZIP: "zip_archive:read",
+    **dict.fromkeys(media_types.IMAGES, "image:read"),
 }
 """Media type to 'module:function' in `formats`; loaded when first needed."""
 
@@ -45,7 +46,7 @@ def read(name: str, data: bytes) -> Parsed:
     reader: Reader = getattr(importlib.import_module(f"adapters.documents.formats.{module}"), function)
     parsed = reader(name, data)
     blocks = tuple(block for block in parsed.blocks if block.text.strip())
-    if not blocks:
-        raise DocumentRejected("There is no text in this file.")
+    if not blocks and not parsed.picture_pages:
+        raise NoText("There is no text in this file.")
     notes = (*parsed.notes, *media_types.misnamed(name, media_type))
     return replace(parsed, blocks=blocks, notes=notes)

@@ -176,6 +176,7 @@ class EmbeddedMilvus:
             )
         library = Path(spec.submodule_search_locations[0]) / "lib"
         paths = os.pathsep.join(filter(None, (str(library), os.environ.get("LD_LIBRARY_PATH"))))
+        home = str(self._database.parent)  # it writes to ~/.cache, which a container's user may not be able to
         with self._log_path.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - a binary of the installed package, with our own arguments
                 [
@@ -185,7 +186,7 @@ class EmbeddedMilvus:
                     "ERROR",
                     str(self._life_path),
                 ],
-                env={**os.environ, "LD_LIBRARY_PATH": paths, "DYLD_LIBRARY_PATH": paths, **_QUIET},
+                env={**os.environ, "LD_LIBRARY_PATH": paths, "DYLD_LIBRARY_PATH": paths, "HOME": home, **_QUIET},
                 cwd=self._database.parent,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -20,8 +20,6 @@ from adapters.milvus.rows import (
     BASE_HASH,
     FIELDS,
     HIT_FIELDS,
-    KEY_BYTES,
-    VARCHAR_BYTES,
     both,
     by_base_hash,
     equal,
@@ -33,6 +31,7 @@ from adapters.milvus.rows import (
     to_row,
     within,
 )
+from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage, Section
 from core.ports.index import DenseAndBm25Hits, Scope
@@ -48,15 +47,13 @@ _PAGE = 1_000  # rows of a read
 _LOOKUP = 200  # ids of one query
 _QUERY_BYTES = 8_000  # of a lexical query; a longer question adds nothing but time
 
-_INDEXED = ("vector", "sparse")
-
 _SEARCH_SECONDS = 10.0
 _READ_SECONDS = 30.0
 _WRITE_SECONDS = 60.0
 _LOAD_SECONDS = 600.0  # 1,000,000 passages took two minutes to open
 _LISTING_SECONDS = 600.0
 _COUNT_AGAIN = 60.0  # seconds; another process may add rows too
-_PATIENCE_WHILE_OPENING = 5.0
+_PATIENCE_WHILE_OPENING = 5.0  # seconds that a call waits for an index that opens
 
 
 class IndexState(StrEnum):
@@ -77,9 +74,22 @@ class MilvusIndex:
         dimension: the length of its vectors.
         token: ``user:password`` or an API key, for a server.
         collection: the collection's name.
+        patience: seconds that a call waits for an index that is being opened.
     """
 
-    def __init__(self, uri: str, *, model: str, dimension: int, token: str = "", collection: str = "passages") -> None:
+    _indexed: tuple[str, ...] = INDEXED
+
+    def __init__(
+        self,
+        uri: str,
+        *,
+        model: str,
+        dimension: int,
+        token: str = "",
+        collection: str = "passages",
+        patience: float = _PATIENCE_WHILE_OPENING,
+    ) -> None:
+        self._patience = patience
         self._connection = MilvusConnection(uri, token, collection=collection)
         self._model = model
         self._dimension = dimension
@@ -256,7 +266,7 @@ class MilvusIndex:
     # --- writing
 
     async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
-        """Insert or replace by id, in batches. The collection's strong consistency makes them searchable on return."""
+        """Insert or replace by id, in batches. This process finds them on return, others when they are confirmed."""
         rows = {row["id"]: row for row in (to_row(p, v) for p, v in zip(passages, vectors, strict=True))}
         if not self._hashed:
             rows = {name: {k: v for k, v in row.items() if k != BASE_HASH} for name, row in rows.items()}
@@ -264,17 +274,27 @@ class MilvusIndex:
         for batch in _batches(list(rows.values()), _BATCH):
             await self._write(batch)
 
+    async def confirm(self, document: str, version: str) -> int:
+        """How many passages of a version there are, when every reader finds them: on a server that is a time tick."""
+        condition = both(equal("document", document), equal("version", version))
+        return await self._count(condition, consistency_level="Strong")
+
     async def remove(self, document: str, *, keep_version: str | None = None) -> int:
         """Delete a document's passages, or all but one version's; how many there were."""
         other = "" if keep_version is None else f'version != "{key(keep_version)}"'
-        condition = both(equal("document", document), other)
-        return await self._delete(condition)
+        removed = await self._delete(both(equal("document", document), other))
+        if removed:
+            await self._catch_up()
+        return removed
 
     async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
         """Delete exactly these versions of these documents; how many passages there were."""
         named = [(document, versions) for document, versions in stale.items() if versions]
         # One document at a time: Milvus Lite refuses a chain of some fifty pairs.
-        return sum([await self._delete(both(equal("document", d), one_of("version", v))) for d, v in named])
+        swept = sum([await self._delete(both(equal("document", d), one_of("version", v))) for d, v in named])
+        if swept:
+            await self._catch_up()
+        return swept
 
     async def _delete(self, condition: str) -> int:
         there = await self._count(condition)
@@ -284,6 +304,11 @@ class MilvusIndex:
                 _WRITE_SECONDS,
             )
         return there
+
+    async def _catch_up(self) -> None:
+        """A server goes on showing what was deleted until its next time tick: wait for that."""
+        if not self._connection.embedded:
+            await self._count("", consistency_level="Strong")
 
     # --- one call each
 
@@ -311,10 +336,10 @@ class MilvusIndex:
 
         return await self._call(read, _LISTING_SECONDS)
 
-    async def _count(self, condition: str) -> int:
+    async def _count(self, condition: str, **more: str) -> int:
         rows = await self._call(
             lambda client: client.query(
-                self._collection, filter=condition, output_fields=["count(*)"], timeout=_READ_SECONDS
+                self._collection, filter=condition, output_fields=["count(*)"], timeout=_READ_SECONDS, **more
             ),
             _READ_SECONDS,
         )
@@ -332,7 +357,7 @@ class MilvusIndex:
         if self.state is IndexState.CLOSED:
             raise StoreUnavailable("The index is closed.")
         try:
-            async with asyncio.timeout(_PATIENCE_WHILE_OPENING):
+            async with asyncio.timeout(self._patience):
                 await self._opened.wait()
         except TimeoutError as error:
             raise StoreUnavailable("The index is still warming up.", remedy="Try again in a minute.") from error
@@ -343,6 +368,8 @@ class MilvusIndex:
         from pymilvus.exceptions import MilvusException
 
         if not client.has_collection(self._collection, timeout=_READ_SECONDS):
+            if not self._connection.embedded:
+                check_server(client, self._connection.uri, _READ_SECONDS)
             try:
                 self._create(client)
             except MilvusException:
@@ -352,51 +379,12 @@ class MilvusIndex:
         self._record = CollectionRecord.of(described.get("description") or "")
         self._record.check(self._model, self._dimension)
         self._hashed = any(field["name"] == BASE_HASH for field in described["fields"])
-        if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(_INDEXED):
-            self._create_indexes(client)  # now, or where an earlier start was cut short
+        if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(self._indexed):
+            create_indexes(client, self._collection, self._indexed, _WRITE_SECONDS)  # or an earlier start was cut short
 
     def _create(self, client: Any) -> None:
-        from pymilvus import DataType, Function, FunctionType
-
-        # In the description, not in a property: Milvus Lite forgets properties.
-        remembered = CollectionRecord.new(self._model, self._dimension)
-        schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=remembered.to_json())
-        schema.add_field("id", DataType.VARCHAR, max_length=KEY_BYTES, is_primary=True)
-        for name in ("knowledge_base", "document", "version", "section"):
-            schema.add_field(name, DataType.VARCHAR, max_length=KEY_BYTES)
-        schema.add_field("ordinal", DataType.INT64)
-        schema.add_field(BASE_HASH, DataType.INT64)
-        schema.add_field(
-            "text",
-            DataType.VARCHAR,
-            max_length=VARCHAR_BYTES,
-            enable_analyzer=True,
-            analyzer_params={"type": "english"},
-        )
-        schema.add_field("about", DataType.JSON)
-        schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
-        schema.add_function(
-            Function(
-                name="bm25",
-                function_type=FunctionType.BM25,
-                input_field_names=["text"],
-                output_field_names=["sparse"],
-            )
-        )
-        client.create_collection(self._collection, schema=schema, consistency_level="Strong", timeout=_WRITE_SECONDS)
-
-    def _create_indexes(self, client: Any) -> None:
-        indexes = client.prepare_index_params()
-        indexes.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
-        indexes.add_index(
-            "sparse",
-            index_type="SPARSE_INVERTED_INDEX",
-            metric_type="BM25",
-            params={"bm25_k1": 1.2, "bm25_b": 0.75},
-        )
-        # Not waited for: the collection is empty, and pymilvus would look half a second later for each index.
-        client.create_index(self._collection, indexes, sync=False, timeout=_WRITE_SECONDS)
+        record = CollectionRecord.new(self._model, self._dimension)
+        create_collection(client, self._collection, record, embedded=self._connection.embedded, seconds=_WRITE_SECONDS)
 
     def _load(self, client: Any) -> None:
         client.load_collection(self._collection, timeout=_LOAD_SECONDS)

@@ -5,47 +5,49 @@ server it is (a URL, or the embedded one of ``adapters.redis.embedded_server``) 
 """
 
 import asyncio
+import ssl
+import uuid
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
-from redis.exceptions import AuthenticationError, BusyLoadingError, NoPermissionError, RedisError, ResponseError
-from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterDownError,
+    MovedError,
+    NoPermissionError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+)
 
-from adapters.redis.pipelining import PipeliningRedis
+from adapters.redis.keys import tagged
+from adapters.redis.topology import client_for
 from core.model.errors import ConfigurationError, StoreUnavailable
 
-CONNECT_TIMEOUT = 3.0  # seconds
 SOCKET_TIMEOUT = 5.0  # seconds without a reply; also the deadline of one whole operation, its retries included
 MAX_CONNECTIONS = 64
-_RETRIES = 3  # of refused or broken connections; a server that hangs is not asked again
+_PROBES = 32  # keys: of three primaries none has none of them, but for two times in a million
+FORMS = (
+    "It looks like redis://host:6379/0, rediss://… (TLS), unix:///path, "
+    "redis+sentinel://host:26379,host:26379/service or redis+cluster://host:6379,host:6379."
+)
 
 
 def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
-    """A client with a bounded pool, for ``redis://``, ``rediss://`` or ``unix://`` URLs. Connects on first use.
+    """A client with a bounded pool, for every address that ``adapters.redis.topology`` knows. Connects on first use.
 
     A broken connection is retried three times with a growing pause, so a restarted server is found again without
-    anybody's help. Raises ConfigurationError when the URL is none of these.
+    anybody's help, as are a new primary and a slot that has moved. Raises ConfigurationError when the URL is no such
+    address.
     """
     try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=max_connections,
-            timeout=SOCKET_TIMEOUT,
-            socket_timeout=None,  # each operation has its deadline in ``reaching``; with one here every send is a task
-            socket_connect_timeout=CONNECT_TIMEOUT,
-            decode_responses=True,
-            retry=Retry(ExponentialBackoff(cap=0.4, base=0.05), _RETRIES, supported_errors=(RedisConnectionError,)),
-        )
-    except ValueError as error:
-        raise ConfigurationError(
-            "REDIS_URL is not a Redis address.", remedy="It looks like redis://host:6379/0, rediss://… or unix:///path."
-        ) from error
-    return PipeliningRedis.from_pool(pool)
+        return client_for(url, max_connections=max_connections, seconds=SOCKET_TIMEOUT)
+    except (ValueError, TypeError, RedisError, RedisClusterException) as error:
+        raise ConfigurationError("REDIS_URL is not a Redis address.", remedy=FORMS) from error
 
 
 def texts(replies: Iterable[Any]) -> list[str]:
@@ -65,21 +67,51 @@ async def reaching(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(deadline):
             yield
-    except (RedisError, OSError) as error:  # the built-in TimeoutError of asyncio.timeout is an OSError
+    except (
+        RedisError,
+        RedisClusterException,
+        OSError,
+    ) as error:  # the built-in TimeoutError of asyncio.timeout is an OSError
         raise _unavailable(error) from error
     if task and task.cancelling() > cancelled_before:
         raise asyncio.CancelledError
 
 
+# In this order: what a later class is told of is a kind of what an earlier one is not.
+_TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...] = (
+    ((AuthenticationError, NoPermissionError), "Redis refuses our credentials.", "Check REDIS_URL."),
+    (BusyLoadingError, "Redis is still loading its data.", "Try again in a moment."),
+    (MovedError, "This Redis is a Cluster, and REDIS_URL names one server.", "Write it as redis+cluster://host:port."),
+    (ClusterDownError, "The Redis Cluster is down.", "It answers when every slot has a primary again."),
+)
+
+
 def _unavailable(error: Exception) -> StoreUnavailable:
     """The error in one line. The text of connection errors is left out: it says no more, and may name a host."""
-    if isinstance(error, AuthenticationError | NoPermissionError):
-        return StoreUnavailable("Redis refuses our credentials.", remedy="Check REDIS_URL.")
-    if isinstance(error, BusyLoadingError):
-        return StoreUnavailable("Redis is still loading its data.", remedy="Try again in a moment.")
+    for kind, message, remedy in _TOLD:
+        if isinstance(error, kind):
+            return StoreUnavailable(message, remedy=remedy)
     if isinstance(error, ResponseError):
         return StoreUnavailable(f"Redis refused a command: {error}")
+    if certificate := _certificate_problem(error):
+        return StoreUnavailable(
+            f"Redis's certificate is not accepted: {certificate}.",
+            remedy="Name the authority that signed it: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
+        )
     return StoreUnavailable("Redis does not answer.", remedy="Check that it runs and that REDIS_URL names it.")
+
+
+def _certificate_problem(error: BaseException | None) -> str:
+    """What TLS holds against the server's certificate, found behind what redis-py makes of it; empty if nothing."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_message or "it cannot be verified"
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            return str(error).partition("CERTIFICATE_VERIFY_FAILED]")[2].partition("(")[0].strip(" :.")
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +129,65 @@ class Durability:
 
 
 async def durability(client: Redis) -> Durability:
-    """Whether the append-only file is on, as the server says. Raises StoreUnavailable.
+    """Whether the append-only file is on, as the servers say: the weakest of them counts. Raises StoreUnavailable.
 
     Hosted servers often forbid CONFIG; then only what INFO tells is known.
     """
     async with reaching():
-        info = await client.info("persistence")
+        infos = _by_node(await client.info("persistence", **_on_primaries(client)))
         try:
-            fsync = str((await client.config_get("appendfsync")).get("appendfsync", ""))
+            told = _by_node(await client.config_get("appendfsync", **_on_primaries(client)))
         except ResponseError:
-            fsync = ""
+            told = []
+    syncs = {str(one.get("appendfsync", "")) for one in told}
     return Durability(
-        append_only=bool(int(info.get("aof_enabled", 0))),
-        fsync=fsync,
-        writing=info.get("aof_last_write_status", "ok") == "ok",
+        append_only=all(int(info.get("aof_enabled", 0)) for info in infos),
+        fsync="no" if "no" in syncs else ", ".join(sorted(syncs - {""})),
+        writing=all(info.get("aof_last_write_status", "ok") == "ok" for info in infos),
     )
+
+
+async def primaries(client: Redis) -> int:
+    """How many servers hold the data: one, or a Cluster's primaries. Raises StoreUnavailable."""
+    async with reaching():
+        return len(_by_node(await client.info("server", **_on_primaries(client))))
+
+
+async def probe(client: Redis) -> None:
+    """A write, a script, a stream with a group and a pipeline, on so many keys that every primary has some.
+
+    Raises StoreUnavailable with what is refused, as for an account that may not do all of it. Leaves nothing.
+    """
+    for number in range(_PROBES):
+        key = tagged(f"probe:{uuid.uuid4().hex}", str(number))
+        stream = f"{key}:stream"
+        async with reaching():
+            try:
+                await client.set(key, "1", ex=60)
+                written = await client.eval("return redis.call('GET', KEYS[1])", 1, key)
+                await client.xgroup_create(stream, "probe", id="0", mkstream=True)
+                await client.xadd(stream, {"n": "1"})
+                read = await client.xreadgroup("probe", "probe", {stream: ">"}, count=1)
+                async with client.pipeline(transaction=True) as pipe:
+                    pipe.get(key)
+                    pipe.xlen(stream)
+                    piped = await pipe.execute()
+            finally:
+                await client.delete(key, stream)
+        if written != "1" or not read or piped != ["1", 1]:
+            raise StoreUnavailable("Redis does not give back what was written to it.")
+
+
+def _on_primaries(client: Redis) -> dict[str, Any]:
+    return {"target_nodes": RedisCluster.PRIMARIES} if is_cluster(client) else {}
+
+
+def is_cluster(client: Any) -> bool:
+    """Whether this client speaks to a Cluster; it goes by the type of the other one everywhere else."""
+    return isinstance(client, RedisCluster)
+
+
+def _by_node(told: Any) -> list[dict[str, Any]]:
+    """What each server said; a single one's reply stands alone."""
+    nodes = [value for value in told.values() if isinstance(value, dict)]
+    return nodes if nodes and len(nodes) == len(told) else [told]

@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from core.ingestion.consistency import IndexConsistency
@@ -23,7 +32,7 @@ from core.ingestion.ingestor import Change, Ingested, Ingestor
 from core.ingestion.material import Material
 from core.ingestion.trash import Trash, base_name
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.jobs import ItemState, Job, JobState
+from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbReply
 
@@ -110,8 +119,11 @@ class _Bar:
         over = sum(item.over for item in job.items)
         doing = job.progress.source or job.subject
         shown = doing if len(doing) <= SHOWN else f"…{doing[1 - SHOWN :]}"  # the end of a path tells the most
-        words = "Waiting" if job.state is JobState.QUEUED else f"Reading {shown:<{SHOWN}}"
-        self.progress.update(self.task, description=words, completed=len(self.results) + over)
+        words = "Waiting" if job.state is JobState.QUEUED else f"Reading {shown:<{SHOWN}} {within(job.progress)}"
+        passages = sum(one.passages for one in self.results) + sum(item.passages for item in job.items)
+        self.progress.update(
+            self.task, description=words, completed=len(self.results) + over, passages=f"{passages:,} passages"
+        )
 
     def wait(self, base: str) -> None:
         if not self.waited:
@@ -132,11 +144,14 @@ async def ingest_files(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[passages]}", markup=False),
         TimeElapsedColumn(),
+        TextColumn("left:", markup=False),
+        TimeRemainingColumn(),
     )
     stop = asyncio.Event()
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        bar = _Bar(console, progress, progress.add_task("Reading", total=len(files)))
+        bar = _Bar(console, progress, progress.add_task("Reading", total=len(files), passages=""))
         worker = terminal.worker()
         working = _Working(worker, asyncio.create_task(worker.run(stop)))
         try:
@@ -156,6 +171,17 @@ async def ingest_files(
             stop.set()
             await asyncio.gather(working.task, return_exceptions=True)
     return bar.results
+
+
+def within(now: JobProgress) -> str:
+    """How far it is within a file that takes its time."""
+    match now.stage:
+        case JobStage.EMBEDDING:
+            return f"passage {now.done:,} of {now.total:,}"
+        case JobStage.RECOGNIZING:
+            return f"page {now.done + 1:,} of {now.total:,} by OCR"
+        case _:
+            return ""
 
 
 def _cut_short(error: StoreUnavailable, results: Sequence[Ingested], files: int) -> StoreUnavailable:
@@ -279,6 +305,7 @@ def report(console: Console, results: Sequence[Ingested]) -> None:
         Text.assemble(
             (f"{counts[Change.ADDED]} added", "green"),
             f", {counts[Change.UPDATED]} updated, {counts[Change.UNCHANGED]} unchanged, ",
+            f"{counts[Change.SKIPPED]} without text, " if counts[Change.SKIPPED] else "",
             (f"{counts[Change.FAILED]} failed", "red" if counts[Change.FAILED] else ""),
             f"; {passages:,} passages.",
         )
@@ -286,5 +313,7 @@ def report(console: Console, results: Sequence[Ingested]) -> None:
     for result in results:
         if result.change is Change.FAILED:
             console.print(Text.assemble(("  ✗ ", "red"), (result.source, "bold"), f"  {result.reason}"))
+        if result.change is Change.SKIPPED:
+            console.print(Text.assemble(("  - ", "dim"), (result.source, "bold"), f"  {result.reason}"))
         for note in result.notes:
             console.print(Text.assemble(("  ! ", "yellow"), (result.source, "bold"), f"  {note}"))

@@ -65,6 +65,10 @@ class InProcessIndex:
         found = [p for p in self._within(scope) if p.document == document and p.version == version]
         return sorted(found, key=lambda passage: passage.ordinal)
 
+    async def confirm(self, document: str, version: str) -> int:
+        """How many passages of this version there are."""
+        return (await self.passage_counts({document: version})).get(document, 0)
+
     async def passage_counts(self, versions: Mapping[str, str]) -> Mapping[str, int]:
         """How many passages of exactly these versions of documents there are."""
         return Counter(p.document for p in self._passages.values() if versions.get(p.document) == p.version)

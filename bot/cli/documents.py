@@ -26,17 +26,19 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders, recursively.")],
     kb: Annotated[str, typer.Option("--kb", help="The knowledge base; created when it is new.")] = "default",
     as_json: Json = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
     """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
     there(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
-    finish(_ingest(paths, kb.strip(), as_json))
+    finish(_ingest(paths, kb.strip(), as_json, dry_run))
 
 
-async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
+async def _ingest(paths: list[Path], kb: str, as_json: bool, dry_run: bool = False) -> int:
     from adapters.documents.folders import files_in, refused_in
     from adapters.terminal.console import SafeConsole
+    from adapters.terminal.ingest_preview import preview_files
     from adapters.terminal.ingest_view import ingest_files, report
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -48,20 +50,27 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool) -> int:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        results = await ingest_files(console, footnote.governance.terminal(), files, kb, quiet=as_json)
+        terminal = footnote.governance.terminal()
+        if dry_run:
+            results = await preview_files(terminal, footnote.parser, files, kb)
+        else:
+            results = await ingest_files(console, terminal, files, kb, quiet=as_json)
         results = [*results, *refused]
-        complete = await footnote.governance.consistency.settle()
+        complete = dry_run or await footnote.governance.consistency.settle()
     if as_json:
         print_json(
             {
                 "added": sum(r.change == "added" for r in results),
                 "updated": sum(r.change == "updated" for r in results),
                 "unchanged": sum(r.change == "unchanged" for r in results),
+                "skipped": [{"file": r.source, "reason": r.reason} for r in results if r.change == "skipped"],
                 "failed": [{"file": r.source, "reason": r.reason} for r in results if r.change == "failed"],
                 "passages": sum(r.passages for r in results),
             }
         )
     else:
+        if dry_run:
+            console.print("Nothing is changed. This is what would be:")
         report(console, results)
     if not complete:
         console.print(INDEX_INCOMPLETE, soft_wrap=True)

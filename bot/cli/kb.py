@@ -1,5 +1,6 @@
 """Governing the knowledge: ``kb …`` as on the platforms, and ``audit``."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 TOGETHER = 500  # files in one job
-LINKS = ("http://", "https://")
+LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of the web, or of a place that keeps files: s3://
 
 kb = typer.Typer(help="Bring knowledge in, keep it current, and say whom it is for.", no_args_is_help=True)
 
@@ -43,7 +44,7 @@ def ingest(
 
     The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
     """
-    there(name for name in what if not name.startswith(LINKS))
+    there(name for name in what if not LINK.match(name))
     finish(_ingest(what, base, limit, as_json))
 
 
@@ -54,7 +55,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
 
-    paths = [Path(name) for name in what if not name.startswith(LINKS)]
+    paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
     for one in refused_in(paths):
         typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
@@ -65,7 +66,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
             if not made.ok:
                 return await _report(footnote, [made], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
-        links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if name.startswith(LINKS)]
+        links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if LINK.match(name)]
         replies = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
         replies += [await desk.handle(link, caller) for link in links]
         return await _report(footnote, replies, as_json)

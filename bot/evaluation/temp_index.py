@@ -23,7 +23,7 @@ from core.ingestion.material import Material
 from core.model.errors import ConfigurationError
 from core.model.parsed_document import Block, Parsed
 from core.ports.encoder import Encoder
-from core.ports.parser import Parser
+from core.ports.parser import PageProgress, Parser
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -34,7 +34,7 @@ _AT_ONCE = 500  # parameters of one statement
 class CorpusParser(Parser):
     """The parser of a corpus that is text already: ``name`` is the title."""
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         """One block."""
         return Parsed(name, (Block(data.decode()),), "text/plain")
 

@@ -12,7 +12,9 @@ from core.model.text import content_words, words
 LONGEST_ANSWER = 10  # words; more is a question of its own
 MOSTLY = 0.75  # of a question's words must be those of a reading for it to be that reading
 _ASKS = re.compile(
-    r"(?i)^\s*(?:and\s+)?(?:who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have)\b"
+    r"(?i)^\s*(?:(?:and|but|so|also|no|ok(?:ay)?|hi|hello)[\s,.!]+)*(?:please\s+|can you\s+)?"
+    r"(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must|tell|show"
+    r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
 _SAID_OTHERWISE = {
     "keep": r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",

@@ -33,15 +33,16 @@ _MOST_CLOSING = 40  # characters that only close a sentence; an address followed
 _CONTACT = re.compile(r"(?:mailto|tel):(?P<contact>[\w.+@-]{3,200})", re.IGNORECASE)
 _PLAIN_PAGE = re.compile(r"(?:https?://|www\.)[\w.-]{1,253}(?::\d{1,5})?(?:/[\w.~/+-]{0,500})?", re.IGNORECASE)
 
-# What a stream holds back, because more text may still make it a link or a marker: an open bracket, the line of a
-# possible reference, an open tag, and the last word with the white space before it (no address contains white space),
-# where what stands in brackets is one word. Each alternative begins where only few places can begin it, so that the
-# whole is linear in the text: a run of white space is entered at its beginning, a word after white space.
+# What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
+# before it (no address contains white space), where what stands in brackets is one word and an open bracket goes on to
+# the end; the line of a possible reference; an open tag. Each alternative begins where only few places can begin it,
+# so that the whole is linear in the text: a run of white space at its beginning, a word after white space.
+_OPEN = r"\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?"
+_GROUP = r"\[[^\[\]\n]{0,300}\](?>\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
 HELD_BACK = re.compile(
-    r"(?:(?<!\s)\s++)?!?\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?$"
+    rf"(?:(?<!\s)\s++|\A)(?>(?!{_OPEN}$)(?:{_GROUP}|\S))*+(?:{_OPEN})?$"
     r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
     r"|<[^<>\n]{0,500}$"
-    r"|(?:(?<!\s)\s++|\A)(?>\[[^\[\]\n]{0,300}\](?>\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?|[^\s])*+$"
 )
 MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
 REMOVED = "(link removed)"

@@ -22,8 +22,10 @@ _MONTH_NUMBERS = {
     if length > 3 or name not in ("juin", "juillet")
 }
 _STATES = (
-    r"(?:(?:last )?(?:updated|revised|reviewed|changed|modified|edited|amended|corrected)|effective|valid|dated?"
-    r"|published|released?|released on|exported|issued|written|saved|approved|adopted|in force|version of|as of|as at"
+    r"(?:version(?: [\d.]+(?=,))?(?= of|,)"
+    r"|(?:last )?(?:updated|revised|reviewed|changed|modified|edited|amended|corrected)"
+    r"|effective|valid|dated?"
+    r"|published|released?|released on|exported|issued|written|saved|approved|adopted|in force|as of|as at"
     r"|stand|gültig|aktualisiert|geändert|veröffentlicht|erstellt|datum|mise? à jour|publiée?|modifiée?|en vigueur"
     r"|applicable|rédigée?)"
 )

@@ -15,7 +15,7 @@ from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
-from core.model.errors import DocumentRejected, FootnoteError
+from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import Parsed
 from core.model.plain_text import one_line
@@ -35,6 +35,7 @@ class Change(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    SKIPPED = "skipped"  # there is no text in it
     FAILED = "failed"
 
 
@@ -87,6 +88,10 @@ class Ingestor:
         await self._catalogue.save_base(base)
         return base
 
+    async def document(self, document_id: str) -> Document | None:
+        """The document that is visible under this id."""
+        return await self._catalogue.document(document_id)
+
     async def known(self, material: Material, base: str) -> Document | None:
         """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
@@ -115,12 +120,16 @@ class Ingestor:
             return Ingested(material.source, Change.UNCHANGED, before.passages)
         try:
             progress("parsing", 0, 1)
-            parsed = await self._parser.parse(material.name, material.data)
+            parsed = await self._parser.parse(
+                material.name, material.data, lambda done, total: progress("recognizing", done, total)
+            )
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
             if self._originals is not None:
                 await self._originals.keep(document, material)
             await self._write(passages, before.version if before else "", progress)
+        except NoText as reason:
+            return Ingested(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
             return Ingested(material.source, Change.FAILED, reason=str(reason))
         except FootnoteError:
@@ -193,6 +202,8 @@ class Ingestor:
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
             await self._index.add(batch, _stacked([vectors[passage.id] for passage in batch]))
         progress("embedding", len(passages), len(passages))
+        if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
+            raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 
     async def _discard(self, document_id: str, before: Document | None) -> None:
         """Remove what a failed ingest had written, as far as the store allows; it is invisible either way."""

@@ -45,6 +45,8 @@ async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
         if copy.encoder != encoder.name:
             kept = await encoder.encode_passages([passage.searchable for passage in batch])
         await index.add(batch, kept)
+    if copy.passages:
+        await index.confirm(copy.passages[0].document, copy.passages[0].version)
 
 
 def packed(copy: PassageCopy) -> bytes:

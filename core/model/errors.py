@@ -76,6 +76,10 @@ class DocumentRejected(FootnoteError):
     """A file that cannot become knowledge; the message is the reason."""
 
 
+class NoText(DocumentRejected):
+    """A file that is in order and says nothing: empty, blank, or without text. Left out, and no failure."""
+
+
 class FetchRefused(FootnoteError):
     """A link that must not or could not be fetched; the message is the reason."""
 

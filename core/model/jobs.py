@@ -51,6 +51,7 @@ class ItemKind(StrEnum):
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
     DOCUMENT = "document"  # a document's id
+    STORED = "stored"  # an address in a place that keeps files: s3://handbook/hotels.md
     ORIGINAL = "original"  # a document's id: what it was made of is kept
 
 
@@ -61,6 +62,7 @@ class ItemState(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    SKIPPED = "skipped"  # there is no text in it
     FAILED = "failed"
     REMOVED = "removed"
     RESTORED = "restored"
@@ -96,12 +98,13 @@ class JobStage(StrEnum):
     WAITING = ""
     FETCHING = "fetching"
     PARSING = "parsing"
+    RECOGNIZING = "recognizing"
     EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, else 0 of 0."""
+    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, pages in OCR, else 0 of 0."""
 
     stage: JobStage = JobStage.WAITING
     source: str = ""

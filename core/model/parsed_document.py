@@ -42,11 +42,12 @@ class Parsed:
 
     Attributes:
         title: what the document calls itself, else the file's name without its ending.
-        blocks: in reading order, never empty, none blank.
+        blocks: in reading order, none blank; empty only where all there is are pictures.
         media_type: what the bytes turned out to be, whatever the name said.
         modified: ISO date or date and time stated by the document itself, else None.
         url: the link that the document states for itself, when it is plain http(s), else None.
         notes: what a person should know about the reading: 'pages 3 and 4 have no text layer'.
+        picture_pages: 1-based pages that are pictures and were not read: text recognition may read them.
     """
 
     title: str
@@ -55,3 +56,4 @@ class Parsed:
     modified: str | None = None
     url: str | None = None
     notes: tuple[str, ...] = ()
+    picture_pages: tuple[int, ...] = ()

@@ -29,7 +29,7 @@ class Site:
 def is_whole(job: Job) -> bool:
     """Whether a sync has seen all there is: it met neither its limit nor a page that could not be fetched."""
     unread = any(item.state is ItemState.FAILED and not item.gone for item in job.items if item.kind is ItemKind.LINK)
-    return not unread and sum(item.kind is ItemKind.SPOOLED for item in job.items) < job.limit
+    return not unread and sum(item.kind in (ItemKind.SPOOLED, ItemKind.STORED) for item in job.items) < job.limit
 
 
 def counted(site: Site, job: Job) -> Site:

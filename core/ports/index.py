@@ -35,6 +35,9 @@ class Index(Protocol):
     async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
         """Insert or replace by passage id. Searchable on return."""
 
+    async def confirm(self, document: str, version: str) -> int:
+        """How many passages of this version there are, counted when whoever searches from now on finds all of them."""
+
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
         """The vectors of those passages that are already there, so that they need not be encoded again."""
 

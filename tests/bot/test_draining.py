@@ -12,7 +12,7 @@ async def forever() -> None:
 async def test_what_is_still_opening_and_a_platform_that_hangs_do_not_keep_the_process() -> None:
     stop = asyncio.Event()
     stop.set()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         working, leaving = {group.create_task(asyncio.sleep(0))}, {group.create_task(forever())}
         warming = group.create_task(forever())
         group.create_task(_drain(stop, working, leaving, warming, leave_seconds=0.01))
@@ -34,7 +34,7 @@ async def test_a_worker_that_does_not_finish_is_cancelled_and_the_platform_hears
         while not said:
             await asyncio.sleep(0)
 
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         worker, platform = group.create_task(works()), group.create_task(listens())
         await asyncio.sleep(0)
         stop.set()

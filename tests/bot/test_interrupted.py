@@ -21,6 +21,7 @@ from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobS
 from core.model.knowledge import Passage
 from core.model.parsed_document import Parsed
 from core.ports.encoder import Vectors
+from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import JobWorker, job_thread
 from tests.core.service.kb.knowledge_room import PlainParser, Room
@@ -36,12 +37,17 @@ class Screen:
         self._printed = io.StringIO()
 
     async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+        console = Console(file=self._printed, width=200)
+        files = [(path, path.name) for path in paths]
+        return await ingest_files(console, self.terminal(connected=connected), files, base)
+
+    def terminal(self, *, connected: bool = True) -> Terminal:
         room = self.room
 
         def alone() -> JobWorker:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
 
-        terminal = Terminal(
+        return Terminal(
             ingest=room.desk.ingest_bytes,
             jobs=room.jobs,
             shelves=room.shelves,
@@ -50,8 +56,6 @@ class Screen:
             worker=room.worker if connected else alone,
             caller=operator(),
         )
-        console = Console(file=self._printed, width=200)
-        return await ingest_files(console, terminal, [(path, path.name) for path in paths], base)
 
     @property
     def shows(self) -> str:
@@ -65,7 +69,7 @@ class ParserInParts(PlainParser):
         super().__init__()
         self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         if name == self._at:
             self.reached.set()
             await self.go_on.wait()
@@ -133,7 +137,7 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     screen = Screen(room)
     (path,) = written(tmp_path, rules_md="# Rules\n\nThe words of the terminal.\n\n## More\n\nIts end.")
     ingesting = asyncio.create_task(screen.ingests(path))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
     assert "Other work on “base” comes first" in screen.shows
@@ -158,7 +162,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     assert waits.job is not None
     screen = Screen(room)
     ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
     await room.says(KbVerb.CANCEL, target=waits.job.id)

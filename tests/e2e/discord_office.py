@@ -127,6 +127,6 @@ class Office:
     async def settled(self) -> None:
         """Returns when everything that was heard has been worked off."""
         await self.discord.quiet(0.1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await self.inbox.waiting():
                 await asyncio.sleep(0.01)

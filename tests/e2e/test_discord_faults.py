@@ -316,7 +316,7 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
             await discord.until(lambda: not platform.waiting_for(), 20, what="a connection")
             stop.set()
             await running
-    assert [one["reason"] for one in logged if one["event"] == "discord_away"] == [told]
+    assert {one["reason"] for one in logged if one["event"] == "discord_away"} == {told}
     assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError). Check the ")
     assert all(one.is_closed() for one in tries)
 

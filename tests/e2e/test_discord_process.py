@@ -75,7 +75,7 @@ async def serving(discord: FakeDiscord, home: Path, *, end: signal.Signals = sig
     finally:
         if process.returncode is None:
             process.send_signal(end)
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             await process.wait()
 
 

@@ -52,11 +52,11 @@ class Listener(discord.Client):
         """Identifies at once; the library's own hook sleeps for five seconds."""
 
     async def hears(self) -> discord.Message:
-        return await asyncio.wait_for(self.heard.get(), 10)
+        return await asyncio.wait_for(self.heard.get(), 60)
 
     async def channel(self, name: str) -> discord.TextChannel:
         """A text channel by name, as its cache knows it."""
-        await asyncio.wait_for(self.wait_until_ready(), 10)
+        await asyncio.wait_for(self.wait_until_ready(), 60)
         found = discord.utils.get(self.get_all_channels(), name=name)
         assert isinstance(found, discord.TextChannel)
         return found
@@ -76,7 +76,7 @@ async def connected(fake: FakeDiscord, **options: Any) -> AsyncIterator[Listener
     running = asyncio.create_task(listener.start(fake.token))
     try:
         await fake.connected()
-        await asyncio.wait_for(listener.wait_until_ready(), 10)
+        await asyncio.wait_for(listener.wait_until_ready(), 60)
         yield listener
     finally:
         await listener.close()
@@ -171,8 +171,8 @@ async def test_edits_deletions_and_other_bots_are_heard_as_such(fake: FakeDiscor
     alice = fake.person("alice")
     said = await alice.says("first")
     heard = await client.hears()
-    edited = asyncio.create_task(client.wait_for("message_edit", timeout=10))
-    deleted = asyncio.create_task(client.wait_for("message_delete", timeout=10))
+    edited = asyncio.create_task(client.wait_for("message_edit", timeout=60))
+    deleted = asyncio.create_task(client.wait_for("message_delete", timeout=60))
     await asyncio.sleep(0)
 
     await alice.edits(said, "second")
@@ -221,7 +221,7 @@ async def test_a_permission_that_was_taken_is_missed_and_seen_to_be_missing(
     fake: FakeDiscord, client: Listener
 ) -> None:
     channel = await client.channel("general")
-    updated = asyncio.create_task(client.wait_for("guild_channel_update", timeout=10))
+    updated = asyncio.create_task(client.wait_for("guild_channel_update", timeout=60))
     await asyncio.sleep(0)
     await fake.take_permission("send_messages", fake.channel("general"))
     await updated
@@ -384,7 +384,7 @@ async def test_a_disallowed_intent_closes_the_gateway(fake: FakeDiscord) -> None
     listener = Listener()
     try:
         with pytest.raises(discord.PrivilegedIntentsRequired):
-            await asyncio.wait_for(listener.start(fake.token), 10)
+            await asyncio.wait_for(listener.start(fake.token), 60)
         assert listener.application is not None
         assert not listener.application.flags.gateway_message_content_limited
     finally:
@@ -606,7 +606,7 @@ async def test_an_expired_token_no_longer_edits(fake: FakeDiscord, client: Liste
     await client.tree.sync()
     asked = await fake.person("alice").slash("ask")
 
-    assert (await asyncio.wait_for(outcome.get(), 10)).code == 50027
+    assert (await asyncio.wait_for(outcome.get(), 60)).code == 50027
     assert asked.messages[0].loading
 
 
@@ -624,7 +624,7 @@ async def test_a_missed_acknowledgement_is_an_unknown_interaction(fake: FakeDisc
     asked = await fake.person("alice").slash("ask")
 
     assert asked.failed
-    assert (await asyncio.wait_for(outcome.get(), 10)).code == 10062
+    assert (await asyncio.wait_for(outcome.get(), 60)).code == 10062
 
 
 async def test_suggestions_come_while_typing(fake: FakeDiscord, client: Listener) -> None:

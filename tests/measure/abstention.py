@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from adapters.reasoners.extractive import weights as weights_in_use
 from adapters.reasoners.extractive.evidence import grading
-from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
@@ -49,13 +49,8 @@ async def features_of(
 ) -> Matrix:
     """The features of the passages that one search finds, as the reasoner's grading sees them."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
-    rarity = grading.rarity_of(items)
-    ranked = [grading.ranked_units(text, item.passage, rarity) for item in items]
-    cosines = await Similarity(cast("Encoder", encoder)).of_passages(text, list(zip(items, ranked, strict=True)))
-    found = [
-        astuple(grading.measured(text, item, units, rarity, whole, sentence))
-        for item, units, (whole, sentence) in zip(items, ranked, cosines, strict=True)
-    ]
+    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
+    found = [astuple(grading.measured(one.asked, one.evidence, one.units, one.cosine)) for one in weighed]
     return np.array(found, dtype=np.float64)
 
 

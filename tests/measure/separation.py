@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.reasoners.extractive.evidence import grading
-from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import inverse_frequency
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
 from core.model.text import content_words
 from tests.measure.logistic import area, fitted
@@ -66,13 +66,8 @@ async def counted(
 ) -> dict[str, float]:
     """All candidates of one question."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
-    pool = grading.rarity_of(items)
-    ranked = [grading.ranked_units(text, item.passage, pool) for item in items]
-    cosines = await Similarity(cast("Encoder", encoder)).of_passages(text, list(zip(items, ranked, strict=True)))
-    features = [
-        grading.measured(text, item, units, pool, whole, sentence)
-        for item, units, (whole, sentence) in zip(items, ranked, cosines, strict=True)
-    ]
+    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
+    features = [grading.measured(one.asked, one.evidence, one.units, one.cosine) for one in weighed]
     chances = np.array([grading.chance(one) for one in features])
     order = np.argsort(-chances)
     best = int(order[0])

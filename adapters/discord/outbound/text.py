@@ -26,8 +26,8 @@ _MARKER = re.compile(r"\[(\d{1,4})\](?!\()")
 _DEEP_HEADING = re.compile(r"^#{4,6}\s+(.+?)\s*#*\s*$")
 _RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})")
-_TABLE_LINE = re.compile(r"^\s*\|?(?:[^|\n]+\|)+[^|\n]*\|?\s*$")
-_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_TABLE_LINE = re.compile(r"^\|?(?:[^|\n]+\|)+[^|\n]*(?:\|[ \t]*)?$")
+_TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
 _PRINCIPALS = (
     (re.compile(r"\bdiscord:role:\d+/(\d+)\b"), r"<@&\1>"),

@@ -10,7 +10,7 @@ from itertools import pairwise
 from adapters.documents.encodings import decode
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 MAX_ROWS = 300_000
@@ -27,7 +27,7 @@ def read(name: str, data: bytes) -> Parsed:
         text = "\n" + text.split("\n", 1)[1]
     rows, lines, notes = _rows(text, delimiter)
     if not rows:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     width = max(map(len, rows))
     blocks = _single_column(rows, lines) if width == 1 else _table(rows, lines)
     return Parsed(

@@ -14,7 +14,7 @@ from adapters.documents.formats.omml import latex
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> Parsed:
         pieces = [piece.as_heading() for piece in pieces]
     markdown = _assembled([*pieces, *_notes(document, walk)])
     if not markdown.strip():
-        raise DocumentRejected("This document has no text.", remedy=_picture_remedy(document))
+        raise NoText("This document has no text.", remedy=_picture_remedy(document))
     facts = document.core_properties if _has_properties(document) else None
     titled = next((piece.text for piece in pieces if piece.kind == "title"), None)
     return Parsed(

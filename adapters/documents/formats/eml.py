@@ -13,7 +13,7 @@ from email.parser import BytesParser
 from adapters.documents.encodings import clean, decode
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 MAX_PARTS = 500
@@ -45,7 +45,7 @@ def letter(
     lines = [f"{label}: {text}" for label, text in shown.items() if text]
     lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
     if not body.strip() and not subject and not attachments:
-        raise DocumentRejected("There is no text in this mail.")
+        raise NoText("There is no text in this mail.")
     pieces = [f"# {subject}" if subject else "", "\n".join(lines), body.strip()]
     notes = (f"attachments not read: {', '.join(attachments)}",) if attachments else ()
     return Parsed(

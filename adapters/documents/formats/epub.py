@@ -11,7 +11,7 @@ from adapters.documents.formats.html import page_text
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, first_heading, iso_date
 from adapters.documents.zip_package import open_package, part, xml
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def read(name: str, data: bytes) -> Parsed:
         package = xml(_without_doctype(part(book, at)))
         blocks = tuple(_chapters(book, package, posixpath.dirname(at)))
     if not blocks:
-        raise DocumentRejected("This e-book has no text.")
+        raise NoText("This e-book has no text.")
     return Parsed(
         title=choose_title(name, package.findtext(f".//{_DC}title"), markdown=[block.text for block in blocks]),
         blocks=blocks,

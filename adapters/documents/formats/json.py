@@ -7,7 +7,7 @@ from typing import Any
 from adapters.documents.encodings import decode
 from adapters.documents.tables import STRETCH_CHARS, record, stretches
 from adapters.documents.titles import choose_title
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 MAX_RECORDS = 200_000
@@ -29,7 +29,7 @@ def read_json(name: str, data: bytes) -> Parsed:
     title = value.get("title") if isinstance(value, dict) else None
     blocks = [Block(piece) for piece in _whole(value) if piece.strip()]
     if not blocks:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     return Parsed(
         title=choose_title(name, title if isinstance(title, str) else None),
         blocks=tuple(blocks),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def read(name: str, data: bytes) -> Parsed:
     body = content.find(f"{_OFFICE}body")
     markdown = "\n\n".join(piece for piece in _Walk(content).blocks(body) if piece.strip()) if body is not None else ""
     if not markdown:
-        raise DocumentRejected("This document has no text.")
+        raise NoText("This document has no text.")
     return Parsed(
         title=choose_title(name, facts.findtext(f".//{_DC}title") if facts is not None else None, markdown=[markdown]),
         blocks=(Block(markdown),),

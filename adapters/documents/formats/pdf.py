@@ -18,7 +18,7 @@ from adapters.documents.formats.pdf_forms import filled_values
 from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 if TYPE_CHECKING:
@@ -71,8 +71,11 @@ def read(name: str, data: bytes) -> Parsed:
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
-    if not any(pages):
+    pictures = tuple(i + 1 for i, content in empty.items() if content is PageContent.PICTURE)
+    if not any(pages) and not pictures:
         raise _without_text(empty, ended=_has_end(data))
+    if not any(pages):
+        return Parsed(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
     tables = _tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
     notes = list(_notes(empty, count))
@@ -84,6 +87,7 @@ def read(name: str, data: bytes) -> Parsed:
         media_type="application/pdf",
         modified=iso_date(facts.get("ModDate") or facts.get("CreationDate")),
         notes=tuple(notes),
+        picture_pages=pictures,
     )
 
 
@@ -121,7 +125,6 @@ _REASONS = {
         "Export it again with its text, or run text recognition (OCR) on it.",
     ),
     PageContent.DAMAGED: ("This PDF is damaged: none of its pages can be opened.", "Export it again."),
-    PageContent.BLANK: ("There is no text in this PDF: its pages are blank.", None),
 }
 """Why there is no text, the most telling first, and what a person can do."""
 
@@ -130,12 +133,8 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
     """Why a PDF without any text has none."""
     if not ended:
         return _cut_off()
-    if pictures := sum(kind is PageContent.PICTURE for kind in empty.values()):
-        return DocumentRejected(
-            f"This PDF is a scan: {'one page is a picture' if pictures == 1 else f'{pictures} pages are pictures'} "
-            "without a text layer.",
-            remedy="Run text recognition (OCR) on it and add the result.",
-        )
+    if set(empty.values()) == {PageContent.BLANK}:
+        return NoText("There is no text in this PDF: its pages are blank.")
     reason, remedy = next(said for kind, said in _REASONS.items() if kind in empty.values())
     return DocumentRejected(reason, remedy=remedy)
 
@@ -651,9 +650,8 @@ def _leading(lines: list[Line]) -> float:
 
 
 def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
-    """Which pages gave no text, and what they are instead; blank pages need no mention."""
+    """Which pages gave no text, and what they are instead; blank pages need no mention, pictures may still be read."""
     for kind, said in (
-        (PageContent.PICTURE, "without a text layer"),
         (PageContent.DRAWING, "drawn, without text"),
         (PageContent.DAMAGED, "unreadable"),
     ):

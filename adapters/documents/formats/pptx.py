@@ -10,7 +10,7 @@ from adapters.documents.number_format import shown_number
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities, xml
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -39,7 +39,7 @@ def read(name: str, data: bytes) -> Parsed:
         elif text := _slide(slide, number):
             blocks.append(Block(text, page=number, label=f"slide {number}"))
     if not blocks:
-        raise DocumentRejected("This presentation has no text on its slides.")
+        raise NoText("This presentation has no text on its slides.")
     facts = deck.core_properties
     return Parsed(
         title=choose_title(name, facts.title, _first_title(blocks)),

@@ -3,9 +3,10 @@
 import re
 
 from adapters.documents.encodings import decode
+from adapters.documents.formats.rst_tables import with_pipe_tables
 from adapters.documents.formats.text import trimmed
 from adapters.documents.titles import choose_title
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Block, Parsed
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
@@ -24,15 +25,23 @@ _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
 
 def read(name: str, data: bytes) -> Parsed:
     """The document as Markdown, line for line."""
-    lines = _inline(_literals(_directives(_headings(decode(data).split("\n")))))
+    source, numbers = with_pipe_tables(decode(data).split("\n"))
+    lines = _inline(_literals(_directives(_headings(source))))
     body, first = trimmed(lines)
     if not body:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     return Parsed(
         title=choose_title(name, markdown=[body]),
-        blocks=(Block(body, first_line=first),),
+        blocks=(_block(body, first, numbers),),
         media_type="text/x-rst",
     )
+
+
+def _block(body: str, first: int, numbers: list[int]) -> Block:
+    """The text with its lines: they count on one to one, unless a table took more or fewer than it has rows."""
+    own = numbers[first - 1 : first + body.count("\n")]
+    counts_on = own == list(range(own[0], own[0] + len(own)))
+    return Block(body, first_line=own[0], lines=() if counts_on else tuple(own))
 
 
 def _headings(lines: list[str]) -> list[str]:

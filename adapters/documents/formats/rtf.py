@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from adapters.documents.encodings import clean
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 _TOKEN = re.compile(
@@ -123,7 +123,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise DocumentRejected("This RTF document is cut off: its end is missing.", remedy="Save it again.")
     markdown, title = to_markdown(data)
     if not markdown:
-        raise DocumentRejected("There is no text in this document.")
+        raise NoText("There is no text in this document.")
     moment = re.search(rb"\\revtim\\yr(\d+)\\mo(\d+)\\dy(\d+)", data[:20_000])
     return Parsed(
         title=choose_title(name, title, markdown=[markdown]),

@@ -14,7 +14,7 @@ from adapters.documents.encodings import decode
 from adapters.documents.formats.text import trimmed
 from adapters.documents.media_types import LANGUAGES
 from adapters.documents.titles import stem
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Block, Parsed
 
 _MODIFIERS = (
@@ -45,7 +45,7 @@ def read(name: str, data: bytes) -> Parsed:
     """The file's definitions as blocks, in order; what stands before and between them too."""
     text = decode(data)
     if not text.strip():
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     path = PurePosixPath(name.replace("\\", "/"))
     language = LANGUAGES.get(path.suffix.lower().lstrip("."), "")
     lines = text.split("\n")[:MAX_LINES]

@@ -7,7 +7,7 @@ import re
 
 from adapters.documents.encodings import decode
 from adapters.documents.titles import choose_title, iso_date, safe_link
-from core.model.errors import DocumentRejected
+from core.model.errors import NoText
 from core.model.parsed_document import Block, Parsed
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
@@ -29,7 +29,7 @@ def read_markdown(name: str, data: bytes) -> Parsed:
     lines = _atx_headings(_without_comments(text).split("\n"))
     body, first = trimmed(lines)
     if not body:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     return Parsed(
         title=choose_title(name, stated.get("title"), markdown=[body]),
         blocks=(Block(body, first_line=first),),
@@ -44,7 +44,7 @@ def read_text(name: str, data: bytes) -> Parsed:
     lines = _atx_headings(decode(data).split("\n"), need=4)
     body, first = trimmed(lines)
     if not body:
-        raise DocumentRejected("There is no text in this file.")
+        raise NoText("There is no text in this file.")
     return Parsed(
         title=choose_title(name, markdown=[body]),
         blocks=(Block(body, first_line=first),),

@@ -16,7 +16,7 @@ from adapters.documents.number_format import shown_number
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -48,7 +48,7 @@ def read(name: str, data: bytes) -> Parsed:
             "A sheet of this workbook is damaged and cannot be read.", remedy="Save it again."
         ) from error
     if not blocks:
-        raise DocumentRejected("This workbook has no filled cells.")
+        raise NoText("This workbook has no filled cells.")
     if hidden:
         notes.append(f"hidden sheets left out: {', '.join(hidden[:10])}")
     facts = book.properties

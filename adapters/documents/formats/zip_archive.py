@@ -69,6 +69,8 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
         notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
         return
     notes.extend(f"{path[:100]}: {note}" for note in parsed.notes)
+    if parsed.picture_pages:
+        notes.append(f"{path[:100]}: pictures inside an archive are not read; add the file by itself")
     for i, block in enumerate(parsed.blocks):
         label = f"{path}: {block.label}" if block.label else path
         heading = "" if i or block.text.startswith("# ") else f"# {parsed.title}\n\n"

@@ -1,7 +1,7 @@
 """The process in which untrusted bytes are parsed: limits on itself, no network, one file after another.
 
-Started by `pool.Sandbox` as `python -m adapters.documents.sandbox.child MEMORY CPU_SECONDS OUTPUT_BYTES`. Reads
-requests on stdin and answers on what was stdout; whatever a library prints goes nowhere.
+Started by `pool.Sandbox` as `python -m adapters.documents.sandbox.child MEMORY CPU_SECONDS OUTPUT_BYTES TASK`.
+Reads requests on stdin and answers on what was stdout; whatever a library prints goes nowhere.
 """
 
 import ctypes
@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
+from core.model.parsed_document import Parsed
 
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
@@ -32,40 +33,54 @@ _FORBIDDEN = frozenset({
 def main() -> None:
     """Serve requests until stdin ends."""
     memory, cpu_seconds, output_bytes = map(int, sys.argv[1:4])
+    task = sys.argv[4]
     requests, answers = sys.stdin.buffer, _private_stdout()
     leave_network()
     limit(memory)
     forbid()
     sys.setrecursionlimit(RECURSION)
     try:
-        _serve(requests, answers, cpu_seconds, output_bytes)
+        _serve(requests, answers, cpu_seconds, output_bytes, task)
     finally:
         with suppress(OSError):
             Path.cwd().rmdir()  # who started us removes it too, unless they were killed
 
 
-def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes: int) -> None:
+def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes: int, task: str) -> None:
+    data = b""
     while header := _read_frame(requests):
-        data = _exactly(requests, int(header["size"]))
+        if "size" in header:  # else it is about the same file again
+            data = _exactly(requests, int(header["size"]))
         allow_cpu(cpu_seconds)
-        answer = frame(*answer_for(str(header["name"]), data))
+        page = int(header["page"]) if "page" in header else None
+        answer = frame(*answer_for(str(header["name"]), data, task, page))
         if len(answer) > output_bytes:
             answer = frame(
                 {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
             )
         answers.write(answer)
         answers.flush()
-        del data, answer
+        data = data if page is not None else b""
+        del answer
 
 
-def answer_for(name: str, data: bytes) -> list[dict[str, Any]]:
-    """The reading of one file, or why there is none, as messages."""
+def _reading(name: str, data: bytes, task: str, page: int | None) -> Parsed:
+    if task == "recognize":
+        from adapters.documents.ocr.recognizer import read_page
+
+        return read_page(name, data, page or 1)
     from adapters.documents import reader
 
+    return reader.read(name, data)
+
+
+def answer_for(name: str, data: bytes, task: str = "parse", page: int | None = None) -> list[dict[str, Any]]:
+    """The reading of one file or page, or why there is none, as messages."""
     try:
-        return from_parsed(reader.read(name, data))
+        return from_parsed(_reading(name, data, task, page))
     except DocumentRejected as rejected:
-        return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy}]
+        empty = isinstance(rejected, NoText)
+        return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]
     except MemoryError:
         return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
     except RecursionError:

@@ -5,6 +5,7 @@ a file does to its worker (crash, hang, eat memory), the caller gets a `Document
 """
 
 import asyncio
+import hashlib
 import logging
 import os
 import signal
@@ -59,6 +60,7 @@ class Sandbox:
         limits: what one file may cost.
         watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
         enforce_memory: let the system enforce the limit.
+        task: what the processes do: "parse" files, or "recognize" the text of pages that are pictures.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Sandbox:
         limits: Limits | None = None,
         watch_memory: bool = sys.platform == "darwin",
         enforce_memory: bool = True,
+        task: str = "parse",
     ) -> None:
         self._limits = limits or Limits()
+        self._task = task
         self._turn = asyncio.Semaphore(workers)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
@@ -99,11 +103,29 @@ class Sandbox:
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
         """
+        parsed = await self.read(name, data)
+        if not parsed.blocks:
+            raise DocumentRejected("All there is are pictures without a text layer.")
+        return parsed
+
+    async def read(self, name: str, data: bytes | Path) -> Parsed:
+        """The same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
             raise _too_large(self._limits)
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, content))
+
+    async def read_page(self, name: str, data: bytes, page: int) -> Parsed:
+        """One page of a file, from 1. A process that has the file already is not sent it again.
+
+        Raises:
+            DocumentRejected: with the reason why this page gives no text.
+        """
+        if len(data) > self._limits.input_bytes:
+            raise _too_large(self._limits)
+        async with self._worker() as worker:
+            return await _read(await self._answer(worker, name, data, page))
 
     async def _content(self, path: Path) -> bytes:
         def load() -> bytes:
@@ -138,14 +160,15 @@ class Sandbox:
                     await asyncio.shield(worker.end())
 
     async def _started(self) -> "_Worker":
-        return await _Worker.start(self._limits, memory=self._limits.memory if self._enforce_memory else 0)
+        memory = self._limits.memory if self._enforce_memory else 0
+        return await _Worker.start(self._limits, memory=memory, task=self._task)
 
-    async def _answer(self, worker: "_Worker", name: str, content: bytes) -> bytes:
+    async def _answer(self, worker: "_Worker", name: str, content: bytes, page: int | None = None) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
         watch = asyncio.create_task(self._watched(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await worker.ask(name, content, self._limits.output_bytes)
+                return await worker.ask(name, content, self._limits.output_bytes, page)
         except TimeoutError:
             raise DocumentRejected(
                 f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
@@ -192,15 +215,16 @@ class _Worker:
         self.read = 0
         self.healthy = True
         self.over_memory = False
+        self._holds = b""
 
     @classmethod
-    async def start(cls, limits: Limits, *, memory: int) -> Self:
+    async def start(cls, limits: Limits, *, memory: int, task: str) -> Self:
         """A fresh interpreter with a bare environment and a directory of its own."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-s", "-B", "-m", "adapters.documents.sandbox.child",
-                str(memory), str(limits.cpu_seconds), str(limits.output_bytes),
+                str(memory), str(limits.cpu_seconds), str(limits.output_bytes), task,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -213,28 +237,39 @@ class _Worker:
             raise
         return cls(process, home)
 
-    async def ask(self, name: str, content: bytes, output_bytes: int) -> bytes:
-        """Send one file and wait for the answer.
+    async def ask(self, name: str, content: bytes, output_bytes: int, page: int | None = None) -> bytes:
+        """Send one file, or the number of another page of the same one, and wait for the answer.
 
         Raises:
             EOFError, ConnectionError: the process ended.
         """
         self.read += 1
         self.healthy = False
-        assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(frame({"name": name, "size": len(content)}))
-        view = memoryview(content)
-        for start in range(0, len(content), _COPY_BYTES):
-            self._process.stdin.write(view[start : start + _COPY_BYTES])
-            await self._process.stdin.drain()
-        await self._process.stdin.drain()
+        await self._send(name, content, page)
         (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         if size > output_bytes + MB:
             raise DocumentRejected("The parser gave no usable answer for this file.")
         body = await self._process.stdout.readexactly(size)
         self.healthy = b'"fatal": true' not in body[-64:]
         return body
+
+    async def _send(self, name: str, content: bytes, page: int | None) -> None:
+        assert self._process.stdin is not None
+        digest = hashlib.sha256(content).digest() if page is not None else b""
+        again = bool(digest) and digest == self._holds
+        self._holds = digest
+        header: dict[str, str | int] = {"name": name}
+        if page is not None:
+            header["page"] = page
+        if not again:
+            header["size"] = len(content)
+        self._process.stdin.write(frame(header))
+        view = memoryview(b"" if again else content)
+        for start in range(0, len(view), _COPY_BYTES):
+            self._process.stdin.write(view[start : start + _COPY_BYTES])
+            await self._process.stdin.drain()
+        await self._process.stdin.drain()
 
     @property
     def pid(self) -> int:

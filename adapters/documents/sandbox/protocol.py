@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, Parsed
 
 LENGTH = struct.Struct(">Q")
@@ -35,6 +35,7 @@ def from_parsed(parsed: Parsed) -> list[dict[str, Any]]:
         "modified": parsed.modified,
         "url": parsed.url,
         "notes": list(parsed.notes),
+        "picture_pages": list(parsed.picture_pages),
     }
     messages: list[dict[str, Any]] = [head]
     room = 0
@@ -69,7 +70,8 @@ def in_slices(body: bytes) -> Iterator[Parsed | None]:
         lines = _lines(body)
         head = json.loads(next(lines))
         if reason := head.get("rejected"):
-            raise DocumentRejected(_text(reason)[:1_000], remedy=_optional(head.get("remedy")))
+            kind = NoText if head.get("without_text") is True else DocumentRejected
+            raise kind(_text(reason)[:1_000], remedy=_optional(head.get("remedy")))
         blocks: list[Block] = []
         begun: list[tuple[str, tuple[int, ...]]] = []
         for line in lines:
@@ -88,6 +90,7 @@ def in_slices(body: bytes) -> Iterator[Parsed | None]:
             modified=_optional(head["modified"]),
             url=_optional(head["url"]),
             notes=tuple(map(_text, head["notes"])),
+            picture_pages=_numbers(head["picture_pages"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DocumentRejected("The parser gave no usable answer for this file.") from error

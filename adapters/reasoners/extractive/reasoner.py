@@ -4,15 +4,28 @@ Everything it decides is counted from words, scores and sentence vectors, so the
 always gets the same answer. Each method only joins what the modules beside it do.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 
 from adapters.reasoners.extractive.answer import composing, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.evidence import grading, sufficiency
-from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.scoring import (
+    ScoredUnit,
+    WeighedPassage,
+    Words,
+    rarity_of,
+    repeats_title,
+    says_something,
+    scored_by_words,
+    vocabulary_of,
+    with_meaning,
+)
+from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
+from adapters.reasoners.extractive.evidence.subjects import Subjects
+from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
-from adapters.reasoners.extractive.question.follow_up import resolve
+from adapters.reasoners.extractive.question.follow_up import Resolved, pronoun_in, resolve
+from adapters.reasoners.extractive.question.spelling import respelled
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
@@ -21,6 +34,7 @@ from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investi
 from core.ports.encoder import Encoder
 
 _SUMMARY = 1_200  # characters
+MINIMUM_SHARE, MAXIMUM_SHARE = 3, 8  # units of one passage that are compared by meaning
 
 
 class ExtractiveReasoner:
@@ -49,8 +63,9 @@ class ExtractiveReasoner:
         needs: list[str] = []
         reasons: list[str] = []
         earlier = exchanges(thread)
-        for need in asked.needs:
-            resolved = resolve(need, earlier)
+        for number, need in enumerate(asked.needs):
+            # A later part leans on the earlier ones where it says so, and not only because it is short.
+            resolved = resolve(need, earlier) if not number or pronoun_in(need) else Resolved(need)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
@@ -62,27 +77,44 @@ class ExtractiveReasoner:
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
-        needs = needs_of(inquiry)
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        rarity = grading.rarity_of(pool)
-        graded = [await self._graded(inquiry, need, evidence, rarity) for need in needs]
+        graded = [self._graded(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
-    async def _graded(
-        self, inquiry: Inquiry, need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]
-    ) -> list[Grade]:
-        near = await self._similarity.of_words((need,), (item.passage.searchable for item in evidence))
-        ranked = [grading.ranked_units(need, item.passage, rarity, near) for item in evidence]
-        cosines = await self._similarity.of_passages(
-            need, [(item, units) for item, units in zip(evidence, ranked, strict=True)]
-        )
+    def _graded(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
+        """The grade of each passage for the need that it was weighed for."""
         grades: list[Grade] = []
-        layered = sufficiency.is_layered(need)
-        for item, units, (whole, sentence) in zip(evidence, ranked, cosines, strict=True):
-            features = grading.measured(need, item, units, rarity, whole, sentence, near, layered=layered)
-            grade = grading.grade_of(features, units, item.hit.rerank)
-            grades.append(sufficiency.credited(inquiry, item, grade))
+        for one in found:
+            layered = sufficiency.is_layered(one.asked.question)
+            features = grading.measured(one.asked, one.evidence, one.units, one.cosine, layered=layered)
+            grade = grading.grade_of(features, one.units, one.evidence.hit.rerank)
+            grades.append(sufficiency.credited(inquiry, one.evidence, grade))
         return grades
+
+    async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
+        """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
+        texts = [item.passage.searchable for item in evidence]
+        question = respelled(intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool))
+        asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
+        share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
+        by_words = [
+            [
+                one
+                for one in scored_by_words(asked, item)
+                if says_something(one.unit, question) and not repeats_title(one.unit, item.passage)
+            ][:share]
+            for item in evidence
+        ]
+        placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
+        cosines = iter(await self._similarity.of_units(question, placed))
+        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        found: list[WeighedPassage] = []
+        for item, listed in zip(evidence, by_words, strict=True):
+            ranked = with_meaning(asked, listed, [next(cosines) for _ in listed], subjects)
+            best = max((one.cosine for one in ranked), default=0.0)
+            whole = item.hit.dense if item.hit.dense is not None and question == need else best
+            found.append(WeighedPassage(item, asked, tuple(ranked), whole))
+        return found
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
@@ -92,6 +124,8 @@ class ExtractiveReasoner:
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, near)):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
+        if moves := sufficiency.rest_of_table(inquiry, near):
+            return Insufficient("the rest of the table", moves)
         if moves := sufficiency.in_the_same_source(inquiry, thread):
             return Insufficient("what the last answer's source says", moves)
         missing, moves = sufficiency.next_moves(inquiry, relevant)
@@ -104,31 +138,21 @@ class ExtractiveReasoner:
     ) -> AsyncIterator[str]:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
-        rarity = grading.rarity_of(tuple(inquiry.library) or evidence)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
-        found: list[tuple[str, Sequence[selection.Candidate]]] = []
+        pool = tuple(inquiry.library) or tuple(evidence)
+        found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            # What answers one part of a question is no answer to its other part.
-            own = evidence if len(needs) == 1 else await self._of_need(inquiry, need, evidence, rarity)
-            asked = intent.final_question(need)
-            near = await self._similarity.of_words((asked,), (item.passage.searchable for item in own))
-            units = selection.candidates(asked, own, rarity, near)
-            cosines = await self._similarity.of_units(asked, [(one.evidence.passage, one.unit) for one in units])
-            found.append((need, selection.weighed(asked, units, cosines, leant_on)))
-        for piece in composing.answer(inquiry, found):
+            weighed = await self.weigh(need, evidence, pool)
+            grades: Sequence[Grade | None] = [item.grade for item in evidence]
+            if len(needs) > 1:  # what answers one part of a question is no answer to its other part
+                grades = self._graded(inquiry, weighed)
+            found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
+        pieces = composing.answer(inquiry, found)
+        if (asked := intent.asked(inquiry.question)).lists_documents:
+            pieces = composing.listing(asked.question, found[0][1])
+        for piece in pieces:
             yield piece
-
-    async def _of_need(
-        self, inquiry: Inquiry, need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float]
-    ) -> list[Evidence]:
-        """The evidence that counts for this need by itself, with its grade for it."""
-        grades = await self._graded(inquiry, need, evidence, rarity)
-        return [
-            replace(item, grade=grade)
-            for item, grade in zip(evidence, grades, strict=True)
-            if grade.score >= inquiry.cutoff or inquiry.caveats
-        ]
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """Verbatim claims hold; others are compared word by word and by sentence similarity."""

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 class Features:
     """What is counted of one passage against one question, each in [0, 1] but for cosines in [-1, 1].
 
-    ``sentence_cosine`` is of the best sentence as it is read below its headings. ``held`` is 0 where a time, an amount,
-    a date or a person is asked for and the passage has none, or where it has version 1 and 5 is asked for; else 1.
+    ``sentence_cosine`` is of the best sentence as it is read below its headings, ``sentence_covered`` the share of the
+    question's words in the best sentence with its headings. ``held`` is 0 where a time, an amount, a date or a person
+    is asked for and the passage has none, or where it has version 1 and 5 is asked for; else 1. ``named`` is the share
+    of the question's names and numbers that the passage has, 1 where it has none.
     """
 
     cosine: float
@@ -20,11 +22,12 @@ class Features:
     sentence_covered: float
     fits: float
     held: float
+    named: float
 
 
 # --- grading a passage: a logistic function of its features (tests/measure/abstention.py) ---------------------------
-GRADING = Features(cosine=5.0, sentence_cosine=3.0, covered=3.0, sentence_covered=1.0, fits=0.3, held=1.5)
-GRADING_BIAS = -6.8  # words that are only alike count as well: a little less than without them
+GRADING = Features(cosine=1.3, sentence_cosine=2.5, covered=1.4, sentence_covered=1.6, fits=0.1, held=0.5, named=2.5)
+GRADING_BIAS = -6.3
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs
@@ -35,7 +38,9 @@ WORDS_APART, WORDS_ALIKE = 0.4, 0.85
 LIKE_WORD = 0.8  # what a like word counts at most beside the word itself
 
 # --- the worth of a sentence, row or item (tests/measure/quoting.py) ------------------------------------------------
-OWN_WORDS, WORDS_IN_PLACE = 0.7, 0.3  # coverage by the unit itself, and by it together with its headings
+# Coverage of the question by the unit itself, by it with what stands right above, and with its headings and title.
+OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
+PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 MEANING = 1.5  # what a cosine counts beside the share of the question's words
 GRADE_OFFSET = 0.6  # worth is multiplied by this and a tenth of its passage's grade
@@ -51,9 +56,12 @@ LACKS_KIND = 0.6  # a sentence without any time, where "how long" is asked
 HEADLESS_ROW = (
     0.6  # a row of a table without a header, such as a page's date: it tells a figure or a name, else nothing
 )
-KEYED_ROW = 1.15  # a row that begins with what is asked for
+NAMED_SUBJECT, OTHER_SUBJECT = 1.3, 0.5  # of what the question names, of a neighbour of that
+STAMP_ASKED_FOR = 1.3  # "Reviewed on 9 February 2026.", where that is asked for
 OTHER_FIGURE = 0.8  # no number of the question's
 
+OTHER_VERSION = 0.4  # of a document whose version that is asked for is there as well
+
 # --- which further quotes are good enough, as a share of the best one's worth ---------------------------------------
-OLDER_VERSION = 0.6  # from here a newer version is quoted beside an older one
+SAME_MATTER = 1.2  # of another version's worth, after its factor: from here the meant version speaks of the same
 COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to bridge to

@@ -14,9 +14,11 @@ from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
 from core.model.transcripts import as_markdown
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
+from core.ports.file_stores import FileStores
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import Fetched, Gone, Web
 
+WEB = ("http://", "https://")
 _UNSAFE = re.compile(r"[^\w .-]+")
 
 
@@ -31,6 +33,7 @@ class ItemSources:
     pause: float = 0.2  # seconds between two pages of a site
     originals: Originals | None = None
     consistency: IndexConsistency | None = None
+    stores: FileStores | None = None
 
     async def found(self, job: Job) -> AsyncIterator[JobItem]:
         """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
@@ -51,6 +54,10 @@ class ItemSources:
                     title=conversation.title,
                 )
                 yield await self._set_aside(item, as_markdown(conversation))
+            return
+        if not job.reference.startswith(WEB):
+            async for item in self._stored_files(job):
+                yield item
             return
         refused: list[JobItem] = []
 
@@ -73,8 +80,8 @@ class ItemSources:
         """
         made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
         match item.kind:
-            case ItemKind.LINK:
-                return await self._linked(job, item)
+            case ItemKind.LINK | ItemKind.STORED:
+                return await (self._linked if item.kind is ItemKind.LINK else self._stored)(job, item)
             case ItemKind.FILE:
                 return await self._attached(job, item, made)
             case ItemKind.SPOOLED:
@@ -118,12 +125,32 @@ class ItemSources:
             raise NotFound("What it was made of is not kept here (any more).", remedy="Add it again.")
         return kept
 
-    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+    async def _stored_files(self, job: Job) -> AsyncIterator[JobItem]:
+        """The files in a place that keeps them; what they hold is read when their turn comes."""
+        if self.stores is None:
+            raise NotFound("Places that keep files are not read here.")
+        async for file in self.stores.files(job.reference, limit=job.limit):
+            yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url)
+
+    async def _stored(self, job: Job, item: JobItem) -> Material | None:
+        if self.stores is None:
+            raise NotFound("Places that keep files are not read here.")
+        found = await self.stores.read(item.reference, version=await self._known_etag(job, item))
+        if found is None:
+            return None
+        file, data = found
+        return Material(item.source, file.name, data, file.url, job.by.name or job.by.id, item.title, file.version)
+
+    async def _known_etag(self, job: Job, item: JobItem) -> str:
+        """What the source called the version that we have, '' where it has to be brought anew."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
-        etag = before.etag or None if before else None
+        etag = before.etag if before else ""
         if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
-            etag = None  # that it has not changed is of no use where its passages are lost
-        fetched = await self.web.fetch(item.reference, etag=etag)
+            return ""  # that it has not changed is of no use where its passages are lost
+        return etag
+
+    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+        fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
         if fetched.unchanged:
             return None
         return _material(job, item, fetched)

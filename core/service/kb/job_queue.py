@@ -17,6 +17,7 @@ from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_d
 from core.model.json_codec import to_json
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
+from core.ports.file_stores import FileStores
 from core.ports.inbox import Inbox
 from core.ports.job_store import JobStore
 from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Schedule
@@ -46,6 +47,7 @@ class JobQueue:
     records: KnowledgeRecords
     clock: Clock
     leftovers: OrphanedPassages | None = None
+    stores: FileStores | None = None
     _swept: float = float("-inf")
 
     async def accept(self, job: Job) -> Job:
@@ -87,15 +89,23 @@ class JobQueue:
             made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
             job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)
             return await self.accept(job)
-        if link and not link.startswith(("http://", "https://")):
-            raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
-        if link and (command.limit > 1 or _is_sitemap(link)):
+        self._check(link)
+        if link and (command.limit > 1 or _is_sitemap(link) or not is_link(link)):
             return await self.site(link, command.limit, base, caller)
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
         subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
         return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
+
+    def _check(self, link: str) -> None:
+        """Raises NotFound for what is neither a link nor a place that may be read here."""
+        if not link or is_link(link):
+            return
+        if "://" not in link or self.stores is None:
+            raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
+        if reason := self.stores.why_refused(link):
+            raise NotFound(reason, remedy="A link begins with https:// or http://.")
 
     async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
         """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
@@ -189,10 +199,11 @@ class JobQueue:
 
     async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
         """Fetch a link again and again, from an interval from now on."""
-        if not is_link(link):
+        if not is_link(link) and (self.stores is None or self.stores.why_refused(link)):
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
             )
+        limit = limit if is_link(link) else _bounded(limit)
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
         await self.records.schedule(schedule)

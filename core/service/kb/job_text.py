@@ -26,6 +26,7 @@ _COUNTED = (
     ItemState.UNCHANGED,
     ItemState.REMOVED,
     ItemState.RESTORED,
+    ItemState.SKIPPED,
     ItemState.FAILED,
 )
 
@@ -44,6 +45,8 @@ def job_text(job: Job) -> str:
     lines += [f"• {shown_link(item.source)}: {item.reason}" for item in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"• and {len(failed) - MOST_FAILURES} more")
+    skipped = [item for item in job.items if item.state is ItemState.SKIPPED]
+    lines += [f"• {shown_link(item.source)}: {item.reason}" for item in skipped[:MOST_FAILURES]]
     lines += [f"• {shown_link(item.source)}: {note}" for item in job.items for note in item.notes][:MOST_FAILURES]
     lines.append(f"job {job.id}")
     return "\n".join(lines)
@@ -74,6 +77,8 @@ def _doing(job: Job) -> str:
     match now.stage:
         case JobStage.EMBEDDING:
             return f"{where}{name}, embedding {now.done} of {now.total}."
+        case JobStage.RECOGNIZING:
+            return f"{where}{name}, reading page {now.done + 1} of {now.total} by OCR."
         case JobStage.PARSING | JobStage.FETCHING:
             found = f" {len(job.items)} found so far." if not job.listed else ""
             return f"{where}{name}, {now.stage}.{found}"

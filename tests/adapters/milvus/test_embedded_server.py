@@ -185,7 +185,7 @@ async def test_a_server_that_is_not_there_is_one_clear_line() -> None:
 
 
 async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) -> None:
-    index = opened(path)
+    index = opened(path, patience=120.0)  # a busy machine opens slowly
     assert state_of(index) is IndexState.CLOSED
     assert not is_ready(index)
     with pytest.raises(StoreUnavailable, match="closed"):
@@ -248,3 +248,11 @@ async def test_the_file_finds_its_rows_by_id_from_the_first_start_and_after_an_o
     assert finds_rows_by_id(path)
     async with opened(path) as index:
         assert await index.count() == 0
+
+
+async def test_it_opens_where_the_users_home_cannot_be_written(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with a read-only root: what Milvus Lite caches goes beside its file."""
+    monkeypatch.setenv("HOME", "/proc/no-home")
+    async with opened(path) as index:
+        await add(index, "a")
+        assert await index.count() == 1

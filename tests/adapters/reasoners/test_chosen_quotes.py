@@ -14,7 +14,7 @@ from adapters.reasoners.extractive.question.answer_type import fits, is_broad, l
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
+from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from core.ports.encoder import Vectors
@@ -101,7 +101,8 @@ async def test_an_older_version_never_stands_without_the_newer_one(reasoner: Ext
         passage(2, "Refunds of every kind arrive in five days at most.", "Refund policy (2026)"), dated="2026-02-01"
     )
     text = await answered(reasoner, "Within how many days do refunds of any kind arrive?", old, new)
-    assert text.index("five days") < text.index("ten days")
+    assert "five days" in text
+    assert "ten days" not in text
 
 
 async def test_a_menu_whose_words_touch_is_not_quoted_where_a_sentence_says_it(reasoner: ExtractiveReasoner) -> None:
@@ -258,7 +259,6 @@ class Counting(HashingEncoder):
 async def test_a_sentence_is_encoded_once_for_grading_and_quoting() -> None:
     encoder = Counting()
     similarity, refunds = Similarity(encoder), of("Refunds go back by card. They arrive soon.")
-    item = Evidence(1, Hit(refunds, 0.8), "refunds")
-    await similarity.of_passages("refunds?", [(item, [(1.0, unit) for unit in units(refunds.text)])])
+    await similarity.of_units("refunds?", [(refunds, unit) for unit in units(refunds.text)])
     await similarity.of_units("cards?", [(refunds, unit) for unit in units(refunds.text)])
     assert encoder.encoded == 2

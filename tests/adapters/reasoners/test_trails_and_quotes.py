@@ -120,12 +120,13 @@ async def test_each_sentence_of_a_list_item_has_its_marker(reasoner: ExtractiveR
     assert "- Satchel needs Android 11. [1] Version 5.4 goes on until December. [1]" in text
 
 
-async def test_the_newest_version_is_quoted_first(reasoner: ExtractiveReasoner) -> None:
+async def test_only_the_newest_version_is_quoted(reasoner: ExtractiveReasoner) -> None:
     old = replace(passage(1, "Refunds arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01")
     new = replace(passage(2, "Refunds arrive within five days.", "Refund policy (2026)"), dated="2026-02-01")
     found, _ = EvidenceLibrary().add([Hit(old, 0.9), Hit(new, 0.8)], "refunds")
     text = await composed(reasoner, "When do refunds arrive?", found.graded({1: Grade(9), 2: Grade(8)}))
-    assert text.index("five days") < text.index("ten days")
+    assert "five days" in text
+    assert "ten days" not in text
 
 
 async def decided_after(reasoner: ExtractiveReasoner, question: str, *turns: Turn) -> tuple[object, ...]:

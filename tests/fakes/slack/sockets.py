@@ -98,7 +98,7 @@ class Sockets:
             one.deaf = one.mute_pongs = False
         self._new_are_deaf = self._new_mute_pongs = False
 
-    async def wait_for(self, count: int = 1, timeout: float = 10.0) -> list[Socket]:
+    async def wait_for(self, count: int = 1, timeout: float = 60.0) -> list[Socket]:
         """The open connections, as soon as there are this many; AssertionError when there never are."""
         end = time.monotonic() + timeout
         while len(self._open) < count:

@@ -4,41 +4,70 @@ Nothing factual is written that a document does not say: the lines between quote
 found or which document calls itself out of date. Which quotes is ``selection``'s business.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.answer.rendering import Quotation, rendered
-from adapters.reasoners.extractive.answer.selection import Candidate, chosen, family
+from adapters.reasoners.extractive.answer.newest import newest
+from adapters.reasoners.extractive.answer.rendering import Quotation, quoted, rendered
+from adapters.reasoners.extractive.answer.selection import chosen
+from adapters.reasoners.extractive.answer.tables import Computed, computed
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.evidence.versions import OUTDATED, family
+from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 
 _QUOTES = 3  # for one need, before what completes them
 _QUOTES_OF_MANY = 2  # for each of several needs
-_OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
-    r"|obsolete|out of date|"
-    r"outdated|withdrawn)\b",
-    re.IGNORECASE,
-)
 
 
-def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[Candidate]]]) -> Iterator[str]:
+def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield "The documents only come near this question; please read with care.\n\n"
+    if lacking := open_names(inquiry.standalone, inquiry.library):
+        told = ", ".join(f"“{word}”" for word in lacking[:4])
+        yield f"The documents do not mention {told}. What comes nearest:\n\n"
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
     for need, weighed_units in found:
-        quotations = chosen(need, weighed_units, limit, inquiry.library.found())
+        worked_out = _worked_out(need, inquiry)
+        quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
+        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
         if len(found) > 1:
             yield f"On “{need}”:\n\n"
         if not quotations:
-            yield "I found nothing in the documents about this part.\n\n"
+            yield f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n"
+        if worked_out:
+            yield f"{worked_out.lead}\n\n"
         yield from rendered(quotations)
         used.extend(quotations)
     yield from _remarks(inquiry, used)
+
+
+def listing(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
+    """The documents that speak of a topic, each with the sentence that shows it."""
+    best: dict[str, ScoredUnit] = {}
+    for one in found:
+        best.setdefault(one.evidence.passage.document, one)
+    count = "1 document speaks" if len(best) == 1 else f"{len(best)} documents speak"
+    yield f"{count} of “{topic.rstrip('?. ')}”:\n\n"
+    for one in best.values():
+        quote = Quotation(one.evidence, (one.unit,))
+        yield f"*{one.evidence.passage.title}*:\n\n{quoted(quote)}"
+
+
+def _worked_out(need: str, inquiry: Inquiry) -> Computed | None:
+    """What a table as a whole answers, where the question asks for that."""
+    asked = aggregation_of(need)
+    return computed(need, asked, _near_tables(inquiry)) if asked else None
+
+
+def _near_tables(inquiry: Inquiry) -> list[Evidence]:
+    """The evidence of sections of which a passage counts: a table may be spread over several."""
+    sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
+    return [item for item in inquiry.library.found() if item.passage.section in sections]
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
@@ -46,22 +75,20 @@ def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
     documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
     shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
     yield from _versions(documents)
+    yield from _other_versions(documents, inquiry)
     for item in documents:
         for said in (_outdated(other) for other in inquiry.library if _same_document(other, item)):
             if said and said[1] not in shown:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
                 break
-    lacking = open_names(inquiry.standalone, inquiry.library)
-    if lacking:
-        yield f"I found nothing in the documents about {', '.join(f'“{word}”' for word in lacking[:4])}.\n"
 
 
 def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     """One line where two quoted documents have the same title but for its year or number."""
     families: dict[str, list[Evidence]] = {}
     for item in documents:
-        families.setdefault(family(item), []).append(item)
+        families.setdefault(family(item.passage), []).append(item)
     for members in families.values():
         named = (
             f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
@@ -71,12 +98,26 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
             yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
 
 
+def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator[str]:
+    """One line that names the versions of a quoted document which were found and are not quoted."""
+    quoted = {item.passage.document for item in documents}
+    families = {family(item.passage) for item in documents}
+    others = {
+        item.passage.document: item.passage
+        for item in inquiry.library.relevant(inquiry.cutoff)
+        if item.passage.document not in quoted and family(item.passage) in families
+    }
+    if others:
+        named = ", ".join(f"*{one.title}*" + (f" ({one.dated})" if one.dated else "") for one in others.values())
+        yield f"Not quoted, another version of it: {named}.\n\n"
+
+
 def _same_document(one: Evidence, other: Evidence) -> bool:
     return one.passage.document == other.passage.document
 
 
 def _outdated(item: Evidence) -> tuple[int, str] | None:
     """What the passage says about its own document being out of date, with the evidence's id."""
-    said = (unit.text for unit in units(item.passage.text) if _OUTDATED.search(unit.text))
+    said = (unit.text for unit in units(item.passage.text) if OUTDATED.search(unit.text))
     found = next(said, "")
     return (item.id, found.lstrip("> ")) if found else None

@@ -171,4 +171,5 @@ def without_marks(text: str) -> str:
 def prose(answer: str) -> str:
     """An old answer as running text: no markers, quotation signs or lines that only name documents."""
     bare = _FRAME.sub("", _MARK.sub("", answer))
-    return " ".join(re.sub(r"^[>\-*|\s]+", "", bare, flags=re.MULTILINE).split())
+    cells = re.sub(r"\s*\|\s*", ". ", re.sub(r"^[|\s:-]+$", "", bare, flags=re.MULTILINE))
+    return " ".join(re.sub(r"^[>\-*.\s]+", "", cells, flags=re.MULTILINE).split())

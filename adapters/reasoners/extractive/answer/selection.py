@@ -4,166 +4,72 @@ How they look is ``rendering``'s business; what leads from one to the next is ``
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.rendering import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.evidence.grading import ranked_units
-from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, in_range, mentions, trail
-from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, mentions, trail
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
-from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Form, Near, Unit, looks_back, topic_words, units
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
-from core.model.evidence import Evidence
-from core.model.text import content_words, sentences, words
+from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, topic_words, units
+from adapters.reasoners.extractive.evidence.versions import family, other_version
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import Inquiry
+from core.model.text import content_words, sentences
 
-CANDIDATES = 64  # units that are compared by meaning
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _LIST_ITEMS = 8
+_WHOLE_LIST = 15
 _ROWS = 4
 _SMALL_TABLE = 10  # rows
 _SEVERAL = re.compile(
-    r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b",
+    r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
+    r"|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
+    r"|\bwhat(?:'s|’s|s| is| was) new\b|^what (?:has )?(?:changed|changes|came)\b"
+    r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
     re.IGNORECASE,
 )
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
-_FIGURE = re.compile(r"\d[\d.,]*\d|\d")
-_NUMBERS = re.compile(r"[\W\d_]+")
-_STAMP = re.compile(
-    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date|version"
-    r"|published|exported|rolled out|saved on|generated)\b",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"\b(?:see|described|explained|defined|documented|listed|stated|stands?|found|covered|part of|are|is)\s+(?:in |on "
-    r"|under |at )?(?:the |our )?(?:\[|\*[A-Z])",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"[`{};=_]|\(\)|::|->")
-_STOPPED = re.compile(r"[.!?:;)]\W*$")
-_GLUED = re.compile(r"[a-z).](?=[A-Z][a-z])")  # "OverviewIntro to …": a menu whose links touch
-_MUCH_GLUED = 4
-_MENU = 6  # words
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A unit that may be quoted, and its worth for one need."""
+def ranked(
+    inquiry: Inquiry,
+    weighed: Sequence[WeighedPassage],
+    grades: Sequence[Grade | None],
+    leant_on: Collection[str],
+    *,
+    of_many: bool,
+) -> list[ScoredUnit]:
+    """The units of all passages for one need, best first: their worth by the grade of their passage.
 
-    evidence: Evidence
-    unit: Unit
-    worth: float
-
-
-def candidates(
-    need: str, evidence: Sequence[Evidence], rarity: Mapping[str, float], near: Near = NOTHING_NEAR
-) -> list[Candidate]:
-    """The units that meet a need best by their words, a share of each passage, at most ``CANDIDATES``.
-
-    Those of a passage stand together, so that their vectors can be asked for passage by passage.
+    What a follow-up leans on, by its title, counts more than other documents. One need ``of_many`` is met only by
+    passages that count for it by themselves.
     """
-    found: list[Candidate] = []
-    share = max(3, CANDIDATES // max(1, len(evidence)))
-    for item in evidence:
-        known = {part.casefold() for part in (item.passage.title, *item.passage.heading)}
-        ranked = [
-            Candidate(item, unit, score)
-            for score, unit in ranked_units(need, item.passage, rarity, near)
-            if says_something(unit) and not _repeats(unit, known)
-        ]
-        found.extend(ranked[:share])
-    return found[:CANDIDATES]
+    found: list[ScoredUnit] = []
+    pool = inquiry.library.found()
+    for one, grade in zip(weighed, grades, strict=True):
+        score = grade.score if grade else weights.UNGRADED
+        if of_many and score < inquiry.cutoff and not inquiry.caveats:
+            continue
+        factor = weights.GRADE_OFFSET + score / 10
+        factor *= weights.LEANT_ON if one.evidence.passage.title in leant_on else 1.0
+        other = other_version(one.asked.question, one.evidence, pool)
+        factor *= weights.OTHER_VERSION if other else 1.0
+        item = replace(one.evidence, grade=grade)
+        found.extend(replace(unit, evidence=item, worth=unit.worth * factor, other_version=other) for unit in one.units)
+    return sorted(found, key=lambda unit: -unit.worth)
 
 
-def _repeats(unit: Unit, titles: Collection[str]) -> bool:
-    """Whether it only says again what stands above it; a message kept as a document has its statement as its title."""
-    text = unit.text.strip("*_# ")
-    return text.casefold() in titles and not text.endswith(".")
-
-
-def says_something(unit: Unit) -> bool:
-    """Not a stamp such as "Last reviewed 12 January 2026." or a lead-in that ends in a colon."""
-    if unit.form is Form.SENTENCE and (_STAMP.match(unit.text) or unit.text.rstrip("*_ ").endswith(":")):
-        return False
-    return len(content_words(unit.text)) > 1
-
-
-def weighed(
-    need: str, found: Sequence[Candidate], cosines: Sequence[float], leant_on: Collection[str] = ()
-) -> list[Candidate]:
-    """The candidates by words, meaning and the grade of their passage together, best first.
-
-    A row for amounts from here to there counts only where the question's amount lies between. What a follow-up leans
-    on, by its title, counts more than other documents.
-    """
-    done = []
-    for one, cosine in zip(found, cosines, strict=True):
-        grade = (one.evidence.grade.score if one.evidence.grade else weights.UNGRADED) / 10
-        same = weights.LEANT_ON if one.evidence.passage.title in leant_on else 1.0
-        worth = (
-            (one.worth + weights.MEANING * max(0.0, cosine))
-            * (weights.GRADE_OFFSET + grade)
-            * same
-            * _doubts(need, one)
-        )
-        done.append(replace(one, worth=worth))
-    return sorted(done, key=lambda one: -one.worth)
-
-
-def _is_debris(text: str) -> bool:
-    """Whether it is a menu or a table that lost its cells: words that touch, or hardly a word without a capital."""
-    glued = len(_GLUED.findall(text))
-    if _CODE.search(text) or (glued < _MUCH_GLUED and _STOPPED.search(text)):
-        return False
-    said = words(text)
-    capitals = sum(word[:1].isupper() for word in said)
-    return glued > 1 or (len(said) >= _MENU and 2 * capitals > len(said))
-
-
-def _headed(row: Unit) -> bool:
-    """Whether a row's columns have names."""
-    return bool(content_words(" ".join(row.head)))
-
-
-def _is_asked_for(need: str, row: str) -> bool:
-    """Whether a row's first cell, which says what the row is about, stands in the question."""
-    key = content_words(row.strip().strip("|").split("|")[0])
-    return bool(key) and set(key) <= set(content_words(need))
-
-
-def _doubts(need: str, one: Candidate) -> float:
-    """What speaks against a unit, whatever its words: a factor, above 1 only for a row that is asked for by name."""
-    text = one.unit.text
-    factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
-    passage = one.evidence.passage
-    said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, text))
-    if contradicts(need, said):
-        factor *= weights.OTHER_NUMBER
-    if lacks(need, text):
-        factor *= weights.LACKS_KIND
-    if one.unit.form is Form.ROW and not is_strict(need) and not _headed(one.unit):
-        factor *= weights.HEADLESS_ROW
-    if one.unit.form is Form.ROW and _is_asked_for(need, text):
-        factor *= weights.KEYED_ROW
-    figures = _FIGURE.findall(need)
-    around = passage.text if one.unit.form is Form.ROW and not _headed(one.unit) else said
-    if figures and not any(figure in around for figure in figures):
-        factor *= weights.OTHER_FIGURE
-    if one.unit.form is Form.SENTENCE and _ELSEWHERE.search(text):
-        factor *= weights.POINTS_ELSEWHERE
-    if one.unit.form is Form.SENTENCE and _is_debris(text):
-        factor *= weights.DEBRIS
-    return factor
-
-
-def chosen(need: str, found: Sequence[Candidate], limit: int, library: Sequence[Evidence] = ()) -> list[Quotation]:
+def chosen(need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()) -> list[Quotation]:
     """The best units for one need: the first, others nearly as good, any that covers what is still open, and the trail.
 
     The trail leads from them to what they leave open, through the whole library: its links need not be good evidence.
     """
-    kept: list[Candidate] = []
+    found = _of_meant_versions(found)
+    kept: list[ScoredUnit] = []
     bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
     held = fits(need, found[0].unit.text) if found else 0.0
@@ -180,11 +86,10 @@ def chosen(need: str, found: Sequence[Candidate], limit: int, library: Sequence[
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    kept.extend(_newer(kept, found))
     kept = _section_opened(need, kept) if kept else kept
     found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
     picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _newest_first(_gathered((*picked, *found_on.steps)))
+    return _gathered((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -213,7 +118,7 @@ def _bar(need: str, limit: int) -> _Bar:
     return _Bar(limit, 0.9, 0.8) if is_strict(need) else _Bar(limit, 0.85, 0.7)
 
 
-def _section_opened(need: str, kept: list[Candidate]) -> list[Candidate]:
+def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
     """With the beginning of the best unit's section, where its heading is what is asked: "How to claim".
 
     A question for one figure is answered by the sentence that has it.
@@ -229,26 +134,18 @@ def _section_opened(need: str, kept: list[Candidate]) -> list[Candidate]:
     return [*first, *(one for one in kept if one.unit not in known)]
 
 
-def _newer(kept: Sequence[Candidate], found: Sequence[Candidate]) -> list[Candidate]:
-    """What a newer version says where an older one is quoted: the older must not stand alone.
-
-    The same section of it, else what of it comes near enough to the best.
-    """
-    for old in kept:
-        newest = max((str(one.evidence.passage.dated) for one in kept if _related(one, old)), default="")
-        newer = [one for one in found if _related(one, old) and str(one.evidence.passage.dated) > newest]
-        same = [one for one in newer if old.evidence.passage.heading[-1:] == one.evidence.passage.heading[-1:] != ()]
-        near = [one for one in newer if one.worth >= weights.OLDER_VERSION * found[0].worth]
-        if picked := same or near:
-            best = picked[0]
-            rows = [one for one in picked if one.evidence.id == best.evidence.id and one.unit.form is Form.ROW]
-            return rows[:_ROWS] if best.unit.form is Form.ROW else [best]
-    return []
-
-
-def _related(one: Candidate, other: Candidate) -> bool:
-    """Whether they are of versions of one document, or of the same version."""
-    return family(one.evidence) == family(other.evidence)
+def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """Without what another version than the one that is meant says of the same: it would stand against it."""
+    best: dict[str, float] = {}
+    for one in found:
+        if not one.other_version:
+            own = family(one.evidence.passage)
+            best[own] = max(best.get(own, 0.0), one.worth)
+    return [
+        one
+        for one in found
+        if not one.other_version or best.get(family(one.evidence.passage), 0.0) < weights.SAME_MATTER * one.worth
+    ]
 
 
 def _pool(library: Sequence[Evidence]) -> list[Step]:
@@ -269,27 +166,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     )
 
 
-def _newest_first(quotations: Sequence[Quotation]) -> list[Quotation]:
-    """Versions of one document in the order of their dates, the newest in the place of the first."""
-    ordered = list(quotations)
-    families: dict[str, list[int]] = {}
-    for at, quotation in enumerate(ordered):
-        families.setdefault(family(quotation.evidence), []).append(at)
-    for places in families.values():
-        members = [ordered[at] for at in places]
-        if all(one.evidence.passage.dated for one in members):
-            members.sort(key=lambda one: str(one.evidence.passage.dated), reverse=True)
-            for at, member in zip(places, members, strict=True):
-                ordered[at] = member
-    return ordered
-
-
-def family(item: Evidence) -> str:
-    """The title without its numbers: the same for all versions of one document."""
-    return _NUMBERS.sub("", item.passage.title).casefold()
-
-
-def _gathered(kept: Sequence[Step]) -> list[Quotation]:
+def _gathered(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
@@ -299,6 +176,8 @@ def _gathered(kept: Sequence[Step]) -> list[Quotation]:
     for evidence_id, picked in found.items():
         everything = units(items[evidence_id].passage.text)
         wanted = _with_neighbours(picked, everything)
+        if whole_lists and not quotations:
+            wanted |= _list_of(picked[0], everything)
         quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
 
@@ -315,6 +194,12 @@ def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[
         elif unit.form is Form.SENTENCE:
             found.update(_around(unit, block))
     return found | _between(found, everything)
+
+
+def _list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
+    """The list or table that a unit stands in, where several things are asked for."""
+    block = [one for one in everything if one.block == unit.block and one.form is unit.form]
+    return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
 
 
 def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:

@@ -1,75 +1,64 @@
-"""Grades evidence from 1 to 10 by what can be counted: similarity, coverage of the question, the kind of answer.
+"""Grades a passage from 1 to 10 by what can be counted: similarity, coverage of the question, the kind of answer.
 
-The weights are set by hand. Logistic regressions over questions whose answer is and is not in a corpus found others,
-which answered less when only the gold passage was missing (.59 against .79) but refused three times as often where it
-was there (.19 against .05, and .60 on code): ``tests/measure/abstention.py`` prints both. A quote is shown with its
-source, and a wrong refusal shows nothing. 5 and above counts as evidence.
+A logistic function of a few features, fitted over questions whose answer is and is not in a corpus
+(``docs/extractive.md``). From the loop's cutoff on a passage counts as evidence.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import astuple
 
 from adapters.reasoners.extractive.evidence.numbered import contradicts
-from adapters.reasoners.extractive.evidence.units import (
-    NOTHING_NEAR,
-    Near,
-    Unit,
-    befores,
-    coverage,
-    inverse_frequency,
-    topic_words,
-    units,
-)
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
 from adapters.reasoners.extractive.question.answer_type import fits, is_strict, lacks
-from adapters.reasoners.extractive.weights import (
-    GRADING,
-    GRADING_BIAS,
-    KIND_OF_ANSWER,
-    OWN_WORDS,
-    WORDS_IN_PLACE,
-    Features,
-)
+from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.weights import GRADING, GRADING_BIAS, Features
 from core.model.evidence import Evidence, Grade
 from core.model.knowledge import Passage
-from core.model.text import content_words
+from core.model.text import content_words, words
 
 NEAR = 2  # not evidence, but enough to know which meanings of a word the documents have
 _SUMMARY = 400  # characters
+_BEST = 3  # units looked at
 
 
 def measured(
-    question: str,
-    item: Evidence,
-    ranked: Sequence[tuple[float, Unit]],
-    rarity: Mapping[str, float],
-    cosine: float,
-    sentence_cosine: float,
-    near: Near = NOTHING_NEAR,
-    *,
-    layered: bool = False,
+    asked: Words, item: Evidence, ranked: Sequence[ScoredUnit], cosine: float, *, layered: bool = False
 ) -> Features:
-    """The features of a passage whose units are ranked and whose cosines are known.
+    """The features of a passage whose units are scored, best first.
 
     ``layered``: the answer is reached through something else, so that a passage on the way need not hold its kind.
     """
-    best = [unit.text for _, unit in ranked[:3]]
-    wanted = topic_words(question)
+    best = ranked[:_BEST]
+    question = asked.question
     return Features(
         cosine=cosine,
-        sentence_cosine=sentence_cosine,
-        covered=coverage(wanted, content_words(item.passage.searchable), rarity, near),
-        sentence_covered=max((coverage(wanted, content_words(text), rarity, near) for text in best), default=0.0),
-        fits=max((fits(question, text) for text in best), default=0.0),
+        sentence_cosine=max((one.cosine for one in ranked), default=0.0),
+        covered=asked.share(content_words(item.passage.searchable)),
+        sentence_covered=max((one.covered for one in best), default=0.0),
+        fits=max((fits(question, one.told) for one in best), default=0.0),
         held=float(_holds(question, item.passage, ranked, layered=layered)),
+        named=_named(question, item.passage),
     )
 
 
-def _holds(question: str, passage: Passage, ranked: Sequence[tuple[float, Unit]], *, layered: bool) -> bool:
+def _holds(question: str, passage: Passage, ranked: Sequence[ScoredUnit], *, layered: bool) -> bool:
     """Whether the passage has the kind of thing that is asked for, and not only its namesakes of another number."""
     if contradicts(question, passage.searchable):
         return False
-    return layered or not is_strict(question) or not all(lacks(question, unit.text) for _, unit in ranked)
+    return layered or not is_strict(question) or not all(lacks(question, one.told) for one in ranked)
+
+
+_TELLING = re.compile(r"^(?=.*\d)")
+
+
+def _named(question: str, passage: Passage) -> float:
+    """The share of the question's names and numbers that the passage has, in [0, 1]; 1 where it has none."""
+    said = {part for name in names(question) for part in words(name)}
+    telling = [word for word in words(question) if word in said or _TELLING.search(word)]
+    wanted = {found for word in telling for found in content_words(word)}
+    return len(wanted & set(content_words(passage.searchable))) / len(wanted) if wanted else 1.0
 
 
 def chance(features: Features, weights: Features = GRADING, bias: float = GRADING_BIAS) -> float:
@@ -83,7 +72,7 @@ def score_of(value: float) -> int:
     return max(1, min(10, int(value * 10)))
 
 
-def grade_of(features: Features, ranked: Sequence[tuple[float, Unit]], rerank: float | None) -> Grade:
+def grade_of(features: Features, ranked: Sequence[ScoredUnit], rerank: float | None) -> Grade:
     """The grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
     value = chance(features)
     if rerank is not None:
@@ -91,31 +80,7 @@ def grade_of(features: Features, ranked: Sequence[tuple[float, Unit]], rerank: f
     return Grade(score_of(value), _summary(ranked))
 
 
-def _summary(ranked: Sequence[tuple[float, Unit]]) -> str:
-    best = [unit.text for _, unit in ranked[:2]]
+def _summary(ranked: Sequence[ScoredUnit]) -> str:
+    best = [one.unit.text for one in ranked[:2]]
     joined = " ".join(best)
     return joined if len(joined) <= _SUMMARY else best[0][:_SUMMARY]
-
-
-def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
-    """How rare each word is in this pool."""
-    return inverse_frequency(item.passage.searchable for item in evidence)
-
-
-def ranked_units(
-    question: str, passage: Passage, rarity: Mapping[str, float], near: Near = NOTHING_NEAR
-) -> list[tuple[float, Unit]]:
-    """The units of a passage by how much of the question they cover under their headings, best first."""
-    wanted = topic_words(question)
-    above = content_words(" ".join((passage.title, *passage.heading)))
-    everything = units(passage.text)
-    before = befores(everything)
-    scored: list[tuple[float, Unit]] = []
-    for unit in everything:
-        said = before[unit].text if unit in before else ""
-        own = content_words(" ".join((unit.under, said, *unit.head[:1], unit.text)))
-        score = OWN_WORDS * coverage(wanted, own, rarity, near) + WORDS_IN_PLACE * coverage(
-            wanted, (*own, *above), rarity, near
-        )
-        scored.append((score + KIND_OF_ANSWER * fits(question, unit.text), unit))
-    return sorted(scored, key=lambda pair: -pair[0])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
 from core.model.errors import Unavailable
-from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, stem, words
 from core.ports.encoder import Encoder
@@ -16,8 +15,7 @@ from core.ports.encoder import Encoder
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
 
-_SENTENCES = 64  # compared in one call
-_OF_ONE = 6  # of one passage
+SENTENCES = 64  # compared in one call
 _SECONDS = 3.0  # then words alone must do
 _CHARACTERS = 400
 _VOCABULARY = 800  # words compared for one call
@@ -35,7 +33,7 @@ class Similarity:
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
         """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
-        few = [sentence[:_CHARACTERS] for sentence in sentences[:_SENTENCES]]
+        few = [sentence[:_CHARACTERS] for sentence in sentences[:SENTENCES]]
         if not few:
             return []
         try:
@@ -52,19 +50,6 @@ class Similarity:
         before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
         texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
         return await self.of_sentences(question, texts)
-
-    async def of_passages(
-        self, question: str, ranked: Sequence[tuple[Evidence, Sequence[tuple[float, Unit]]]]
-    ) -> list[tuple[float, float]]:
-        """For each passage, its own cosine (the search's, where it has one) and that of its best unit."""
-        share = max(1, min(_OF_ONE, _SENTENCES // max(1, len(ranked))))
-        placed = [(item.passage, unit) for item, listed in ranked for _, unit in listed[:share]]
-        flat = iter(await self.of_units(question, placed))
-        found: list[tuple[float, float]] = []
-        for item, listed in ranked:
-            best = max([next(flat) for _ in listed[:share]], default=0.0)
-            found.append((item.hit.dense if item.hit.dense is not None else best, best))
-        return found
 
     async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
         """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""

@@ -10,15 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.grading import ranked_units, rarity_of
 from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
-from adapters.reasoners.extractive.evidence.units import coverage, units
+from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
+from adapters.reasoners.extractive.evidence.units import Form, coverage, units
+from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.conversation import Thread
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import CheckpointKind, Inquiry, SearchAction, SearchKnowledge, SearchSource
+from core.model.inquiry import CheckpointKind, Inquiry, ReadSection, SearchAction, SearchKnowledge, SearchSource
 from core.model.text import content_words, words
 
+_TABLES = 2  # whose sections are read to the end
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
 _DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
@@ -70,7 +72,8 @@ def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAct
     """Searches for the names in which the trail from the best passages ends without what is asked for."""
     question = inquiry.standalone
     rarity = rarity_of(tuple(inquiry.library))
-    first = [Step(item, unit) for item in relevant[:2] for _, unit in ranked_units(question, item.passage, rarity)[:2]]
+    asked = Words(question, rarity)
+    first = [Step(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
     pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
     found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned(question, relevant[:3])}
@@ -98,6 +101,18 @@ def _phrase(question: str, name: str) -> str:
     """The name with the word after it: "Depot plan"."""
     after = question.split(name, 1)[-1].split()
     return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
+
+
+def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
+    asked = aggregation_of(inquiry.standalone)
+    if asked is None or any(isinstance(made.move, ReadSection) for made in inquiry.searches):
+        return ()
+    sections: dict[str, int] = {}
+    for item in near:
+        if any(unit.form is Form.ROW for unit in units(item.passage.text)):
+            sections.setdefault(item.passage.section, item.id)
+    return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
@@ -150,10 +165,20 @@ def _without_s(word: str) -> str:
 
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages."""
-    lacking = set(uncovered(question, evidence))
+    found = tuple(evidence)
+    lacking = {word for word in uncovered(question, found) if not _numbered_so(word, found)}
     named = {part for name in names(question) for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
+
+
+def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether "v2" stands there as "version 2"."""
+    told = re.fullmatch(r"[vVrR](\d+(?:\.\d+)*)", word)
+    if told is None:
+        return False
+    long = re.compile(rf"\b(?:version|release) {re.escape(told[1])}\b", re.IGNORECASE)
+    return any(long.search(item.passage.searchable) for item in evidence)
 
 
 def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:

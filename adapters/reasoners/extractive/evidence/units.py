@@ -275,13 +275,22 @@ def _presence(word: str, have: set[str], near: Near) -> float:
 
 _FRAME = re.compile(
     r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly|come)\b"
+    r"|\bwhat (?:do|does) (?:you|we|they|it) mean by\b|\bwhat (?:does|do) (?=.*\bmean\b)|\bdefin(?:e|ition of)\b"
+    r"|\b(?:meaning of|stands? for)\b|\b(?:talk|speak|write|turn|go) to (?:about|for|when|if)\b|\bwhat(?:s|'s)?\b"
+    r"|\b(?:cheap|long|short|heav|light|high|low|larg|bigg|small|new|old|dear|fast|slow|great)i?(?:est|er)\b"
+    r"|\b(?:most|least|less|more) (?:expensive|recent)\b|\b(?:latest|current|recent|most|least|maximum|minimum)\b"
+    r"|\b(?:in total|all ?together|in all)\b|\bcosts?\b(?=\W*$)|\bdifferences?\b"
+    r"|(?<=much )\b(?:is|are|do|does)\b|\b(?:costs?|prices?)\b(?= (?:of|for|in|between)\b)|\bin price\b"
+    r"|\b(?:page|document|policy|guide|file)\b(?= (?:about|on|called|for)\b)|\b(?:somewhere|there)\b"
+    r"|\b(?:comes?|came|coming) (?:out|with|in)\b"
     r"|\b(?:takes?|lasts?)\b(?=\W*(?:$|to\b|until\b|for\b|from\b|in\b|on\b|at\b|before\b|after\b))"
     r"|\bwhat (?:happens|happened|would happen|will happen)\b|\bmeans?\b(?=\W*$)|\b(?:difference between|compare)\b"
     r"|\b(?:max(?:imum)?|min(?:imum)?|(?:number|amount) of)\b|^(?:the )?steps (?:to|for|of)\b|\bhow to\b"
     r"|^(?:please )?(?:summari[sz]e|sum up|explain|describe|outline|an? (?:overview|summary) of"
-    r"|(?:list|table|overview) of)\b"
+    r"|(?:list|table|overview) of|(?:list|name|show|give)(?: me| us)?(?: all| the| every)*)\b"
     r"|\b(?:right now|at the moment|currently|nowadays)\b"
-    r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|people|person|things?)\b",
+    r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|person|things?)\b"
+    r"|(?<=many )people\b|\bpeople (?=who|that|are|do|can|must|have)",
     re.IGNORECASE,
 )
 

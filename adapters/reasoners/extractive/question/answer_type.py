@@ -33,7 +33,7 @@ _OFTEN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly|hourly|once|tw
 _MONEY = re.compile(
     r"[€$£¥]\s?\d|\d\s?(?:€|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|percent\b|%)|\bfree\b", re.IGNORECASE
 )
-_NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|\S+@\S+\.\S+")
+_NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|(?<!\S)[^\s@]+@[^\s@.]+\.\S")
 _PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
     r"(?<![\w’'])(?!(?:The|Team|Head|Chief|Finance|Security|Customer|Company|Support|Sales|Product|Severity|In|On|At"
     r"|For|If|An|Our|Your|This|That|Every|Each|When|After|Before|No|Tell|Ask|Up|Above|Below)\b)"
@@ -42,7 +42,7 @@ _PERSON = re.compile(  # not a part of an organisation, nor a word that opens a 
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
 _ROLE = re.compile(
     r"\b(?:Head of [A-Z]|Chief [A-Z]|\w+ (?:leads?|officer|manager|owners?"
-    r"|commander|administrators?|agents?|primary|secondary)\b|Team [A-Z])|\S+@\S+\.\S+"
+    r"|commander|administrators?|agents?|primary|secondary)\b|Team [A-Z])|(?<!\S)[^\s@]+@[^\s@.]+\.\S"
 )
 _GROUP = re.compile(  # "inspected by the facility team", "nobody has"
     r"\bby (?:the |an? |our |your |its |his |her |their )?[a-z]+"
@@ -64,7 +64,7 @@ _STEPS = re.compile(
 )
 # A sentence that tells somebody what to do: "Photograph the receipt …", "Tell your lead …", "Book leave in …".
 _TOLD_TO = re.compile(
-    r"^[*_\s]*(?:[-+•]|\d{1,3}[.)])?[*_\s]*(?!(?:the|a|an|this|that|these|those|it|its|they|he|she|we|you|i|there|here"
+    r"^[*_\s]*+(?:(?:[-+•]|\d{1,3}[.)])[*_\s]*+)?(?!(?:the|a|an|this|that|these|those|it|its|they|he|she|we|you|i|there|here"
     r"|each|every|all|any|some|no|none|nobody|both|most|if|when|while|after|before|as|since|so|for|in|on|at|by|to|of|with"
     r"|without|from|and|or|but|not|our|your|their|his|her|is|are|was|were|has|have|had|does|did|can|may|must|will)\b)"
     r"[a-z]+ (?:`|(?:the|a|an|your|their|our|its|it|them|this|these|any|all|each|every|up|out|off|in|to|for|with)\b)",
@@ -171,6 +171,19 @@ def is_strict(question: str) -> bool:
 def lacks(question: str, text: str) -> bool:
     """Whether a text cannot answer, since it has nothing of the kind that is asked for."""
     return is_strict(question) and fits(question, text) < NEUTRAL
+
+
+_OF_DOCUMENT = re.compile(
+    r"\b(?:owns?|owned|owner|authors?|wrote|written|writes|maintain(?:s|ed|er)?|responsible for|reviewed|reviews?"
+    r"|updated|edited|revised|changed|effective|in force|valid|version|published|released|dated|how old"
+    r"|out of date|up to date|superseded|replace[sd]?)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_of_document(question: str) -> bool:
+    """Whether it may ask what a document says of itself: who keeps it, when it was reviewed, from when it holds."""
+    return bool(_OF_DOCUMENT.search(question))
 
 
 _BROAD = re.compile(

@@ -40,7 +40,7 @@ _ONE = re.compile(
     r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b",
     re.IGNORECASE,
 )
-_REMARK = re.compile(r"^(?:[^?]*?[.!]\s+)+(?=[^.!?]*\?\s*$)")
+_REMARK = re.compile(r"^[^?]*[.!]\s+(?=[^.!?]*\?\s*$)")
 # "That was not my question": of the talk itself, in a sentence that asks nothing.
 _STATED = re.compile(
     r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
@@ -140,7 +140,11 @@ def _in_thread(bare: Unframed, topics: Sequence[Topic], window: Sequence[Exchang
         return Resolved(whole, f"continues “{before}”")
     if pronoun := pronoun_in(bare.question):
         return _replaced(bare.question, pronoun, topics, window)
-    if added := _left_out(bare.question, topics) or _second(bare.question, window, topics):
+    if (
+        added := _led_on(bare.question, topics)
+        or _left_out(bare.question, topics)
+        or _second(bare.question, window, topics)
+    ):
         return Resolved(_appended(bare.question, added), f"about {added}")
     return Resolved(bare.question)
 
@@ -210,6 +214,16 @@ def _meant(question: str, noun: str, topics: Sequence[Topic]) -> str:
     return next((t.phrase.text for t in named if _goes_on(question, t)), "")
 
 
+def _led_on(question: str, topics: Sequence[Topic]) -> str:
+    """What a question that begins with "and" and names nothing goes on about: what was asked last."""
+    asks = VERBISH.search(LEADING.sub("", question))
+    if not LEADING.match(question) or not asks or names(question) or len(content_words(question)) > _FEW:
+        return ""
+    known = frozenset(content_words(question))
+    fresh = (t.phrase for t in topics if t.recent and not t.phrase.stems & known and not t.phrase.relational)
+    return next((phrase.text for phrase in fresh), "")
+
+
 def _left_out(question: str, topics: Sequence[Topic]) -> str:
     """The topic of a question that mentions something definite, or hardly anything, without saying of what."""
     if names(question) or not (VERBISH.search(question) or ASKING.search(question)):
@@ -251,7 +265,8 @@ def _goes_on(question: str, topic: Topic) -> bool:
     That we cited a document is not enough, because people change the subject: then it must begin as something that
     goes on ("And how many can I carry over?").
     """
-    return not topic.cited or bool(LEADING.match(question))
+    just_named = topic.recent and topic.phrase.name and len(content_words(question)) <= _FEW + 1
+    return not topic.cited or just_named or bool(LEADING.match(question))
 
 
 def _is_the_topic(topic: Topic) -> bool:
@@ -292,7 +307,7 @@ def continued(question: str, window: Sequence[Exchange], *, amends: bool = False
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if not last or not said or not _is_fragment(said, leads=amends or bool(LEADING.match(question))):
         return "", ""
-    whole = _put_in(last, said)
+    whole = _put_in(last, said) or (f"{last} ({said})" if amends else "")
     return (f"{whole}?", f"{last}?") if whole else ("", "")
 
 

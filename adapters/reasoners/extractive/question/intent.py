@@ -242,9 +242,11 @@ _WHICH_DOCUMENTS = re.compile(
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
 _JOINT = re.compile(
     r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
-    r"(?=(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)",
+    r"(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)"
+    r"|,\s*(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is there|are there|can i|do i)\b)",
     re.IGNORECASE,
 )
+_OF_ITS_OWN = 2  # content words
 _LEANING = re.compile(
     r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
     r"|her|its|their|"
@@ -343,6 +345,7 @@ def _needs(question: str) -> tuple[str, ...]:
     questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
     if len(questions) < 2 or len(questions) != len(pieces):
         return (question,)
-    if any(_LEANING.search(piece) for piece in questions[1:]):
+    leans = any(_LEANING.search(piece) for piece in questions[1:])
+    if leans and len(content_words(questions[0])) < _OF_ITS_OWN:
         return (question,)  # the later part speaks of the former: one need
     return tuple(f"{piece.rstrip('?')}?" for piece in questions[:3])

@@ -246,7 +246,7 @@ def compound(streams: dict[str, bytes]) -> bytes:
     streams = {path: content.ljust(4096, b"\0") for path, content in streams.items()}
     entries: list[tuple[str, int, int, int, bytes]] = []  # name, kind, child, next, content
     folders = sorted({path.split("/")[0] for path in streams if "/" in path})
-    tops = [path for path in streams if "/" not in path] + folders
+    tops = sorted([path for path in streams if "/" not in path] + folders, key=lambda name: (len(name), name.upper()))
     entries.append(("Root Entry", 5, 1, -1, b""))
     for i, name in enumerate(tops, 1):
         inner = next(
@@ -349,7 +349,7 @@ def test_each_document_of_an_archive_is_named_by_its_path() -> None:
     )
     parsed = read("docs.zip", data)
     assert [block.label for block in parsed.blocks] == ["docs/a.md", "docs/b.csv"]
-    assert parsed.notes == ("logo.png: This is an image (PNG), which holds no text to index.",)
+    assert parsed.notes == ("logo.png: This picture is damaged and cannot be read.",)
 
 
 def test_content_decides_before_the_name() -> None:
@@ -366,7 +366,7 @@ def test_content_decides_before_the_name() -> None:
         ("a.txt", b" \n\n ", "empty"),
         ("a.docx", b"just some words", "name says Word document"),
         ("a.pdf", b"<html><body>Please log in</body></html>", "a web page"),
-        ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(100), "image"),
+        ("a.heic", bytes(4) + b"ftypheic" + bytes(100), "image"),
         ("a.bin", bytes(range(256)) * 20, "not read"),
         ("a.docx", word("<w:p/>")[:-40], "cut off or damaged"),
         ("a.pdf", b"%PDF-1.7\n" + b"1 0 obj<</Type/Catalog>>endobj\n" * 400, "cut off"),

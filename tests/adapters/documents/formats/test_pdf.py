@@ -162,8 +162,6 @@ SHOWS_PICTURE = (b"/Resources<</XObject<</I 4 0 R>>>>", b"q 600 0 0 800 0 0 cm /
     [
         (lambda: raw_pdf((b"", b"")), "blank"),
         (lambda: raw_pdf((b"", b"100 100 m 200 300 l 300 100 l f")), "drawn"),
-        (lambda: raw_pdf(SHOWS_PICTURE, more=(PICTURE,)), "scan: one page is a picture"),
-        (lambda: raw_pdf((b"", b""), SHOWS_PICTURE, more=(PICTURE,)), "scan: one page is a picture"),
     ],
 )
 def test_a_pdf_without_text_says_what_it_is_instead(make: Callable[[], bytes], reason: str) -> None:
@@ -173,7 +171,13 @@ def test_a_pdf_without_text_says_what_it_is_instead(make: Callable[[], bytes], r
 
 def test_pages_without_text_are_named_for_what_they_are_and_blank_ones_not_at_all() -> None:
     data = raw_pdf((b"", said("Text", 50, 700)), (b"", b""), SHOWS_PICTURE, (b"", b"9 9 m 99 99 l S"), more=(PICTURE,))
-    assert read("a.pdf", data).notes == ("page 3 of 4 without a text layer", "page 4 of 4 drawn, without text")
+    parsed = read("a.pdf", data)
+    assert (parsed.notes, parsed.picture_pages) == (("page 4 of 4 drawn, without text",), (3,))
+
+
+def test_a_scan_is_no_text_but_pictures_that_may_still_be_read() -> None:
+    parsed = read("a.pdf", raw_pdf((b"", b""), SHOWS_PICTURE, more=(PICTURE,)))
+    assert (parsed.blocks, parsed.picture_pages) == ((), (2,))
 
 
 def test_bytes_behind_the_end_of_a_file_do_not_make_it_unreadable() -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.testing.clock import ManualClock
@@ -24,7 +25,9 @@ from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, Parsed
 from core.model.transcripts import Conversation, Said
+from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
+from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import Fetched, Gone
 from core.retrieval.hybrid import Retriever
@@ -49,7 +52,7 @@ class PlainParser:
         self.opened = asyncio.Event()
         self.opened.set()
 
-    async def parse(self, name: str, data: bytes) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
         await self.opened.wait()
         self.read.append(name)
         if b"\0" in data:
@@ -113,6 +116,22 @@ class RecordedPlatform:
         return PlatformCapabilities(self.download, self, self)
 
 
+class Stores(FsspecFileStores):
+    """Files in memory, at memory://; reading one of ``away`` fails. ``brought`` lists what was."""
+
+    def __init__(self) -> None:
+        super().__init__(["memory://"])
+        self.away: set[str] = set()
+        self.brought: list[str] = []
+
+    async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
+        if address in self.away:
+            raise FetchRefused("This place could not be read.")
+        found = await super().read(address, version=version)
+        self.brought += [address] if found else []
+        return found
+
+
 class Room:
     """Everything, with the means to say what someone does and to let the worker work."""
 
@@ -148,8 +167,9 @@ class Room:
             originals=self.originals,
         )
         self.leftovers = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
+        self.stores = Stores()
         self.acceptance = JobQueue(
-            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers
+            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers, self.stores
         )
         self.desk = KnowledgeService(
             self.catalog,
@@ -170,7 +190,14 @@ class Room:
             shelves=self.shelves,
             records=self.records,
             materials=ItemSources(
-                self.catalog, self.archive, WebCrawler(self.site), capabilities, 0, self.originals, self.consistency
+                self.catalog,
+                self.archive,
+                WebCrawler(self.site),
+                capabilities,
+                0,
+                self.originals,
+                self.consistency,
+                self.stores,
             ),
             clock=self.clock,
         )

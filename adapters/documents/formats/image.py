@@ -1,0 +1,16 @@
+"""Images by themselves: a screenshot, a photographed page, a fax. All of them is left to text recognition (OCR)."""
+
+from adapters.documents import media_types
+from adapters.documents.ocr.page_images import page_count
+from adapters.documents.titles import stem
+from core.model.parsed_document import Parsed
+
+
+def read(name: str, data: bytes) -> Parsed:
+    """No text yet: how many pictures there are to be read. Raises DocumentRejected when it is damaged."""
+    return Parsed(
+        title=stem(name),
+        blocks=(),
+        media_type=media_types.detect(name, data),
+        picture_pages=tuple(range(1, page_count(data) + 1)),
+    )

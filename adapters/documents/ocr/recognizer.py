@@ -1,0 +1,167 @@
+"""The text of one page's picture, in reading order, with how sure the recognizer is of it.
+
+rapidocr runs PP-OCRv6 with the models inside its own package: nothing is fetched. Runs in the sandbox's process.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from adapters.documents.ocr.page_images import page_image
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MIN_CONFIDENCE = 0.8
+"""Below this mean the page is noise: pages that people can read come out at .9 and more (docs/measurements.md)."""
+
+MIN_CHARACTERS = 3
+THREADS = 2
+_SCRIPTS = {
+    "LATIN": "Latin letters", "CJK": "Chinese characters", "HIRAGANA": "Japanese", "KATAKANA": "Japanese",
+    "HANGUL": "Korean", "CYRILLIC": "Cyrillic letters", "GREEK": "Greek letters", "ARABIC": "Arabic letters",
+    "HEBREW": "Hebrew letters", "DEVANAGARI": "Devanagari", "THAI": "Thai",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A recognized line and its upright box, in pixels from the top left corner."""
+
+    text: str
+    confidence: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """From the box's top to its bottom."""
+        return self.bottom - self.top
+
+
+def read_page(_name: str, data: bytes, page: int) -> Parsed:
+    """One page as one block; its confidence and script are the block's label.
+
+    Raises:
+        DocumentRejected: no text on it, or none that can be relied on.
+    """
+    lines = recognize(page_image(data, page))
+    characters = sum(len(line.text) for line in lines)
+    if characters < MIN_CHARACTERS:
+        raise DocumentRejected("There is no text in this picture.")
+    confidence = sum(line.confidence * len(line.text) for line in lines) / characters
+    if confidence < MIN_CONFIDENCE:
+        raise DocumentRejected(
+            f"Text recognition is only {confidence:.0%} sure of what it read, too little to rely on.",
+            remedy="Scan it again, sharper or at 300 dpi.",
+        )
+    text = markdown(lines)
+    sure = f"{min(confidence, 0.99):.0%} sure"
+    return Parsed(
+        title="",
+        blocks=(Block(text, page=page, label=f"read by OCR, {sure}"),),
+        media_type="",
+        notes=(f"{script_of(text)}, {sure}",),
+    )
+
+
+def recognize(image: "np.ndarray") -> list[TextLine]:
+    """The lines of a picture (uint8, H x W x 3, RGB), in no promised order."""
+    found = _engine()(image[:, :, ::-1])
+    if found.boxes is None or not found.txts:
+        return []
+    lines = []
+    for box, text, confidence in zip(found.boxes, found.txts, found.scores, strict=True):
+        (left, top), (right, bottom) = box.min(axis=0), box.max(axis=0)
+        if clean := " ".join(text.split()):
+            lines.append(TextLine(clean, float(confidence), float(left), float(top), float(right), float(bottom)))
+    return lines
+
+
+@cache
+def _engine() -> Any:
+    from rapidocr import RapidOCR
+
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "EngineConfig.onnxruntime.intra_op_num_threads": THREADS,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+
+
+def markdown(lines: list[TextLine]) -> str:
+    """The lines as paragraphs: columns one after the other, rows from left to right."""
+    paragraphs: list[str] = []
+    for column in _columns(lines):
+        last: list[TextLine] = []
+        for row in _rows(column):
+            text = "  ".join(line.text for line in row)
+            gap = min(line.top for line in row) - max((line.bottom for line in last), default=float("-inf"))
+            if paragraphs and last and gap < 0.8 * min(line.height for line in row):
+                paragraphs[-1] += f"\n{text}"
+            else:
+                paragraphs.append(text)
+            last = row
+    escaped = (re.sub(r"(?m)^(#{1,6}\s|```|~~~)", r"\\\1", text) for text in paragraphs)
+    return "\n\n".join(escaped)
+
+
+def _columns(lines: list[TextLine], depth: int = 0) -> list[list[TextLine]]:
+    """Cut at white space that runs through: first the page into bands, then a band into columns."""
+    if len(lines) < 4 or depth > 6:
+        return [lines] if lines else []
+    height = sorted(line.height for line in lines)[len(lines) // 2]
+    sides = _cut(lines, "left", "right", 1.5 * height)
+    if len(sides) > 1 and all(len(side) >= 3 and _is_prose(side) for side in sides):
+        return [column for side in sides for column in _columns(side, depth + 1)]
+    bands = _cut(lines, "top", "bottom", 1.2 * height)
+    if len(bands) > 1:
+        return [column for band in bands for column in _columns(band, depth + 1)]
+    return [lines]
+
+
+def _is_prose(lines: list[TextLine]) -> bool:
+    """Whether these lines read on below each other, unlike the cells of a table's column."""
+    return sum(len(line.text.split()) >= 3 for line in lines) > len(lines) / 2
+
+
+def _cut(lines: list[TextLine], begin: str, end: str, gap: float) -> list[list[TextLine]]:
+    parts: list[list[TextLine]] = []
+    reach = float("-inf")
+    for line in sorted(lines, key=lambda one: float(getattr(one, begin))):
+        if parts and getattr(line, begin) - reach < gap:
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+        reach = max(reach, getattr(line, end))
+    return parts
+
+
+def _rows(lines: list[TextLine]) -> list[list[TextLine]]:
+    """Lines whose middles are on one height, each row from left to right."""
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda one: one.top + one.bottom):
+        before = rows[-1][0] if rows else None
+        if before is not None and abs(line.top + line.bottom - before.top - before.bottom) < before.height:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda one: one.left) for row in rows]
+
+
+def script_of(text: str) -> str:
+    """The kind of letters that most of a text is in; the recognizer knows scripts, not languages."""
+    found: Counter[str] = Counter()
+    for letter in text[:5_000]:
+        if letter.isalpha():
+            found[_SCRIPTS.get(unicodedata.name(letter, "").split(" ")[0].partition("-")[0], "other letters")] += 1
+    return found.most_common(1)[0][0] if found else "digits and signs"

@@ -1,0 +1,127 @@
+"""Any file to text: parsed in the sandbox; pages that are pictures go through text recognition (OCR) in another.
+
+The OCR packages are an extra. Without them, whatever needs them is refused with a reason that names the extra.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from adapters.documents import media_types
+from adapters.documents.sandbox.pool import MB, Limits, Sandbox
+from adapters.documents.titles import stem
+from core.model.errors import DocumentRejected
+from core.model.parsed_document import Block, Parsed
+
+MAX_OCR_PAGES = 200
+"""Pages read by OCR in one document: about ten to twenty minutes of two cores."""
+
+OCR_LIMITS = Limits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
+"""What one page may cost; the models alone take about 800 MB."""
+
+MISSING = "pip install 'footnote[ocr]' reads them (from a checkout: make setup OCR=1)."
+
+
+def ocr_installed() -> bool:
+    """Whether the extra is there."""
+    return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
+
+
+class DocumentParser:
+    """The way of every file into text. Use it as `async with DocumentParser() as parser`.
+
+    Args:
+        sandbox: parses; made with its usual limits when none is given.
+        with_ocr: whether pages that are pictures are read; left out, they are when the extra is installed.
+    """
+
+    def __init__(self, sandbox: Sandbox | None = None, *, with_ocr: bool | None = None) -> None:
+        self._sandbox = sandbox or Sandbox()
+        reads = ocr_installed() if with_ocr is None else with_ocr
+        self._ocr = Sandbox(workers=1, limits=OCR_LIMITS, task="recognize") if reads else None
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._sandbox)
+        if self._ocr is not None:
+            await self._stack.enter_async_context(self._ocr)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> Parsed:
+        """The document's text; `progress` hears (pages done, pages to do) while pages are read by OCR.
+
+        Raises:
+            DocumentRejected: with the reason why it cannot be indexed.
+        """
+        parsed = await self._sandbox.read(name, data)
+        if not parsed.picture_pages:
+            return parsed
+        if self._ocr is None:
+            return self._without_ocr(parsed)
+        return await self._with_ocr(self._ocr, name, data, parsed, progress)
+
+    def _without_ocr(self, parsed: Parsed) -> Parsed:
+        pages = len(parsed.picture_pages)
+        if parsed.blocks:
+            return replace(parsed, notes=(*parsed.notes, f"{_counted(pages)} without a text layer not read: {MISSING}"))
+        what = "This is an image" if media_types.is_image(parsed.media_type) else "This PDF is a scan"
+        raise DocumentRejected(
+            f"{what}: {_counted(pages)} without a text layer, and text recognition (OCR) is not installed.",
+            remedy=MISSING,
+        )
+
+    async def _with_ocr(
+        self, ocr: Sandbox, name: str, data: bytes, parsed: Parsed, progress: Callable[[int, int], None] | None
+    ) -> Parsed:
+        wanted = parsed.picture_pages[:MAX_OCR_PAGES]
+        found: list[Block] = []
+        notes: list[str] = []
+        refused: list[tuple[int, DocumentRejected]] = []
+        for done, page in enumerate(wanted):
+            if progress is not None:
+                progress(done, len(wanted))
+            try:
+                read = await ocr.read_page(name, data, page)
+            except DocumentRejected as rejected:
+                refused.append((page, rejected))
+                continue
+            found.extend(read.blocks)
+            notes.extend(f"page {page} read by OCR: {note}" for note in read.notes)
+        if not found and not parsed.blocks:
+            raise refused[0][1]
+        return _joined(name, parsed, found, [*_shortened(notes), *_reasons(refused), *_left_out(parsed)])
+
+
+def _joined(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> Parsed:
+    """The pages that had text and those that were read by OCR, in their order."""
+    blocks = sorted((*parsed.blocks, *found), key=lambda block: block.page or 0)
+    if media_types.is_image(parsed.media_type) and len(blocks) == 1:
+        blocks = [replace(blocks[0], page=None)]
+        notes = [note.removeprefix("page 1 ") for note in notes]
+    title = parsed.title if parsed.blocks else stem(name)
+    return replace(parsed, title=title, blocks=tuple(blocks), notes=(*parsed.notes, *notes), picture_pages=())
+
+
+def _counted(pages: int) -> str:
+    return "one page is a picture" if pages == 1 else f"{pages} pages are pictures"
+
+
+def _shortened(notes: list[str], most: int = 10) -> list[str]:
+    return notes if len(notes) <= most else [*notes[:most], f"and {len(notes) - most} more pages read by OCR"]
+
+
+def _reasons(refused: list[tuple[int, DocumentRejected]]) -> list[str]:
+    return _shortened([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
+
+
+def _left_out(parsed: Parsed) -> list[str]:
+    left = len(parsed.picture_pages) - MAX_OCR_PAGES
+    return [f"{left} more pages are pictures; at most {MAX_OCR_PAGES} are read by OCR"] if left > 0 else []

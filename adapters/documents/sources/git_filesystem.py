@@ -1,0 +1,105 @@
+"""A git repository on this machine at a branch, tag or commit, as a file system of fsspec: git:///srv/handbook@main/docs.
+
+Reads the repository's objects (dulwich); what is checked out, changed and not committed plays no part, and nothing of
+the repository is run. A slash in a branch's name is written %2F.
+"""
+
+from typing import Any
+from urllib.parse import unquote
+
+from fsspec import AbstractFileSystem
+
+
+class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publishes no types
+    """One commit's tree, read only."""
+
+    protocol = "git"
+    root_marker = ""
+    cachable = False
+
+    def __init__(self, repository: str = "", ref: str = "HEAD", **options: Any) -> None:
+        from dulwich.repo import Repo
+
+        super().__init__(**options)
+        self.repository = Repo(repository)
+        self._tree = self.repository[_commit(self.repository, ref)].tree
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        if not path.startswith("git://"):
+            return path.strip("/")
+        return path.partition("@")[2].partition("/")[2].strip("/") if "@" in path else ""
+
+    @staticmethod
+    def _get_kwargs_from_urls(path: str) -> dict[str, str]:
+        repository, _, rest = path.removeprefix("git://").partition("@")
+        return {"repository": repository, "ref": unquote(rest.partition("/")[0]) or "HEAD"}
+
+    @property
+    def remote(self) -> str:
+        """The address that the repository was cloned from, '' for none."""
+        try:
+            return str(self.repository.get_config().get((b"remote", b"origin"), b"url").decode())
+        except KeyError:
+            return ""
+
+    def info(self, path: str, **_options: Any) -> dict[str, Any]:
+        """A file's or folder's name, kind, size in bytes and hash."""
+        from dulwich.objects import Tree
+
+        path = self._strip_protocol(path)
+        found, mode = self._found(path)
+        folder = isinstance(found, Tree)
+        return {
+            "name": path,
+            "type": "directory" if folder else "file",
+            "size": 0 if folder else found.raw_length(),
+            "sha": found.id.decode(),
+            "islink": mode == 0o120000,
+        }
+
+    def ls(self, path: str, detail: bool = True, **_options: Any) -> list[Any]:
+        """What is in a folder; submodules are left out."""
+        from dulwich.objects import Tree
+
+        path = self._strip_protocol(path)
+        found, _ = self._found(path)
+        if not isinstance(found, Tree):
+            return [self.info(path)] if detail else [path]
+        names = [
+            f"{path}/{entry.path.decode('utf-8', 'replace')}".lstrip("/")
+            for entry in found.iteritems()
+            if entry.mode != 0o160000
+        ]
+        return [self.info(name) for name in names] if detail else names
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_options: Any) -> bytes:
+        """A file's bytes."""
+        found, _ = self._found(self._strip_protocol(path))
+        return bytes(found.as_raw_string()[start:end])
+
+    def _found(self, path: str) -> tuple[Any, int]:
+        """The object at a path and its mode. Raises FileNotFoundError."""
+        found, mode = self.repository[self._tree], 0o040000
+        for name in filter(None, path.split("/")):
+            try:
+                mode, sha = found[name.encode()]
+            except (KeyError, TypeError, AttributeError) as error:
+                raise FileNotFoundError(path) from error
+            found = self.repository[sha]
+        return found, mode
+
+
+def _commit(repository: Any, ref: str) -> bytes:
+    """The commit that a name stands for. Raises FileNotFoundError."""
+    from dulwich.objects import Tag
+
+    for name in (f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}", ref):
+        try:
+            found = repository[name.encode()]
+        except (KeyError, ValueError, AssertionError):
+            continue
+        while isinstance(found, Tag):
+            found = repository[found.object[1]]
+        return bytes(found.id)
+    raise FileNotFoundError(f"no branch, tag or commit {ref}")

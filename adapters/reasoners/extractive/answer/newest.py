@@ -1,0 +1,65 @@
+"""The newest of several versions that one document tells of, as a changelog does: by date, else by number."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from adapters.reasoners.extractive.answer.rendering import Quotation
+from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
+from core.ingestion.dates import stated_date
+from core.model.evidence import Evidence
+from core.model.text import content_words
+
+_ASKS = re.compile(
+    r"\b(?:latest|newest|most recent|current|last)\b.{0,30}\b(?:version|release|update|firmware|build|edition|change"
+    r"|changes|changelog)\b|\b(?:newest|latest)\b",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"^\W*(?:version |release |v\.?|r)?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_ENTRIES = 2  # versions in one document, from which on it tells of several
+_SHOWN = 3  # units of the newest one
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A version with what stands under its heading."""
+
+    order: tuple[str, tuple[int, ...]]
+    evidence: Evidence
+    units: tuple[Unit, ...]
+
+
+def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]:
+    """What the newest version says, where the question asks for it and a document that fits tells of several."""
+    if not _ASKS.search(question):
+        return ()
+    wanted = set(topic_words(question))
+    documents: dict[str, list[_Entry]] = {}
+    for item in evidence:
+        for entry in _entries(item):
+            documents.setdefault(item.passage.document, []).append(entry)
+    telling = [entries for entries in documents.values() if len({entry.order for entry in entries}) >= _ENTRIES]
+
+    def fitting(entries: Sequence[_Entry]) -> int:
+        return len(wanted & set(content_words(entries[0].evidence.passage.title)))
+
+    best = max(telling, key=fitting, default=None)
+    if best is None or not fitting(best):
+        return ()
+    found = max(best, key=lambda entry: entry.order)
+    return (Quotation(found.evidence, found.units[:_SHOWN]),)
+
+
+def _entries(item: Evidence) -> Iterator[_Entry]:
+    """The versions that a passage has: under its heading, under small headings, or each after a line of its own."""
+    groups: dict[str, list[Unit]] = {}
+    heading = " ".join(item.passage.heading[-1:])
+    opening = ""
+    for unit in units(item.passage.text):
+        if unit.form is Form.SENTENCE and _VERSION.match(unit.text):
+            opening = unit.text
+        groups.setdefault(unit.under or opening or heading, []).append(unit)
+    for told, members in groups.items():
+        if number := _VERSION.match(told):
+            dated = stated_date(f"Released {told}") or stated_date(told)
+            yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, tuple(members))

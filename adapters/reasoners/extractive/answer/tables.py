@@ -1,0 +1,174 @@
+"""Answers that a table gives only as a whole: its longest, its cheapest, how many, all together.
+
+The rows are quoted as they stand; what was worked out from them is said in the line above, and said to be worked out.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adapters.reasoners.extractive.answer.rendering import Quotation
+from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.units import Form, Unit, units
+from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation
+from core.model.evidence import Evidence
+from core.model.text import content_words
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009 ]\d{3})+(?:\.\d+)?|(?<![\w])-?\d+(?:\.\d+)?")
+_FEWEST = 2  # rows that can be compared
+_MOST = 40  # rows that are looked at
+_SAID = 1.5  # from here a column is named by the question itself
+_PERSON = frozenset(content_words("person people name who member employee colleague"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row with its cells under the names of their columns."""
+
+    evidence: Evidence
+    unit: Unit
+    names: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    def number(self, column: int) -> float | None:
+        """The first number of a cell; None where it has none."""
+        found = _NUMBER.search(self.cells[column]) if column < len(self.cells) else None
+        return float(re.sub(r"[,\u2009 ]", "", found.group())) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What a table answers: the line that says what was worked out, and the rows it was worked out from."""
+
+    lead: str
+    quotations: tuple[Quotation, ...]
+
+
+def computed(question: str, asked: Aggregation, evidence: Sequence[Evidence]) -> Computed | None:
+    """What the table that fits best answers; None when none does."""
+    wanted = frozenset(content_words(question))
+    tables = sorted(tables_of(evidence), key=lambda rows: -_fitting(wanted, rows))
+    for rows in tables:
+        if found := _of_table(question, asked, wanted, rows):
+            return found
+    return None
+
+
+def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
+    """The tables with names for their columns, put together from the passages that they are spread over."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for item in sorted(evidence, key=lambda one: (one.passage.document, one.passage.ordinal)):
+        for unit in units(item.passage.text):
+            if unit.form is Form.ROW and unit.head and content_words(unit.head[0]):
+                names, cells = _cells(unit.head[0]), _cells(unit.text)
+                found.setdefault((item.passage.section, unit.head[0]), []).append(Row(item, unit, names, cells))
+    return [rows[:_MOST] for rows in found.values() if len(rows) >= _FEWEST]
+
+
+def _cells(row: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
+
+
+def _fitting(wanted: frozenset[str], rows: Sequence[Row]) -> float:
+    """How many of the question's words a table has: in its place and columns, and in its cells, which count less."""
+    passage = rows[0].evidence.passage
+    above = set(content_words(" ".join((passage.title, *passage.heading, *rows[0].names))))
+    inside = {word for row in rows for word in content_words(row.unit.text)}
+    grade = max((row.evidence.grade.score for row in rows if row.evidence.grade), default=1)
+    return len(wanted & above) + 0.7 * len((wanted & inside) - above) + grade / 10
+
+
+def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> Computed | None:
+    named = _named(question, rows)
+    kept = named if asked.compares and len(named) >= _FEWEST else _filtered(wanted, rows)
+    if asked.kind is Aggregate.COUNT:
+        return _counted(wanted, rows, kept)
+    column = _column(asked, wanted, rows, kept)
+    if column is None:
+        return None
+    measured = [(value, row) for row in kept if (value := row.number(column)) is not None]
+    if len(measured) < _FEWEST:
+        return None
+    name = rows[0].names[column]
+    if asked.kind is Aggregate.SUM:
+        total = f"{sum(value for value, _ in measured):,.2f}".rstrip("0").rstrip(".")
+        return _said(f"Added up from {len(measured)} rows, *{name}* comes to {total}:", [row for _, row in measured])
+    extreme = (max if asked.kind is Aggregate.MOST else min)(value for value, _ in measured)
+    best = [row for value, row in measured if value == extreme]
+    if len(best) == len(measured):
+        return None
+    word = "highest" if asked.kind is Aggregate.MOST else "lowest"
+    shown = [*best, *(row for row in kept if row not in best)] if asked.compares and named else best
+    title = ", ".join(row.cells[0] for row in best)
+    lead = f"The {word} *{name}* of the {len(measured)} rows compared, worked out from the table, is that of {title}:"
+    return _said(lead, shown)
+
+
+def _named(question: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows that the question names by their first cell."""
+    subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
+    return [row for row in rows if subjects.standing(row.evidence.passage, row.unit) is Standing.NAMED]
+
+
+def _filtered(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
+    """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly."""
+    kept = list(rows)
+    for column in range(len(rows[0].names)):
+        values = {row.cells[column] for row in kept if column < len(row.cells)}
+        matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
+        if matching and (some := [row for row in kept if column < len(row.cells) and row.cells[column] in matching]):
+            kept = some
+    return kept
+
+
+def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
+    """The column of numbers that is asked for: by its name, else by what such a question is about."""
+    best: tuple[float, int] | None = None
+    for at in range(1, len(rows[0].names)):
+        if sum(row.number(at) is not None for row in kept) < min(_FEWEST, len(kept)):
+            continue
+        stems = frozenset(content_words(rows[0].names[at]))
+        said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
+        fits = any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
+        score = said + 1.5 * fits
+        if score > 0 and (fits or not asked.column or said >= _SAID) and (best is None or score > best[0]):
+            best = score, at
+    return best[1] if best else None
+
+
+def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
+    """Whether a column is of the kind that a word or a sign stands for: by its name, or by its first cell."""
+    return (
+        hint in name.casefold().split()
+        or hint in content_words(name)
+        or (not hint.isalpha() and (hint in name or (at < len(cells) and hint in cells[at])))
+        or (hint.isupper() and hint in name)
+    )
+
+
+def _counted(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> Computed | None:
+    """How many rows have in a cell what is asked for; people are counted once."""
+    if len(kept) == len(rows) or len(kept) < _FEWEST or any(stem in wanted for stem in _numeric(rows)):
+        return None
+    people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
+    counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
+    noun = "different entries" if people is not None and len(counted) < len(kept) else "rows"
+    return _said(f"Counted in the table, there are {len(counted)} {noun}:", kept)
+
+
+def _numeric(rows: Sequence[Row]) -> set[str]:
+    """The stems of the names of columns that hold numbers: these are read off, not counted."""
+    columns = [
+        at for at in range(1, len(rows[0].names)) if sum(row.number(at) is not None for row in rows) > len(rows) / 2
+    ]
+    return {stem for at in columns for stem in content_words(rows[0].names[at])}
+
+
+def _said(lead: str, rows: Sequence[Row]) -> Computed:
+    quotations: list[Quotation] = []
+    for row in rows:
+        if quotations and quotations[-1].evidence.id == row.evidence.id:
+            quotations[-1] = Quotation(row.evidence, (*quotations[-1].units, row.unit))
+        else:
+            quotations.append(Quotation(row.evidence, (row.unit,)))
+    return Computed(lead, tuple(quotations))

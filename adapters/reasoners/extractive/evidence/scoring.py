@@ -1,0 +1,205 @@
+"""The worth of every unit of some passages for one question: its words, its meaning, its kind of answer, its subject.
+
+One formula for grading a passage and for choosing what to quote, so that a passage counts for the very sentence that
+is quoted from it. The numbers stand in ``weights``.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.name_trail import in_range
+from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.units import (
+    Form,
+    Near,
+    Unit,
+    befores,
+    coverage,
+    inverse_frequency,
+    topic_words,
+    units,
+)
+from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
+from core.model.evidence import Evidence
+from core.model.knowledge import Passage
+from core.model.text import STOPWORDS, content_words, stem, words
+
+_FIGURE = re.compile(r"\d[\d.,]*\d|\d")
+_STAMP = re.compile(
+    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date|version"
+    r"|published|exported|rolled out|saved on|generated)\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:see|described|explained|defined|documented|listed|stated|stands?|found|covered|part of|are|is)\s+(?:in |on "
+    r"|under |at )?(?:the |our )?(?:\[|\*[A-Z])",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[`{};=_]|\(\)|::|->")
+_STOPPED = re.compile(r"[.!?:;)]\W*$")
+_GLUED = re.compile(r"[a-z).](?=[A-Z][a-z])")  # "OverviewIntro to …": a menu whose links touch
+_MUCH_GLUED = 4
+_MENU = 6  # words
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the words of one question are looked for: how rare each is in the pool, and which are near in meaning."""
+
+    question: str
+    rarity: Mapping[str, float]
+    near: Near = field(default_factory=dict)
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The stems that say what the question is about."""
+        return topic_words(self.question)
+
+    def share(self, there: Collection[str]) -> float:
+        """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
+        return coverage(self.wanted, there, self.rarity, self.near)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnit:
+    """A unit and its worth; ``covered`` is the share of the question's words in it, its headings and its title."""
+
+    evidence: Evidence
+    unit: Unit
+    worth: float
+    covered: float
+    cosine: float = 0.0
+    other_version: bool = False  # of its document than the question is about
+
+    @property
+    def told(self) -> str:
+        """The unit with the small heading over it and the last of its headings: where a release's date stands."""
+        return " ".join((self.unit.text, self.unit.under, *self.evidence.passage.heading[-1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedPassage:
+    """A passage with its units for one need, best first, and the cosine of the whole."""
+
+    evidence: Evidence
+    asked: Words
+    units: tuple[ScoredUnit, ...]
+    cosine: float
+
+
+def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words of some texts, in lower case."""
+    return frozenset(word.casefold() for text in texts for word in words(text))
+
+
+def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
+    """How rare each word is in this pool."""
+    return inverse_frequency(item.passage.searchable for item in evidence)
+
+
+def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
+    """The units of a passage by how much of the question they cover, by themselves and under their headings."""
+    passage = item.passage
+    above = content_words(" ".join((passage.title, *passage.heading)))
+    everything = units(passage.text)
+    before = befores(everything)
+    scored: list[ScoredUnit] = []
+    for unit in everything:
+        own = content_words(" ".join((*unit.head[:1], unit.text)))
+        context = (*own, *content_words(f"{unit.under} {before[unit].text if unit in before else ''}"))
+        covered = asked.share((*context, *above))
+        worth = (
+            weights.OWN_WORDS * asked.share(own)
+            + weights.WORDS_IN_CONTEXT * asked.share(context)
+            + weights.WORDS_IN_PLACE * covered
+            + weights.PHRASES * _phrases(asked.question, passage, unit)
+            + weights.KIND_OF_ANSWER * fits(asked.question, unit.text)
+        )
+        scored.append(ScoredUnit(item, unit, worth, covered))
+    return sorted(scored, key=lambda one: -one.worth)
+
+
+def with_meaning(
+    asked: Words, found: Sequence[ScoredUnit], cosines: Sequence[float], subjects: Subjects
+) -> list[ScoredUnit]:
+    """The units with what their meaning adds and what speaks for or against them, best first."""
+    done = []
+    for one, cosine in zip(found, cosines, strict=True):
+        worth = one.worth + weights.MEANING * max(0.0, cosine)
+        factor = _doubts(asked.question, one) * _SUBJECT[subjects.standing(one.evidence.passage, one.unit)]
+        done.append(ScoredUnit(one.evidence, one.unit, worth * factor, one.covered, cosine))
+    return sorted(done, key=lambda one: -one.worth)
+
+
+_SUBJECT = {Standing.NAMED: weights.NAMED_SUBJECT, Standing.OTHER: weights.OTHER_SUBJECT, Standing.OPEN: 1.0}
+
+
+def _phrases(question: str, passage: Passage, unit: Unit) -> float:
+    """The share of the question's pairs of neighbouring words that stand so in the unit or over it, in [0, 1]."""
+    asked = _pairs(question)
+    if not asked:
+        return 0.0
+    return len(
+        asked & _pairs(" ".join((unit.text, *unit.head[:1], "—", unit.under, "—", *passage.heading[-1:])))
+    ) / len(asked)
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    """Neighbouring words as stems, one of which carries meaning at least."""
+    bare = [(stem(word), word.casefold() in STOPWORDS) for word in words(text)]
+    return {(one, other) for (one, small), (other, little) in pairwise(bare) if not (small and little)}
+
+
+def says_something(unit: Unit, question: str = "") -> bool:
+    """Not a lead-in that ends in a colon, nor a stamp ("Last reviewed 12 January 2026.") that is not asked for."""
+    if unit.form is Form.SENTENCE:
+        if unit.text.rstrip("*_ ").endswith(":"):
+            return False
+        if _STAMP.match(unit.text) and not asks_of_document(question):
+            return False
+    return len(content_words(unit.text)) > 1
+
+
+def repeats_title(unit: Unit, passage: Passage) -> bool:
+    """Whether it only says again what stands above it; a message kept as a document has its statement as its title."""
+    text = unit.text.strip("*_# ")
+    titles = {part.casefold() for part in (passage.title, *passage.heading)}
+    return text.casefold() in titles and not text.endswith(".")
+
+
+def _doubts(need: str, one: ScoredUnit) -> float:
+    """What speaks against a unit, whatever its words: a factor, above 1 only for what is asked for by name."""
+    text, unit, passage = one.unit.text, one.unit, one.evidence.passage
+    factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
+    said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
+    if contradicts(need, said):
+        factor *= weights.OTHER_NUMBER
+    if lacks(need, one.told):
+        factor *= weights.LACKS_KIND
+    if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
+        factor *= weights.HEADLESS_ROW
+    if asks_of_document(need) and _STAMP.match(text):
+        factor *= weights.STAMP_ASKED_FOR
+    figures = _FIGURE.findall(need)
+    around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
+    if figures and not any(figure in around for figure in figures):
+        factor *= weights.OTHER_FIGURE
+    if unit.form is Form.SENTENCE and _ELSEWHERE.search(text):
+        factor *= weights.POINTS_ELSEWHERE
+    if unit.form is Form.SENTENCE and _is_debris(text):
+        factor *= weights.DEBRIS
+    return factor
+
+
+def _is_debris(text: str) -> bool:
+    """Whether it is a menu or a table that lost its cells: words that touch, or hardly a word without a capital."""
+    glued = len(_GLUED.findall(text))
+    if _CODE.search(text) or (glued < _MUCH_GLUED and _STOPPED.search(text)):
+        return False
+    said = words(text)
+    capitals = sum(word[:1].isupper() for word in said)
+    return glued > 1 or (len(said) >= _MENU and 2 * capitals > len(said))

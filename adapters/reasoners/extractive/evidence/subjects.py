@@ -1,0 +1,89 @@
+"""What a unit is about besides its own words: its section, the row or entry that it is, the small heading over it.
+
+Sections side by side speak of things side by side: the Standard plan's telephone line is not the Extended plan's. When
+the question names one of them, the others are about something else, however many of its words they have.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from adapters.reasoners.extractive.evidence.units import Form, Unit
+from core.model.knowledge import Passage
+from core.model.text import content_words
+
+_LEAD = re.compile(
+    r"^\s*(?:[-*+•]|\d{1,3}[.)])?\s*(?:\*\*(?P<bold>[^*]{2,60})\*\*|(?P<code>`[^`]{2,60}`)(?=\s*[:–—-])"
+    r"|(?P<plain>[^.:!?|]{2,40}?)(?::\s|\s{3,}))"
+)
+_LONGEST = 6  # words of a key
+
+Group = tuple[str, ...]
+
+
+class Standing(Enum):
+    """How a unit's subject stands to the question."""
+
+    NAMED = auto()  # the question names it
+    OTHER = auto()  # the question names a neighbour of it
+    OPEN = auto()  # the question names none of them
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What tells a unit from its neighbours, and which neighbours."""
+
+    group: Group
+    stems: frozenset[str]
+
+
+class Subjects:
+    """Which of the things side by side in some passages a question names."""
+
+    def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
+        """Look at all units that may be quoted."""
+        asked = frozenset(content_words(question))
+        named: dict[Group, set[frozenset[str]]] = {}
+        for passage, unit in placed:
+            for key in keys_of(passage, unit):
+                if key.stems <= asked:
+                    named.setdefault(key.group, set()).add(key.stems)
+        # "Glow Plus" names the row Glow Plus, not the row Glow.
+        self._named = {
+            group: {one for one in found if not any(one < other for other in found)} for group, found in named.items()
+        }
+
+    def standing(self, passage: Passage, unit: Unit) -> Standing:
+        """Where a unit stands: another thing's wherever one group says so, else named where one does."""
+        found = Standing.OPEN
+        for key in keys_of(passage, unit):
+            if named := self._named.get(key.group):
+                if not any(one <= key.stems for one in named):
+                    return Standing.OTHER
+                found = Standing.NAMED if key.stems in named else found
+        return found
+
+
+def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
+    """The keys of a unit: its headings below the title, the entry it is, its first cell."""
+    title = frozenset(content_words(passage.title))
+    for level, heading in enumerate(passage.heading):
+        if (stems := frozenset(content_words(heading))) and not stems <= title:
+            yield Key((passage.document, "heading", *passage.heading[:level]), stems)
+    if unit.under and (stems := frozenset(content_words(unit.under))) and len(stems) <= _LONGEST:
+        yield Key((passage.document, "under", *passage.heading), stems)
+    if lead := _lead_of(unit):
+        yield Key((passage.section, unit.form.name, *unit.head[:1]), lead)
+
+
+def _lead_of(unit: Unit) -> frozenset[str]:
+    """The stems of what an entry is of: a row's first cell, bold or coded words in front, words before a colon."""
+    if unit.form is Form.ROW:
+        said = unit.text.strip().strip("|").split("|")[0]
+    elif found := _LEAD.match(unit.text):
+        said = found["bold"] or found["code"] or found["plain"]
+    else:
+        return frozenset()
+    stems = frozenset(content_words(said))
+    return stems if len(stems) <= _LONGEST else frozenset()

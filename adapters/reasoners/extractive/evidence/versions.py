@@ -1,0 +1,84 @@
+"""Versions of one document: which of them holds, and which one a question is about.
+
+Versions are told by their titles, which differ by a number, a year or what stands in brackets, and put in order by the
+date that each states. The newest holds, unless the question names an older one or a time at which that one held.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.model.evidence import Evidence
+from core.model.knowledge import Passage
+
+_NUMBERS = re.compile(r"[\W\d_]+")
+_BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_NUMBERED = re.compile(r"\b(?:version|v|release|edition|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_OLD = re.compile(
+    r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
+    r"|in the past|before (?:the|that|this) (?:change|update|version|policy))\b",
+    re.IGNORECASE,
+)
+OUTDATED = re.compile(
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"|obsolete|out of date|outdated|withdrawn)\b",
+    re.IGNORECASE,
+)
+
+
+# What a document says of itself, not of another: "Superseded by version 4", "This policy was replaced on 1 May".
+_SUPERSEDED = re.compile(
+    r"^\W*(?:superseded|replaced|withdrawn|out of date|obsolete)\b"
+    r"|\bthis (?:policy|document|version|page|agreement|list|edition|notice)\b[^.]{0,30}\b(?:was|is|has been)"
+    r" (?:superseded|replaced|withdrawn)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def family(passage: Passage) -> str:
+    """The title without what tells versions apart: the same for all versions of one document."""
+    return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
+
+
+def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
+    """Whether a passage is of a version of its document that the question is not about, though that one is there."""
+    versions = _versions_of(item, pool)
+    if len(versions) < 2:
+        return False
+    return item.passage.document != _meant(question, versions).document
+
+
+def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
+    """One passage of each version, newest first, where dates or a document's own words put them in order; else none."""
+    own = family(item.passage)
+    found: dict[str, Passage] = {}
+    superseded: set[str] = set()
+    for other in (item, *pool):
+        if family(other.passage) == own:
+            found.setdefault(other.passage.document, other.passage)
+            if _SUPERSEDED.search(other.passage.text):
+                superseded.add(other.passage.document)
+
+    def order(passage: Passage) -> tuple[bool, str]:
+        return passage.document not in superseded, passage.dated
+
+    listed = sorted(found.values(), key=order, reverse=True)
+    told_apart = len({order(passage) for passage in listed}) == len(listed)
+    dated = all(passage.dated or passage.document in superseded for passage in listed)
+    return listed if told_apart and dated else []
+
+
+def _meant(question: str, versions: Sequence[Passage]) -> Passage:
+    """The version by its number or year where the question has one, the one before the newest for "the old", else that.
+
+    A year means the version that held at its end, when no title has it.
+    """
+    numbers = set(_NUMBERED.findall(question))
+    years = _YEAR.findall(question)
+    for passage in versions:
+        if numbers & set(re.findall(r"\d+(?:\.\d+)*", passage.title)) or any(year in passage.title for year in years):
+            return passage
+    if years:
+        held = [passage for passage in versions if passage.dated[:4] <= max(years)]
+        return held[0] if held else versions[-1]
+    return versions[1] if _OLD.search(question) else versions[0]

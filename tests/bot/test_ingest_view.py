@@ -1,0 +1,87 @@
+"""What ``footnote ingest`` says: what would change, what has no text, and how far it is within a long file."""
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from adapters.terminal.ingest_preview import preview_files
+from adapters.terminal.ingest_view import report, within
+from adapters.terminal.operator import operator
+from core.ingestion.ingestor import Change
+from core.model.errors import NoText
+from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobProgress, JobStage, JobState
+from core.model.parsed_document import Parsed
+from core.ports.parser import PageProgress
+from core.service.kb.job_text import job_text
+from tests.bot.test_interrupted import Screen, written
+from tests.core.service.kb.knowledge_room import PlainParser, Room
+
+
+class StubParser(PlainParser):
+    """Says of an empty file what the real one says."""
+
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+        if not data.strip():
+            raise NoText("This file is empty.")
+        return await super().parse(name, data, progress)
+
+
+@pytest.fixture
+def room() -> Room:
+    room = Room()
+    room.parser = StubParser()
+    room.assemble()
+    return room
+
+
+async def test_stubs_without_text_are_listed_and_no_failure(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="", c_md=" \n")
+    results = await Screen(room).ingests(*paths)
+    assert [one.change for one in results] == [Change.ADDED, Change.SKIPPED, Change.SKIPPED]
+    out = io.StringIO()
+    report(Console(file=out, width=200), results)
+    assert "1 added, 0 updated, 0 unchanged, 2 without text, 0 failed" in out.getvalue()
+    assert "b.md  This file is empty." in out.getvalue()
+
+
+async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.")
+    screen = Screen(room)
+    await screen.ingests(*paths)
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nMore.", c_md="# C\n\nNew.", d_md="\0", e_md="")
+    files = [(path, path.name) for path in paths]
+    results = await preview_files(screen.terminal(), room.parser, files, "base")
+    assert [one.change for one in results] == ["unchanged", "updated", "added", "failed", "skipped"]
+    assert {one.source for one in await room.catalog.documents(frozenset({"base"}))} == {"a.md", "b.md"}
+    assert [one.change for one in await preview_files(screen.terminal(), room.parser, files[:2], "new")] == [
+        "added",
+        "added",
+    ]
+    assert await room.shelves.base("new") is None
+
+
+@pytest.mark.parametrize(
+    ("progress", "said"),
+    [
+        (JobProgress(JobStage.EMBEDDING, "a.pdf", 1_200, 5_000), "passage 1,200 of 5,000"),
+        (JobProgress(JobStage.RECOGNIZING, "a.pdf", 2, 12), "page 3 of 12 by OCR"),
+        (JobProgress(JobStage.PARSING, "a.pdf"), ""),
+    ],
+)
+def test_a_long_file_says_how_far_it_is(progress: JobProgress, said: str) -> None:
+    assert within(progress) == said
+
+
+def test_a_card_says_which_page_is_read_and_what_had_no_text() -> None:
+    items = (JobItem(ItemKind.FILE, "a.pdf", "a"),)
+    job = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC), items=items)
+    running = replace(job, state=JobState.RUNNING, progress=JobProgress(JobStage.RECOGNIZING, "a.pdf", 2, 12))
+    assert "a.pdf, reading page 3 of 12 by OCR." in job_text(running)
+    skipped = replace(items[0], state=ItemState.SKIPPED, reason="This file is empty.")
+    done = replace(job, items=(skipped,)).ended(datetime(2026, 1, 1, tzinfo=UTC), JobState.DONE, "")
+    assert "1 skipped" in job_text(done)
+    assert "a.pdf: This file is empty." in job_text(done)

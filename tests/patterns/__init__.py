@@ -1,0 +1,1 @@
+"""Every compiled pattern in the house, against inputs made to slow it."""

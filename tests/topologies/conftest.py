@@ -1,0 +1,53 @@
+"""The same Redis in each of its shapes: a Cluster of six, a primary that Sentinels name, one server behind TLS."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.client import connect
+from tests.topologies.servers import Cluster, Secured, Watched, redis_cluster, sentinel_trio, server_binary, tls_server
+
+Shape = Cluster | Watched | Secured
+START: dict[str, Callable[[str], AbstractContextManager[Shape]]] = {
+    "cluster": redis_cluster,
+    "sentinel": sentinel_trio,
+    "tls": tls_server,
+}
+
+
+class Shapes:
+    """Starts each at its first use, once for all tests of this process."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._started: dict[str, Shape] = {}
+
+    def url(self, shape: str) -> str:
+        """The address of this shape; skips the test where there is no server that has it."""
+        if shape not in self._started:
+            binary = server_binary(tls=shape == "tls")
+            if binary is None:
+                pytest.skip("There is no redis-server with TLS here: apt-get install redis-server.")
+            self._started[shape] = self._stack.enter_context(START[shape](binary))
+        return self._started[shape].url
+
+
+@pytest.fixture(scope="session")
+def shapes() -> Iterator[Shapes]:
+    with ExitStack() as stack:
+        yield Shapes(stack)
+
+
+@pytest.fixture(params=list(START))
+def redis_url(request: pytest.FixtureRequest, shapes: Shapes) -> str:
+    return shapes.url(request.param)
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    client = connect(redis_url)
+    await client.flushall()
+    yield client
+    await client.aclose()

@@ -1,0 +1,38 @@
+"""Every store's promises on a Redis Cluster, behind Sentinels and over TLS: the suites of ``tests/contracts`` again."""
+
+from tests.contracts.test_catalog import TestRedisCatalogue
+from tests.contracts.test_channel_settings import TestRedisAudit, TestRedisPreferences
+from tests.contracts.test_checkpoints import TestRedisCheckpoints
+from tests.contracts.test_feedback import TestRedisFeedbackBox
+from tests.contracts.test_inbox import TestRedisInbox
+from tests.contracts.test_knowledge_records import (
+    TestRedisJobs,
+    TestRedisShelfRecords,
+    test_two_inboxes_of_different_namespaces_know_nothing_of_each_other,
+)
+from tests.contracts.test_memory import TestRedisMemory
+from tests.contracts.test_message_state import TestRedis as TestRedisMessageState
+from tests.contracts.test_redis_export import (
+    test_keys_of_every_kind_come_back_as_they_were,
+    test_questions_that_wait_stay_behind_and_jobs_come_along,
+)
+from tests.contracts.test_schema import test_redis_of_a_newer_version_is_not_touched
+from tests.contracts.test_trace_store import TestRedisJournal
+
+__all__ = [
+    "TestRedisAudit",
+    "TestRedisCatalogue",
+    "TestRedisCheckpoints",
+    "TestRedisFeedbackBox",
+    "TestRedisInbox",
+    "TestRedisJobs",
+    "TestRedisJournal",
+    "TestRedisMemory",
+    "TestRedisMessageState",
+    "TestRedisPreferences",
+    "TestRedisShelfRecords",
+    "test_keys_of_every_kind_come_back_as_they_were",
+    "test_questions_that_wait_stay_behind_and_jobs_come_along",
+    "test_redis_of_a_newer_version_is_not_touched",
+    "test_two_inboxes_of_different_namespaces_know_nothing_of_each_other",
+]

@@ -1,0 +1,131 @@
+"""Every statement of ours but the BM25 leg on a real Milvus server, and what Milvus Lite cannot show."""
+
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pymilvus import MilvusClient
+
+from adapters.milvus.index import MilvusIndex
+from adapters.milvus.rows import VARCHAR_BYTES
+from adapters.testing.encoder import HashingEncoder
+from core.model.errors import ConfigurationError
+from core.ports.index import Index, Scope
+from tests.contracts.test_index import (
+    ODD_NAMES,
+    add,
+    find,
+    passage,
+    test_a_passage_comes_back_whole,
+    test_an_empty_index_knows_no_vectors,
+    test_an_empty_scope_finds_nothing,
+    test_an_id_twice_in_one_batch_is_one_passage,
+    test_known_vectors_come_back_as_they_were_written,
+    test_many_documents_are_swept,
+    test_many_passages_are_written_and_listed_in_batches,
+    test_no_two_indexes_have_the_same_identity,
+    test_nothing_is_added_when_nothing_is_given,
+    test_one_source_alone_can_be_searched,
+    test_passages_are_counted_by_the_version_that_is_asked_for,
+    test_removing_all_but_one_version_leaves_that_one,
+    test_searches_and_writes_run_side_by_side,
+    test_sweeping_deletes_exactly_the_versions_that_are_named,
+    test_the_filter_is_inside_the_query,
+)
+from tests.topologies.milvus_server import AVAILABLE, DenseMilvusIndex, milvus_server
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not AVAILABLE, reason="There is no Milvus server here: pip install milvus==2.3.5 --no-deps."),
+]
+ENCODER = HashingEncoder()
+SHARED = (
+    test_a_passage_comes_back_whole,
+    test_an_empty_index_knows_no_vectors,
+    test_an_empty_scope_finds_nothing,
+    test_an_id_twice_in_one_batch_is_one_passage,
+    test_known_vectors_come_back_as_they_were_written,
+    test_many_documents_are_swept,
+    test_many_passages_are_written_and_listed_in_batches,
+    test_no_two_indexes_have_the_same_identity,
+    test_nothing_is_added_when_nothing_is_given,
+    test_one_source_alone_can_be_searched,
+    test_passages_are_counted_by_the_version_that_is_asked_for,
+    test_removing_all_but_one_version_leaves_that_one,
+    test_searches_and_writes_run_side_by_side,
+    test_sweeping_deletes_exactly_the_versions_that_are_named,
+    test_the_filter_is_inside_the_query,
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with milvus_server() as address:
+        yield address
+
+
+def opened(server: str, name: str) -> DenseMilvusIndex:
+    return DenseMilvusIndex(server, model=ENCODER.name, dimension=ENCODER.dimension, collection=name)
+
+
+@pytest.fixture
+async def index(server: str) -> AsyncIterator[Index]:
+    name = f"c{uuid.uuid4().hex}"
+    async with opened(server, name) as made:
+        yield made
+    client = MilvusClient(uri=server)
+    client.drop_collection(name)
+    client.close()
+
+
+async def test_a_server_without_bm25_functions_is_named_and_left_as_it_was(server: str) -> None:
+    index = MilvusIndex(server, model=ENCODER.name, dimension=ENCODER.dimension, collection="never_made")
+    with pytest.raises(ConfigurationError, match=r"Milvus 2\.5 or newer is needed: .* is v2\.3\.5"):
+        await index.open()
+    await index.close()
+    client = MilvusClient(uri=server)
+    assert not client.has_collection("never_made")
+    client.close()
+
+
+async def test_what_one_process_has_confirmed_another_finds(server: str, index: DenseMilvusIndex) -> None:
+    await add(index, *(passage(f"p{n}", f"leave {n}", version="v1") for n in range(100)))
+    assert await index.confirm("doc", "v1") == 100
+    async with opened(server, index._collection) as another:
+        assert another.identity == index.identity
+        assert len(await find(another, "leave 7", "handbook")) == 10
+        assert await another.passage_counts({"doc": "v1"}) == {"doc": 100}
+
+
+async def test_a_search_does_not_wait_for_the_servers_clock(index: DenseMilvusIndex) -> None:
+    """Not a bound on time, which a busy machine may take: only that the one wait there is, is not in every search."""
+    await add(index, *(passage(f"p{n}", f"leave {n}", version="v1") for n in range(50)))
+    await index.confirm("doc", "v1")
+    searched, confirmed = [], []
+    for _ in range(7):
+        began = time.monotonic()
+        await find(index, "leave 7", "handbook")
+        searched.append(time.monotonic() - began)
+        began = time.monotonic()
+        await index.confirm("doc", "v1")
+        confirmed.append(time.monotonic() - began)
+    assert sorted(searched)[3] < sorted(confirmed)[3]
+
+
+async def test_fields_are_bounded_in_bytes_as_ours_are(index: DenseMilvusIndex) -> None:
+    head = len("Leave\n")
+    whole = "日" * ((VARCHAR_BYTES - head) // 3)
+    await add(index, passage("a", whole))
+    (found,) = await index.passages("doc", "v1", Scope(frozenset({"handbook"})))
+    assert found.text == whole
+
+
+async def test_names_of_any_kind_stay_names_here_too(index: DenseMilvusIndex) -> None:
+    named = [passage(f"p{n}", "leave", base=name, document=name, version=name) for n, name in enumerate(ODD_NAMES)]
+    await add(index, *named)
+    for n, name in enumerate(ODD_NAMES):
+        assert await find(index, "leave", name) == {f"p{n}"}
+        assert await index.confirm(name, name) == 1
+        assert await index.remove(name) == 1
