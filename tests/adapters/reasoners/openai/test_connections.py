@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.reasoners.openai.server_sent_events import LONGEST_EVENT, ServerSentEvents
-from adapters.testing.endpoint import Garbles, ScriptedEndpoint
+from adapters.testing.endpoint import ScriptedEndpoint
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Reply
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
@@ -111,25 +110,6 @@ async def test_a_compressed_reply_is_read() -> None:
         assert await greeted(reasoner) == Reply("Hello!")
 
 
-async def test_pieces_that_come_within_a_moment_go_on_together(
-    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
-) -> None:
-    words = [f"word{n} " for n in range(500)]
-    endpoint.streams(*words)
-    parts = [part async for part in reasoner.compose(inquiry(), thread(), library(grade=8).items, meter())]
-    assert "".join(str(part) for part in parts) == "".join(words)
-    assert len(parts) < len(words) / 2
-
-
-async def test_an_error_in_the_middle_of_a_stream_is_no_answer(
-    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
-) -> None:
-    broken = f'data: {json.dumps(WORDS[0])}\n\ndata: {{"error": {{"message": "overloaded"}}}}\n\n'
-    endpoint.answers_with(lambda _: Garbles(broken, "text/event-stream"))
-    with pytest.raises(ModelUnavailable, match="reported an error"):
-        await composed(reasoner)
-
-
 async def test_a_proxy_that_the_environment_names_is_used(
     endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,38 +122,19 @@ async def test_a_proxy_that_the_environment_names_is_used(
         assert await composed(reasoner) == "Thirty days [1]."
 
 
-# --- events -----------------------------------------------------------------------------------------------------------
+async def test_the_cause_of_a_lost_connection_is_told_from_a_refused_one() -> None:
+    async with plain_server([hang_up] * 9) as (url, _), opened(url) as reasoner:
+        with pytest.raises(ModelUnavailable, match="broke the connection off"):
+            await greeted(reasoner)
+    async with opened("http://127.0.0.1:9/v1") as reasoner:
+        with pytest.raises(ModelUnavailable, match="the connection is refused"):
+            await greeted(reasoner)
+    async with opened("http://no-such-host.invalid/v1") as reasoner:
+        with pytest.raises(ModelUnavailable, match="DNS"):
+            await greeted(reasoner)
 
 
-def read(*received: bytes) -> list[bytes]:
-    events = ServerSentEvents()
-    return [event for data in received for event in events.feed(data)] + events.finish()
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("step", [1, 2, 3, 7, 1000])
-def test_events_are_the_same_however_they_are_cut(end: bytes, step: int) -> None:
-    sent = end.join(
-        [b": hello", b"event: x", b"data: one", b"", b"data:two", b"data:  lines", b"", b"", b"data: [DONE]", b""]
-    )
-    cut = [sent[start : start + step] for start in range(0, len(sent), step)]
-    assert read(*cut) == [b"one", b"two\n lines"]
-
-
-def test_lines_may_end_in_carriage_returns_alone() -> None:
-    assert read(b"data: one\r\rdata: two\r", b"\r") == [b"one", b"two"]
-
-
-def test_a_last_event_without_its_end_counts() -> None:
-    assert read(b"data: one\n\ndata: tw", b"o") == [b"one", b"two"]
-
-
-def test_what_comes_after_the_end_is_no_event() -> None:
-    events = ServerSentEvents()
-    assert events.feed(b"data: one\n\ndata: [DONE]\n\ndata: two\n\n") == [b"one"]
-    assert events.done
-
-
-def test_an_event_without_an_end_is_not_kept_for_ever() -> None:
-    with pytest.raises(ValueError, match="without an end"):
-        read(*[b"x" * 100_000] * (LONGEST_EVENT // 100_000 + 2))
+async def test_http_where_https_is_meant_is_called_a_secure_connection(endpoint: ScriptedEndpoint) -> None:
+    async with opened(endpoint.base_url.replace("http://", "https://")) as reasoner:
+        with pytest.raises(ModelUnavailable, match="TLS"):
+            await greeted(reasoner)
