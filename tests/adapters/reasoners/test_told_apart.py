@@ -12,9 +12,14 @@ from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.question.spelling import respelled
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.conversation import Audience, ContextMessage
 from core.model.evidence import Evidence, Hit
 from core.model.inquiry import Overview
+from core.service.question_service import Question
 from tests.adapters.reasoners.scene import passage
+from tests.core.scene import ALICE, Scene, told
 
 PLANS = """| Plan | Price a month | Battery |
 |---|---|---|
@@ -134,3 +139,20 @@ def test_what_there_is_to_read_is_asked_for_in_many_ways(message: str, base: str
 
 def test_a_question_about_a_thing_is_not_about_what_there_is_to_read() -> None:
     assert overview_of("what is in the box", {"handbook"}) is None
+
+
+async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Refunds are paid within 14 days.")
+    file = ContextMessage("offer.txt", "Our offer.\n\nThe rent of the warehouse is 900 euros a month.")
+    question = Question(
+        "What is the rent of the warehouse in this file?",
+        scene.key(),
+        ALICE,
+        Audience(unrestricted=True),
+        attachments=(file,),
+    )
+    told_of = await told(scene.assistant.ask(question))
+    assert "The rent of the warehouse is 900 euros a month." in told_of.text
+    assert "offer.txt" in told_of.text
+    assert told_of.answer.spent.searches == 0
