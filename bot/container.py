@@ -170,18 +170,21 @@ async def open_footnote(
     await asyncio.to_thread(_secured, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
-        redis = await _redis(settings, stack)
         encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
-        if settings.embedding_model and models:
-            await encoder.open()  # a model from a hub tells its dimension only when it is loaded
+        loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
+        if loading is not None:
+            stack.push_async_callback(_ended, loading)
+        redis = await _redis(settings, stack)
+        if settings.embedding_model and loading is not None:
+            await loading  # a model from a hub tells its dimension only when it is loaded
         index = _index(settings, encoder)
         stack.push_async_callback(index.close)
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
         agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_opened(redis, index, encoder if models else None, agreement))
+        opened = asyncio.create_task(_opened(redis, index, loading, agreement))
         stack.push_async_callback(_ended, opened)
         if wait:
             await opened
@@ -295,7 +298,7 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 async def _opened(
     redis: "Redis",
     index: MilvusIndex,
-    encoder: SentenceTransformerEncoder | None,
+    loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
@@ -303,12 +306,16 @@ async def _opened(
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(index.open())
-            if encoder is not None:
-                group.create_task(encoder.open())
+            if loading is not None:
+                group.create_task(_awaited(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
         await consistency.check()
+
+
+async def _awaited(task: "asyncio.Task[None]") -> None:
+    await task
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

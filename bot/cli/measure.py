@@ -29,6 +29,9 @@ def evaluate(
     ],
     legs: Annotated[str, typer.Option(help="Of bm25, dense, hybrid, rerank, agent.")] = "bm25,dense,hybrid,rerank",
     agent: Annotated[bool, typer.Option("--agent", help="Ask the agent as well.")] = False,
+    model: Annotated[
+        bool, typer.Option("--model", help="Only compare the configured model with quotes alone.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many questions of each set.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print each question of a question set as well.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -51,9 +54,22 @@ def evaluate(
     names = [folder.resolve().name for folder in datasets]
     if len(set(names)) < len(names):
         raise typer.BadParameter("Two of these folders have the same name; their figures could not be told apart.")
+    if model:
+        finish(_compare(datasets, limit))
     if agent and "agent" not in chosen:
         chosen.append("agent")
     finish(_evaluate(datasets, chosen, limit, show, as_json, report, vectors, baseline, save_baseline))
+
+
+async def _compare(folders: list[Path], limit: int | None) -> int:
+    from bot.evaluation.dataset_loader import read
+    from bot.evaluation.model_comparison import compare_model, lines_of
+    from bot.settings import load_settings
+
+    async with aclosing(compare_model(load_settings(), [read(folder, limit) for folder in folders])) as comparing:
+        async for name, *columns in comparing:
+            typer.echo("\n".join(lines_of(name, columns)))
+    return 0
 
 
 async def _evaluate(

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from core.agent.compose import compose
 from core.agent.decide import decide
@@ -24,6 +25,7 @@ STEPS: dict[Phase, Step] = {
     Phase.VERIFY: verify,
 }
 SEARCHING = frozenset({Phase.UNDERSTAND, Phase.GATHER, Phase.DECIDE})
+NEVER = 2.0  # no passage scores this: everything is graded before it is written from
 HELD_BACK = 0.25  # of an answer's tokens and money is kept from the searching, to write and check with
 
 
@@ -34,6 +36,11 @@ class Agent:
         """Work with these tools, within these caps by profile."""
         self._bench = bench
         self._limits = limits or PROFILE_LIMITS
+
+    def by_quotes(self) -> "Agent":
+        """The same agent with quotes alone, where a model writes otherwise: what it is compared with."""
+        deps = self._bench
+        return Agent(replace(deps, reasoner=deps.floor or deps.reasoner, floor=None, confident=NEVER), self._limits)
 
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
         """A run of an inquiry, new or taken up again where it was parked."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.agent.citations import citation, finished_text, source_links, without_markers
+from core.agent.languages import WORDINGS, language_of
 from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
@@ -139,13 +140,16 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
         dict.fromkeys(s.move.query for s in run.inquiry.searches if isinstance(s.move, SearchKnowledge | SearchSource))
     )
     close = nearest(run)
-    lines = [because or "The documents don't say."]
+    said = WORDINGS[language_of(run.inquiry.question)]
+    lines = [because or said.unsaid]
     if queries:
-        lines.append("I searched for " + ", ".join(f"“{query}”" for query in queries) + ".")
+        lines.append(f"{said.searched} " + ", ".join(f"“{query}”" for query in queries) + ".")
     if not close:
         lines.append("Nothing in the knowledge I can read here comes near it.")
     else:
-        lines.append("The nearest I found: " + "; ".join(_nearest_name(source) for source in close) + ".")
+        lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
+    if close and said.foreign and language_of(close[0].quote) != language_of(run.inquiry.question):
+        lines.append(said.foreign)
     return ended(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
 
 

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from adapters.reasoners.extractive.answer import composing, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.evidence import grading, sufficiency
+from adapters.reasoners.extractive.answer.rendering import rendered
+from adapters.reasoners.extractive.evidence import attached, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -26,14 +27,16 @@ from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import Resolved, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import respelled
+from core.agent.citations import without_markers
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Sufficient
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
 from core.ports.encoder import Encoder
 
 _SUMMARY = 1_200  # characters
+_QUOTES_OF_FILES = 3
 MINIMUM_SHARE, MAXIMUM_SHARE = 3, 8  # units of one passage that are compared by meaning
 
 
@@ -59,6 +62,8 @@ class ExtractiveReasoner:
             return Investigate(question, (question,), "more of what was asked last")
         if kind is not None:
             return replies.reply_to(kind, thread)
+        if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
+            return reply
         asked = intent.asked(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
@@ -73,6 +78,18 @@ class ExtractiveReasoner:
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
         return Investigate(question, tuple(needs), "; ".join(reasons), sources_first=asked.sources_first)
+
+    async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
+        """What the files that hang on the question say, in their own words; None when they do not answer it."""
+        question = attached.without_naming(intent.asked(inquiry.question).question)
+        items = attached.evidence_of(thread.attachments)
+        weighed = await self.weigh(question, items, items)
+        grades = self._graded(inquiry, weighed)
+        if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
+            return None
+        ranked = selection.ranked(inquiry, weighed, grades, (), of_many=True)
+        said = "".join(rendered(selection.chosen(question, ranked, _QUOTES_OF_FILES, items)))
+        return Reply(without_markers(said).strip(), "a file that hangs on the question answers it")
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         """Grades in order; for several needs, by the one that a passage meets best."""

@@ -1,0 +1,66 @@
+"""In which language a question is asked, and how to say in it that the documents do not answer.
+
+Told by its small words, and only where they are plain; what is not told is taken for English.
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.model.text import words
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The sentences of a refusal; ``searched`` is followed by what was searched for, ``nearest`` by titles."""
+
+    unsaid: str
+    searched: str
+    nearest: str
+    foreign: str  # where what comes nearest is in another language
+
+
+_SMALL_WORDS = {
+    "de": "der die das den dem des ein eine einen einem ist sind war wie viele viel was wer wo wann warum welche "
+    "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird "
+    "werden man",
+    "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
+    "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il",
+    "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
+    "para con del al en no y puedo puede tengo tenemos nuestro",
+    "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
+    "our my of for with to in on at it not and or there be have has",
+}
+_KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
+_FEWEST = 2  # small words
+WORDINGS = {
+    "en": Wording("The documents don't say.", "I searched for", "The nearest I found:", ""),
+    "de": Wording(
+        "Die Dokumente sagen dazu nichts.",
+        "Gesucht habe ich nach",
+        "Am nächsten kommt:",
+        "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
+        "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
+    ),
+    "fr": Wording(
+        "Les documents ne le disent pas.",
+        "J'ai cherché",
+        "Le plus proche :",
+        "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
+        "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
+    ),
+    "es": Wording(
+        "Los documentos no lo dicen.",
+        "He buscado",
+        "Lo más cercano:",
+        "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
+        "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
+    ),
+}
+
+
+def language_of(text: str) -> str:
+    """The language of a text as a two-letter code, among those that a refusal can be said in; else English."""
+    said = [word.casefold() for word in words(re.sub(r"['’]", " ", text))]
+    counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
+    best = max(counts, key=lambda language: counts[language])
+    return best if counts[best] >= _FEWEST and counts[best] > counts["en"] else "en"

@@ -1,0 +1,158 @@
+"""What stands side by side is told apart, tables answer as a whole, slips of spelling are forgiven."""
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.reasoners.extractive.answer.newest import newest
+from adapters.reasoners.extractive.answer.tables import computed
+from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.evidence.versions import other_version
+from adapters.reasoners.extractive.question.about_knowledge import overview_of
+from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
+from adapters.reasoners.extractive.question.spelling import respelled
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.conversation import Audience, ContextMessage
+from core.model.evidence import Evidence, Hit
+from core.model.inquiry import Overview
+from core.service.question_service import Question
+from tests.adapters.reasoners.scene import passage
+from tests.core.scene import ALICE, Scene, told
+
+PLANS = """| Plan | Price a month | Battery |
+|---|---|---|
+| Spark | £49 | no |
+| Glow | £84 | 7.5 kWh |
+| Glow Plus | £112 | 15 kWh |
+"""
+CHANGES = """5.3.0 (2026-03-10)
+- Dark theme.
+
+5.2.1 (2025-12-04)
+- Fixed a crash.
+"""
+
+
+def found(number: int, text: str, title: str, **more: object) -> Evidence:
+    return Evidence(number, Hit(replace(passage(number, text, title), **more), 0.8), "asked")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("prise of the hot watter divertor", "price of the hot water diverter"),
+        ("wat is the dutty line", "what is the duty line"),
+        ("how manny webhoks", "how many webhooks"),
+        ("is there a gym", "is there a gym"),
+        ("what does Thistledwon pay", "what does Thistledwon pay"),
+    ],
+)
+def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
+    known = frozenset({"the", "price", "of", "hot", "water", "diverter", "line", "duty", "webhooks", "is", "a"})
+    assert respelled(typed, known) == meant
+
+
+def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() -> None:
+    here = passage(1, PLANS, "Price list")
+    rows = units(here.text)
+    subjects = Subjects("how much is Glow Plus?", [(here, row) for row in rows])
+    assert [subjects.standing(here, row) for row in rows] == [Standing.OTHER, Standing.OTHER, Standing.NAMED]
+
+
+def test_the_cheapest_is_worked_out_and_said_to_be() -> None:
+    question = "which plan is the cheapest?"
+    asked = aggregation_of(question)
+    assert asked is not None
+    answer = computed(question, asked, [found(1, PLANS, "Price list")])
+    assert answer is not None
+    assert "lowest *Price a month*" in answer.lead
+    assert "worked out" in answer.lead
+    assert [unit.text for quotation in answer.quotations for unit in quotation.units] == ["| Spark | £49 | no |"]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("which article has the longest warranty", Aggregate.MOST),
+        ("how many batteries are in stock all together", Aggregate.SUM),
+        ("how many people sit in Leith?", Aggregate.COUNT),
+        ("which is heavier, the small or the large one?", Aggregate.MOST),
+    ],
+)
+def test_what_a_whole_table_answers_is_recognised(question: str, kind: Aggregate) -> None:
+    asked = aggregation_of(question)
+    assert asked is not None
+    assert asked.kind is kind
+
+
+@pytest.mark.parametrize("question", ["what is the notice period", "may at most ten people come?"])
+def test_an_ordinary_question_asks_nothing_of_a_whole_table(question: str) -> None:
+    assert aggregation_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "old_is_meant"),
+    [("How long are refunds open?", False), ("How long were they in 2024?", True), ("What did the old one say?", True)],
+)
+def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question: str, *, old_is_meant: bool) -> None:
+    old = found(1, "Thirty days.", "Refund policy (2024)", dated="2024-03-01")
+    new = found(2, "Ten days.", "Refund policy (2026)", dated="2026-02-01")
+    assert other_version(question, old, [old, new]) is not old_is_meant
+    assert other_version(question, new, [old, new]) is old_is_meant
+
+
+def test_a_document_that_calls_itself_superseded_is_the_older_one_without_any_date() -> None:
+    old = found(1, "**Superseded by version 4 on 1 May 2025.** Fourteen days.", "Terms of lease", dated="")
+    new = found(2, "Twenty-eight days.", "Terms of lease (Spark)", dated="2025-05-01")
+    assert other_version("how many days to withdraw?", old, [old, new])
+
+
+def test_the_newest_entry_of_a_changelog_answers_for_the_latest_version() -> None:
+    quotations = newest("what is the latest version of the monitor app", [found(1, CHANGES, "Monitor app: changelog")])
+    assert [unit.under for one in quotations for unit in one.units] == ["5.3.0 (2026-03-10)"]
+
+
+def test_a_question_in_a_paragraph_of_its_own_stands_over_its_answer() -> None:
+    text = "**Do they work when it is cloudy?**\n\nYes, a little.\n\n**Who owns them?**\n\nWe do."
+    assert [(unit.under, unit.text) for unit in units(text)] == [
+        ("**Do they work when it is cloudy?**", "Yes, a little."),
+        ("**Who owns them?**", "We do."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "base"),
+    [
+        ("what do you know", None),
+        ("list all your sources", None),
+        ("what is in the knowledge base release notes", "release-notes"),
+        ("what's in handbook", "handbook"),
+    ],
+)
+def test_what_there_is_to_read_is_asked_for_in_many_ways(message: str, base: str | None) -> None:
+    found_plan = overview_of(message, {"handbook", "release-notes"})
+    assert isinstance(found_plan, Overview)
+    assert found_plan.knowledge_base == base
+
+
+def test_a_question_about_a_thing_is_not_about_what_there_is_to_read() -> None:
+    assert overview_of("what is in the box", {"handbook"}) is None
+
+
+async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Refunds are paid within 14 days.")
+    file = ContextMessage("offer.txt", "Our offer.\n\nThe rent of the warehouse is 900 euros a month.")
+    question = Question(
+        "What is the rent of the warehouse in this file?",
+        scene.key(),
+        ALICE,
+        Audience(unrestricted=True),
+        attachments=(file,),
+    )
+    told_of = await told(scene.assistant.ask(question))
+    assert "The rent of the warehouse is 900 euros a month." in told_of.text
+    assert "offer.txt" in told_of.text
+    assert told_of.answer.spent.searches == 0

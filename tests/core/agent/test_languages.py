@@ -1,0 +1,33 @@
+"""A refusal is said in the asker's language, and says what would help where the documents are in another."""
+
+import pytest
+
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.agent.languages import language_of
+from core.model.answer import Outcome
+from tests.core.scene import Scene
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wie viele Urlaubstage haben die Leute im Büro?", "de"),
+        ("Gibt es einen Zuschuss für ein Fahrrad?", "de"),
+        ("Combien de temps dure l'installation pour Spark ?", "fr"),
+        ("¿Cuántos días de vacaciones hay?", "es"),
+        ("How many days of leave do I get?", "en"),
+        ("Refunds?", "en"),
+    ],
+)
+def test_the_language_of_a_question_is_told_by_its_small_words(question: str, language: str) -> None:
+    assert language_of(question) == language
+
+
+async def test_a_question_in_german_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")
+    told = await scene.asks("Wie viele Urlaubstage haben die Leute im Büro?")
+    assert told.outcome is Outcome.ABSTAINED
+    assert "Die Dokumente sagen dazu nichts." in told.text
+    assert "EMBEDDING_MODEL" in told.text

@@ -1,0 +1,33 @@
+"""``footnote eval --model``: the configured endpoint beside quotes alone."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from adapters.testing.endpoint import ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel
+from bot.evaluation.dataset_loader import read
+from bot.evaluation.model_comparison import compare_model, lines_of
+from bot.settings import Settings
+from core.model.errors import ConfigurationError
+
+SAMPLES = Path(__file__).parents[2] / "bot" / "samples" / "eval"
+pytestmark = pytest.mark.live
+
+
+async def test_a_model_is_shown_beside_quotes_alone() -> None:
+    async with ScriptedEndpoint() as endpoint:
+        endpoint.answers_with(ObedientModel())
+        settings = Settings(llm_base_url=endpoint.base_url, llm_api_key=SecretStr("k"), llm_model="scripted")
+        (found,) = [one async for one in compare_model(settings, [read(SAMPLES, 6)])]
+        _, quotes, model = found
+        assert quotes.spent.calls == 0
+        assert model.spent.calls == len(endpoint.requests) > 6
+        assert quotes.right + quotes.wrong + quotes.refused >= 5
+        assert any("quotes alone" in line and "scripted" in line for line in lines_of("samples", (quotes, model)))
+
+
+async def test_without_a_model_that_is_said() -> None:
+    with pytest.raises(ConfigurationError, match="No model"):
+        _ = [one async for one in compare_model(Settings(), [read(SAMPLES, 1)])]
