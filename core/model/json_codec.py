@@ -1,9 +1,11 @@
 """JSON for core's frozen types: one adapter per type, made once."""
 
+import json
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 
 @cache
@@ -12,9 +14,16 @@ def _adapter(kind: Any) -> Any:
 
 
 def to_json(value: object, kind: Any = None) -> str:
-    """``value`` as JSON. ``kind`` is needed where the static type is a union that must be told apart on reading."""
-    chosen: Any = kind or type(value)
-    return str(_adapter(chosen).dump_json(value).decode())
+    """``value`` as JSON. ``kind`` is needed where the static type is a union that must be told apart on reading.
+
+    Lone surrogates, which a platform may deliver and UTF-8 cannot carry, become question marks.
+    """
+    adapter = _adapter(kind or type(value))
+    try:
+        return str(adapter.dump_json(value).decode())
+    except PydanticSerializationError:
+        plain = json.dumps(adapter.dump_python(value, mode="json"), ensure_ascii=False)
+        return plain.encode(errors="replace").decode()
 
 
 def from_json(kind: Any, text: str | bytes) -> Any:

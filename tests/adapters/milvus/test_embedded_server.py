@@ -202,12 +202,16 @@ async def test_an_index_says_how_far_it_is_and_waits_for_its_opening(path: str) 
         await index.count()
 
 
+def _cut_short(*_: object) -> None:
+    raise StoreUnavailable("cut short")
+
+
 async def test_a_collection_that_was_left_without_its_indexes_gets_them(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = opened(path)
     with monkeypatch.context() as cut_short:
-        cut_short.setattr(index, "_create_indexes", lambda client: (_ for _ in ()).throw(StoreUnavailable("cut short")))
+        cut_short.setattr("adapters.milvus.index.create_indexes", _cut_short)
         with pytest.raises(StoreUnavailable, match="cut short"):
             await index.open()
     async with opened(path) as again:
