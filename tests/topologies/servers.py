@@ -4,6 +4,7 @@ Debian's ``redis-server`` has all three; the binary that the embedded server com
 kernel's choice, and nothing outlives the tests.
 """
 
+import random
 import shutil
 import socket
 import ssl
@@ -50,17 +51,17 @@ def wait_for(what: Callable[[], object], told: str) -> None:
         time.sleep(0.05)
 
 
-def free_port(*, cluster: bool = False) -> int:
-    """A port that nobody listens on; for a Cluster's node the one of its bus, 10,000 above, is free too."""
+def free_port() -> int:
+    """A port that nobody listens on, as for a Cluster's node the one of its bus, 10,000 above.
+
+    Both lie below the ports that the system gives to whoever connects, so that none is taken meanwhile.
+    """
     while True:
-        with socket.socket() as probe, socket.socket() as bus:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-            if not cluster:
-                return port
-            with suppress(OSError, OverflowError):
-                bus.bind(("127.0.0.1", port + 10_000))
-                return port
+        port = random.randrange(10_000, 22_000)
+        with socket.socket() as probe, socket.socket() as bus, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            bus.bind(("127.0.0.1", port + 10_000))
+            return port
 
 
 @dataclass
@@ -125,7 +126,7 @@ def redis_cluster(binary: str) -> Iterator[Cluster]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-")))
         cluster = Cluster()
         for number in range(6):
-            port = free_port(cluster=True)
+            port = free_port()
             options = ["--port", str(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "3000"]
             options += ["--cluster-replica-validity-factor", "0"]
             cluster.servers.append(stack.enter_context(running(binary, folder / str(number), port, *options)))
