@@ -14,7 +14,6 @@ import structlog
 from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
-from adapters.files.blob_store import FolderBlobStore
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -31,7 +30,7 @@ from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
-from bot.knowledge_stack import KnowledgeStack, governance
+from bot.knowledge_stack import KnowledgeStack, blob_store, governance
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -42,7 +41,7 @@ from core.ingestion.originals import Originals
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
-from core.model.errors import ConfigurationError, NotFound, first_of_ours
+from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
@@ -171,18 +170,21 @@ async def open_footnote(
     await asyncio.to_thread(_secured, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
-        redis = await _redis(settings, stack)
         encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
-        if settings.embedding_model and models:
-            await encoder.open()  # a model from a hub tells its dimension only when it is loaded
+        loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
+        if loading is not None:
+            stack.push_async_callback(_ended, loading)
+        redis = await _redis(settings, stack)
+        if settings.embedding_model and loading is not None:
+            await loading  # a model from a hub tells its dimension only when it is loaded
         index = _index(settings, encoder)
         stack.push_async_callback(index.close)
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
         agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_opened(redis, index, encoder if models else None, agreement))
+        opened = asyncio.create_task(_opened(redis, index, loading, agreement))
         stack.push_async_callback(_ended, opened)
         if wait:
             await opened
@@ -196,7 +198,7 @@ async def open_footnote(
             index=index,
             catalog=catalog,
             clock=clock,
-            prices=Prices(settings.llm_price_in, settings.llm_price_out),
+            prices=_prices(settings),
             confident=CONFIDENT if settings.has_llm else NEVER,
             checkpoint_seconds=settings.checkpoint_expiry * 60,
             names=MET_AT,
@@ -209,7 +211,7 @@ async def open_footnote(
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
-        kept_originals = FolderBlobStore(settings.home / "originals")
+        kept_originals = blob_store(settings, "originals")
         ingestor = Ingestor(
             index=index,
             encoder=encoder,
@@ -296,7 +298,7 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 async def _opened(
     redis: "Redis",
     index: MilvusIndex,
-    encoder: SentenceTransformerEncoder | None,
+    loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
@@ -304,12 +306,16 @@ async def _opened(
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(index.open())
-            if encoder is not None:
-                group.create_task(encoder.open())
+            if loading is not None:
+                group.create_task(_awaited(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
         await consistency.check()
+
+
+async def _awaited(task: "asyncio.Task[None]") -> None:
+    await task
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:
@@ -346,7 +352,13 @@ def _reasoner(
 
     primary = model_endpoint(settings, purse)
     stack.push_async_callback(primary.close)
-    return FallbackReasoner(primary, extractive, clock=clock)
+    return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
+
+
+def _count_model_failure(kind: ModelFailure) -> None:
+    from adapters.observability.prometheus import MODEL_FAILURES
+
+    MODEL_FAILURES.labels(kind.value).inc()
 
 
 def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
@@ -384,6 +396,14 @@ def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "Ope
         model=settings.llm_model or "",
         timeout_seconds=min(settings.llm_timeout, settings.answer_deadline),
         answer_seconds=settings.answer_deadline,
-        purse=purse,
-        prices=Prices(settings.llm_price_in, settings.llm_price_out),
+        fast_model=settings.llm_model_fast or "",
+        temperature=settings.llm_temperature,
+        reasoning_effort=settings.llm_reasoning_effort or "",
+        context_tokens=settings.llm_context,
+        daily_budget=purse,
+        prices=_prices(settings),
     )
+
+
+def _prices(settings: Settings) -> Prices:
+    return Prices(settings.llm_price_in, settings.llm_price_out, settings.llm_price_cached)

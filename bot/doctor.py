@@ -5,8 +5,9 @@ import re
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +20,9 @@ from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
 from bot.settings import Settings, load_settings
+from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
+from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
@@ -156,6 +159,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        yield await _blob_store(settings)
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
@@ -169,6 +173,24 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             )
         counters = await footnote.journal.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+
+
+async def _blob_store(settings: Settings) -> Check:
+    """Whether what is set aside can be written, read and removed, where it is not a folder of the data directory."""
+    from bot.knowledge_stack import blob_store
+
+    if not settings.blob_store_url:
+        return Check("files", Health.OK, "kept in the data directory")
+    store, name = blob_store(settings, "kept"), f"probe-{uuid.uuid4().hex}"
+    try:
+        await store.keep(name, b"probe")
+        whole = await store.read(name) == b"probe"
+        await store.forget(name)
+    except FootnoteError as error:
+        return Check("files", Health.FAILED, str(error))
+    if not whole:
+        return Check("files", Health.FAILED, "what is written cannot be read back", "Check BLOB_STORE_URL.")
+    return Check("files", Health.OK, "BLOB_STORE_URL takes them and gives them back")
 
 
 def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
@@ -211,12 +233,16 @@ async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
         return
-    from bot.container import model_endpoint
+    from bot.container import SystemClock, model_endpoint
 
     endpoint = model_endpoint(settings)
     try:
-        await endpoint.probe()
-        yield Check("model endpoint", Health.OK, f"{settings.llm_model} answers")
+        limits = PROFILE_LIMITS[Profile.THOROUGH]
+        lacks = await endpoint.probe(Meter(replace(limits, seconds=settings.answer_deadline), SystemClock()))
+        said = f"{settings.llm_model} answers, and sends JSON"
+        if lacks:
+            said = f"{settings.llm_model} answers; it does without: {', '.join(lacks)}"
+        yield Check("model endpoint", Health.OK, said)
     except FootnoteError as error:
         yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
     finally:

@@ -16,14 +16,18 @@ log = structlog.get_logger(__name__)
 Ready = Callable[[], Awaitable[dict[str, str]]]
 
 
-def application(ready: Ready, routes: Iterable[web.RouteDef] = ()) -> web.Application:
+def application(
+    ready: Ready, routes: Iterable[web.RouteDef] = (), model_failure: Callable[[], str] | None = None
+) -> web.Application:
     """An app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
 
-    ``ready`` names what is not ready, each with its reason; empty means that questions can be answered.
+    ``model_failure`` says what was last wrong at the model's endpoint: answers are quotes then, so that it is healthy
+    all the same. ``ready`` names what is not ready, each with its reason; empty means that questions can be answered.
     """
 
     async def healthz(_request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
+        failure = model_failure() if model_failure is not None else ""
+        return web.json_response({"status": "ok", "model": failure} if failure else {"status": "ok"})
 
     async def readyz(_request: web.Request) -> web.Response:
         waiting = await ready()

@@ -10,6 +10,7 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
+from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
 from adapters.redis.knowledge_records import RedisKnowledgeRecords
@@ -50,7 +51,7 @@ class KnowledgeStack:
     jobs: RedisJobStore
     inbox: RedisInbox
     acceptance: JobQueue
-    archive: FolderBlobStore
+    archive: BlobStore
     records: RedisKnowledgeRecords
     shelves: Trash
     catalog: Catalog
@@ -112,7 +113,7 @@ def governance(
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
-    archive = FolderBlobStore(Path(settings.home) / "kept")
+    archive = blob_store(settings, "kept")
     originals = Originals(kept_originals)
     shelves = Trash(
         catalog=catalog,
@@ -146,6 +147,13 @@ def governance(
         consistency=consistency,
         archives={"kept": archive, "originals": kept_originals},
     )
+
+
+def blob_store(settings: Settings, what: str) -> BlobStore:
+    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory."""
+    if settings.blob_store_url:
+        return ObjectBlobStore(f"{settings.blob_store_url.rstrip('/')}/{what}")
+    return FolderBlobStore(Path(settings.home) / what)
 
 
 def rules_of(settings: Settings) -> Rules:

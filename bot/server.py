@@ -11,6 +11,7 @@ import structlog
 from adapters.observability import logs
 from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
+from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
 from bot.health import application, listen
 from bot.platforms import Connected, platforms_of
@@ -79,7 +80,9 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         return await _waiting_for(footnote, supervised)
 
     routes = [route for platform in connected for route in platform.routes()]
-    runner = await listen(application(ready, routes), settings.http_host, settings.http_port)
+    runner = await listen(
+        application(ready, routes, lambda: _model_failure(footnote)), settings.http_host, settings.http_port
+    )
     log.info("serving", platforms=[platform.name for platform in connected], worker=name)
     try:
         async with asyncio.TaskGroup() as group:
@@ -124,6 +127,12 @@ async def _drain(
                 await asyncio.wait(tasks, timeout=seconds)
             for task in tasks:
                 task.cancel()
+
+
+def _model_failure(footnote: Footnote) -> str:
+    """What was last wrong at the model's endpoint; empty where it works, or where there is none."""
+    reasoner = footnote.reasoner
+    return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""
 
 
 async def _waiting_for(footnote: Footnote, platforms: list[Supervised]) -> dict[str, str]:

@@ -26,14 +26,20 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = None
     milvus_uri: str | None = None
     milvus_token: SecretStr | None = None
+    blob_store_url: str | None = None
 
     # Models
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
+    llm_model_fast: str | None = None
+    llm_temperature: float | None = Field(default=0.0, ge=0, le=2)
+    llm_reasoning_effort: str | None = None
+    llm_context: int = Field(default=0, ge=0)  # tokens
     llm_timeout: float = Field(default=20.0, gt=0, le=3600)
     llm_price_in: float = Field(default=0.0, ge=0)
     llm_price_out: float = Field(default=0.0, ge=0)
+    llm_price_cached: float | None = Field(default=None, ge=0)
     llm_answer_budget: float | None = Field(default=None, ge=0)
     llm_daily_budget: float | None = Field(default=None, ge=0)
     embedding_model: str | None = None

@@ -25,6 +25,7 @@ from adapters.discord.inbound.event_listener import Listening
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
+from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import earlier
 from adapters.discord.kb.capabilities import DiscordKnowledge
@@ -46,6 +47,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.heard_places import HeardPlaces
 from core.service.kb.commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
 
@@ -99,10 +101,20 @@ class DiscordPlatform:
         self.readers = Readers(self.client, controls)
         self._cards = cards = JobCards(self.messages, postings, self.connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
+        places = HeardPlaces(postings, PLATFORM)
+        self._look_back = LookBack(
+            client=self.client,
+            hears=self._connection.hears,
+            said=self.said,
+            in_line=self._intake.add,
+            places=places,
+        )
         self._listening = Listening(
             client=self.client,
             intake=self._intake,
+            inbox=inbox,
             postings=postings,
+            places=places,
             shown=self._shown,
             wordings=self._wordings,
             readers=self.readers,
@@ -171,6 +183,7 @@ class DiscordPlatform:
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
+        catching_up = asyncio.create_task(self._look_back.keep_up())
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
@@ -179,9 +192,10 @@ class DiscordPlatform:
         finally:
             await self._hang_up(connecting)
             await self._intake.drained()
-            for task in (taking, stopping, finishing):
+            helping = (taking, stopping, finishing, catching_up)
+            for task in helping:
                 task.cancel()
-            await asyncio.gather(taking, stopping, finishing, return_exceptions=True)
+            await asyncio.gather(*helping, return_exceptions=True)
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
@@ -217,6 +231,7 @@ class DiscordPlatform:
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
         self._connection.established()
+        self._look_back.session_began()
         await self._commands.sync(self.client().tree)
         self._connection.serving()
 

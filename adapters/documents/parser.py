@@ -16,6 +16,9 @@ from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Block, Parsed
 
+MAX_ATTACHED_PAGES = 3
+"""Of a file that hangs on a question, which waits for them."""
+
 MAX_OCR_PAGES = 200
 """Pages read by OCR in one document: about ten to twenty minutes of two cores."""
 
@@ -61,12 +64,19 @@ class DocumentParser:
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
         """
+        return await self._parse(name, data, MAX_OCR_PAGES, progress)
+
+    async def parse_attachment(self, name: str, data: bytes) -> Parsed:
+        """The same for a file that hangs on a question: few of its pages are read by OCR. Raises DocumentRejected."""
+        return await self._parse(name, data, MAX_ATTACHED_PAGES, None)
+
+    async def _parse(self, name: str, data: bytes, most: int, progress: Callable[[int, int], None] | None) -> Parsed:
         parsed = await self._sandbox.read(name, data)
         if not parsed.picture_pages:
             return parsed
         if self._ocr is None:
             return self._without_ocr(parsed)
-        return await self._with_ocr(self._ocr, name, data, parsed, progress)
+        return await self._with_ocr(self._ocr, name, data, parsed, most, progress)
 
     def _without_ocr(self, parsed: Parsed) -> Parsed:
         pages = len(parsed.picture_pages)
@@ -79,9 +89,15 @@ class DocumentParser:
         )
 
     async def _with_ocr(
-        self, ocr: Sandbox, name: str, data: bytes, parsed: Parsed, progress: Callable[[int, int], None] | None
+        self,
+        ocr: Sandbox,
+        name: str,
+        data: bytes,
+        parsed: Parsed,
+        most: int,
+        progress: Callable[[int, int], None] | None,
     ) -> Parsed:
-        wanted = parsed.picture_pages[:MAX_OCR_PAGES]
+        wanted = parsed.picture_pages[:most]
         found: list[Block] = []
         notes: list[str] = []
         refused: list[tuple[int, DocumentRejected]] = []
@@ -97,7 +113,7 @@ class DocumentParser:
             notes.extend(f"page {page} read by OCR: {note}" for note in read.notes)
         if not found and not parsed.blocks:
             raise refused[0][1]
-        return _joined(name, parsed, found, [*_shortened(notes), *_reasons(refused), *_left_out(parsed)])
+        return _joined(name, parsed, found, [*_shortened(notes), *_reasons(refused), *_left_out(parsed, most)])
 
 
 def _joined(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> Parsed:
@@ -122,6 +138,6 @@ def _reasons(refused: list[tuple[int, DocumentRejected]]) -> list[str]:
     return _shortened([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
 
 
-def _left_out(parsed: Parsed) -> list[str]:
-    left = len(parsed.picture_pages) - MAX_OCR_PAGES
-    return [f"{left} more pages are pictures; at most {MAX_OCR_PAGES} are read by OCR"] if left > 0 else []
+def _left_out(parsed: Parsed, most: int) -> list[str]:
+    left = len(parsed.picture_pages) - most
+    return [f"{left} more pages are pictures; at most {most} are read by OCR"] if left > 0 else []

@@ -34,6 +34,7 @@ from adapters.milvus.rows import (
 from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage, Section
+from core.model.text import without_stopwords
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.sections import assemble
 
@@ -153,12 +154,15 @@ class MilvusIndex:
     async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> DenseAndBm25Hits:
         """Both legs together, at most ``limit`` of each. A text without words has no lexical leg.
 
+        Stop words are dropped from the query: Milvus's analyzer knows 33, and "how", "what" and "does" among documents
+        that ask nothing are as rare as names (nDCG@10 of the lexical leg .596 with them, .656 without, on code).
+
         Two searches rather than ``hybrid_search``: that one returns a fused score only, and took 7.6 ms where the two
         together took 6.5 ms (30,000 passages, 50 of each leg).
         """
         if sees_nothing(scope) or limit < 1:
             return DenseAndBm25Hits()
-        lexical = text.encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
+        lexical = without_stopwords(text).encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
         search = Search(
             self._collection, self._within(scope), limit, HIT_FIELDS if self._hashed else FIELDS, _SEARCH_SECONDS
         )

@@ -17,6 +17,7 @@ CALLS = Counter("footnote_model_calls_total", "Calls of the model endpoint")
 TOKENS = Counter("footnote_model_tokens_total", "Tokens of the model endpoint", ("direction",))
 WAITING = Gauge("footnote_inbox_waiting", "Deliveries that are not done")
 PASSAGES = Gauge("footnote_passages", "Passages in the index")
+MODEL_FAILURES = Counter("footnote_model_failures", "Steps that the model's endpoint did not do, by cause", ["cause"])
 IN_WORK = Gauge("footnote_in_work", "Deliveries that are being worked on here")
 
 
@@ -37,6 +38,7 @@ class PrometheusMetrics(Metrics):
                 SEARCHES.inc(spent.searches)
                 CALLS.inc(spent.calls)
                 TOKENS.labels("in").inc(spent.tokens_in)
+                TOKENS.labels("cached").inc(spent.tokens_cached)
                 TOKENS.labels("out").inc(spent.tokens_out)
                 for stage, seconds in answer.timings:
                     STAGES.labels(stage).observe(seconds)

@@ -5,6 +5,7 @@ hanging endpoint does not wait for it again with the same question.
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -16,12 +17,13 @@ from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
 from core.model.clock import Clock
 from core.model.conversation import Thread, Turn
-from core.model.errors import BudgetExhausted, ModelUnavailable
+from core.model.errors import BudgetExhausted, ModelFailure, ModelUnavailable
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Decision, Inquiry, Investigate, Plan
 from core.ports.reasoner import DraftDeclined, DraftPart, DraftRestarted, Reasoner
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 QUOTING = "The writing model does not answer right now, so I quote the documents instead."
 STOOD_IN = "The writing model did not answer for a part of this, so simpler rules stood in for it."
@@ -54,8 +56,11 @@ class FallbackReasoner:
         failures: int = 5,
         cool_down_seconds: float = 30.0,
         reserves: Reserves | None = None,
+        on_failure: Callable[[ModelFailure], None] | None = None,
     ) -> None:
         """The breaker opens after this many ``failures`` in a row, for ``cool_down_seconds``."""
+        self._on_failure = on_failure
+        self._last_failure = ""
         self._primary = primary
         self._standby = standby
         self._clock = clock
@@ -136,8 +141,8 @@ class FallbackReasoner:
                     async for part in parts:
                         begun = True
                         yield part
-            except ModelUnavailable:
-                pass
+            except ModelUnavailable as error:
+                self._blame(meter, error)
             except BudgetExhausted:
                 notice = CAPPED
             else:
@@ -189,18 +194,34 @@ class FallbackReasoner:
             started = self._clock.monotonic()
             try:
                 result = await _before(deadline, step(self._primary))
-            except ModelUnavailable:
+            except ModelUnavailable as error:
+                self._blame(meter, error)
                 self._failed(inquiry_id, started)
             except BaseException:
                 self._breaker.release()
                 raise
             else:
                 self._breaker.record_success()
+                self._last_failure = ""
                 return result, self._primary.name
         result = await step(self._standby)
         if QUOTING not in meter.notices:
             meter.notice(STOOD_IN)
         return result, self._standby.name
+
+    @property
+    def last_failure(self) -> str:
+        """What was wrong at the endpoint the last time, in one line with its remedy; empty after a success."""
+        return self._last_failure
+
+    def _blame(self, meter: Meter, error: ModelUnavailable) -> None:
+        """Keep the cause with the answer and for diagnosis; it is logged when it changes."""
+        meter.blame(str(error))
+        if str(error) != self._last_failure:
+            self._last_failure = str(error)
+            log.warning("The model endpoint: %s", error, extra={"kind": str(error.kind)})
+        if self._on_failure is not None:
+            self._on_failure(error.kind)
 
     def _admits(self, inquiry_id: str, meter: Meter, reserve: float) -> bool:
         return meter.remaining > reserve and inquiry_id not in self._waited and self._breaker.admits()

@@ -68,6 +68,7 @@ class Recorder:
             "checkpoint": _checkpoint(checkpoint) if checkpoint else None,
             "grounding": answer.verdict.grounding if answer and answer.verdict else None,
             "notices": [*self._notices, *(answer.notices if answer else ())],
+            "causes": list(answer.causes) if answer else [],
             "written_by": answer.written_by if answer else "",
             "spent": _spent(answer) if answer else {},
             "trace_id": self._trace_id,
@@ -108,6 +109,7 @@ def _spent(answer: Answer) -> dict[str, Any]:
     return {
         "calls": spent.calls,
         "tokens_in": spent.tokens_in,
+        "tokens_cached": spent.tokens_cached,
         "tokens_out": spent.tokens_out,
         "seconds": round(spent.seconds, 3),
         "cost": spent.cost,

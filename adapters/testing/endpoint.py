@@ -132,7 +132,19 @@ class Garbles:
     content_type: str = "application/json"
 
 
-Scripted = Says | Fails | Hangs | Drips | Truncates | Garbles
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Exactly these bytes, one piece after another, whatever was asked for. ``endless``: the last is sent for ever."""
+
+    pieces: tuple[bytes, ...]
+    status: int = 200
+    content_type: str = "text/event-stream"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    every_seconds: float = 0.0
+    endless: bool = False
+
+
+Scripted = Raw | Says | Fails | Hangs | Drips | Truncates | Garbles
 Answering = Callable[[Request], Scripted | str | Awaitable[Scripted | str]]
 Timed = Callable[[Request, float, float], None]  # a call, and when on the monotonic clock it came and was answered
 
@@ -274,15 +286,37 @@ class ScriptedEndpoint:
                 return await _stream(reply, request, incoming) if request.stream else _whole(reply, request)
             case Fails():
                 return _error(reply)
+            case Raw() | Drips() | Truncates():
+                return await self._send_piecewise(reply, request, incoming)
             case Garbles():
                 return web.Response(text=reply.body, content_type=reply.content_type)
             case Hangs():
                 await self._closing.wait()
                 return web.Response(status=503)
+
+    async def _send_piecewise(
+        self, reply: Raw | Drips | Truncates, request: Request, incoming: web.Request
+    ) -> web.StreamResponse:
+        match reply:
+            case Raw():
+                return await self._send_raw(reply, incoming)
             case Drips():
                 return await self._drip(reply, request, incoming)
             case Truncates():
                 return await _truncate(reply, request, incoming)
+
+    async def _send_raw(self, reply: Raw, incoming: web.Request) -> web.StreamResponse:
+        headers = {"Content-Type": reply.content_type, **reply.headers}
+        response = web.StreamResponse(status=reply.status, headers=headers)
+        await response.prepare(incoming)
+        for piece in reply.pieces:
+            await response.write(piece)
+            await asyncio.sleep(reply.every_seconds)
+        while reply.endless and not self._closing.is_set():
+            await response.write(reply.pieces[-1])
+            await asyncio.sleep(reply.every_seconds)
+        await response.write_eof()
+        return response
 
     async def _drip(self, reply: Drips, request: Request, incoming: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=_STREAM if request.stream else {"Content-Type": "application/json"})

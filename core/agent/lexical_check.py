@@ -118,9 +118,9 @@ def check_lexically(claim: str, passages: Sequence[Passage], question: str = "")
     wanted = _content(said)
     shared = _share(wanted, evidence.words)
     fault = _unknown_name(said, evidence, question)
-    stated = bool(wanted)
+    stated, asked = bool(wanted), frozenset(content_words(question))
     for clause in _clauses(said):
-        clause_fault, clause_stated = _against(clause, evidence, one_source=len(passages) == 1)
+        clause_fault, clause_stated = _against(clause, evidence, asked, one_source=len(passages) == 1)
         fault = fault or clause_fault
         stated = stated and clause_stated
     return LexicalResult(fault, stated and not fault, shared)
@@ -201,8 +201,8 @@ def _with_dates(text: str) -> str:
         lambda d: f"{d.group()} {int(d[3])} {_MONTHS[int(d[2]) - 1]} {d[1]}" if 1 <= int(d[2]) <= 12 else d.group(),
         text,
     )
-    folded = written.casefold()
-    return written + "".join(f" {at}" for at, month in enumerate(_MONTHS, 1) if month in folded)
+    named = {word.casefold() for word in re.findall(r"\b[A-Z][a-z]{2,8}\b", written)}
+    return written + "".join(f" {at}" for at, month in enumerate(_MONTHS, 1) if month in named)
 
 
 # --- numbers and units ----------------------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ def _clauses(said: str) -> list[str]:
     return found
 
 
-def _against(clause: str, evidence: _Evidence, *, one_source: bool) -> tuple[str, bool]:
+def _against(clause: str, evidence: _Evidence, asked: frozenset[str], *, one_source: bool) -> tuple[str, bool]:
     """What the sentences of the evidence say against a clause, and whether one of them states it."""
     wanted = _content(clause)
     if not wanted or not evidence.units:
@@ -329,9 +329,11 @@ def _against(clause: str, evidence: _Evidence, *, one_source: bool) -> tuple[str
     covered = _share(wanted, best.words)
     if covered >= ALIGNED and (turned := _turned(clause, best, evidence, wanted)):
         return turned, False
-    if covered >= NEARLY_ALL:
-        return "", True
     exact = _exact(clause)
+    if covered >= NEARLY_ALL:
+        # A pronoun may stand for a name of the sentence before, never for a number.
+        strange = {word for word in exact - asked if word not in (best.own if word[0].isdigit() else best.words)}
+        return ("the sentence on this in its documents names something else" if strange else ""), not strange
     if one_source and _share(wanted, evidence.words) >= NEARLY_ALL and len(wanted) > FEWEST_SHARED:
         return _stitched(wanted, exact, evidence)
     return _replaced(wanted, exact, evidence), False
@@ -363,7 +365,9 @@ def _turned(clause: str, unit: _Unit, evidence: _Evidence, wanted: frozenset[str
     """Whether one of the two denies what the other says."""
     level = [one for one in evidence.units if _share(wanted, one.words) >= _share(wanted, unit.words) - 0.1]
     odd = len(_NEGATION.findall(clause)) % 2
-    if all(len(_NEGATION.findall(one.text)) % 2 != odd for one in level) and _share(wanted, unit.words) >= 0.7:
+    said = [part for one in level for part in (one.text, *_clauses(one.text))]
+    near = _nearest(wanted, said)
+    if near and all(len(_NEGATION.findall(part)) % 2 != odd for part in near):
         return "its documents say the opposite"
     ours = set(content_words(clause)) | {word.casefold() for word in words(clause)}
     for one, other in (*_SIDES, *((b, a) for a, b in _SIDES)):
@@ -373,6 +377,15 @@ def _turned(clause: str, unit: _Unit, evidence: _Evidence, wanted: frozenset[str
         if other & (unit.own | {word.casefold() for word in words(unit.text)}):
             return "its documents say the opposite"
     return ""
+
+
+def _nearest(wanted: frozenset[str], parts: Sequence[str]) -> list[str]:
+    """The shortest of the parts that have most of these words, where any has enough."""
+    shares = {part: _share(wanted, _content(part)) for part in parts}
+    most = max(shares.values(), default=0.0)
+    found = [part for part, share in shares.items() if share >= max(ALIGNED, most - 0.1)]
+    least = min((len(_content(part)) for part in found), default=0)
+    return [part for part in found if len(_content(part)) <= least + 1]
 
 
 def _exact(text: str) -> set[str]:

@@ -31,6 +31,7 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
         outcome,
         text,
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
+        causes=tuple(run.meter.causes),
         written_by=run.meter.written_by or run.reasoner.name,
         spent=run.meter.spent,
         timings=tuple(run.timings.items()),

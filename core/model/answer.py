@@ -94,6 +94,7 @@ class Spent:
     tokens_out: int = 0
     seconds: float = 0.0
     cost: float = 0.0
+    tokens_cached: int = 0  # of those read, the ones that the endpoint had kept
 
     @property
     def tokens(self) -> int:
@@ -114,3 +115,4 @@ class Answer:
     written_by: str = ""  # the reasoner's name
     spent: Spent = Spent()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
+    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this

@@ -14,10 +14,13 @@ class Prices:
 
     per_million_in: float = 0.0
     per_million_out: float = 0.0
+    per_million_cached: float | None = None  # of those read, for what the endpoint had kept; None: as for the others
 
-    def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """What these tokens cost."""
-        return (tokens_in * self.per_million_in + tokens_out * self.per_million_out) / 1_000_000
+    def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """What these tokens cost; ``tokens_cached`` are among those read."""
+        cached = self.per_million_in if self.per_million_cached is None else self.per_million_cached
+        read = (tokens_in - tokens_cached) * self.per_million_in + tokens_cached * cached
+        return (read + tokens_out * self.per_million_out) / 1_000_000
 
 
 @dataclass(slots=True)
@@ -29,6 +32,7 @@ class Meter:
     before: Spent = Spent()
     prices: Prices = field(default_factory=Prices)
     notices: list[str] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)  # what was wrong at the model's endpoint, each once
     written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
     held_back: float = 0.0  # share of the tokens and the money that is kept for later steps
     _run: Spent = Spent()
@@ -47,6 +51,7 @@ class Meter:
             tokens_out=self.before.tokens_out + self._run.tokens_out,
             seconds=self.before.seconds + self.elapsed,
             cost=self.before.cost + self._run.cost,
+            tokens_cached=self.before.tokens_cached + self._run.tokens_cached,
         )
 
     @property
@@ -89,15 +94,21 @@ class Meter:
         if not self.remaining:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")
 
-    def called(self, tokens_in: int, tokens_out: int) -> None:
-        """Count one model call."""
+    def called(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
+        """Count one reply of the model, and the ``calls`` that were sent for it."""
         self._run = replace(
             self._run,
-            calls=self._run.calls + 1,
+            calls=self._run.calls + calls,
             tokens_in=self._run.tokens_in + tokens_in,
             tokens_out=self._run.tokens_out + tokens_out,
-            cost=self._run.cost + self.prices.cost(tokens_in, tokens_out),
+            cost=self._run.cost + self.prices.cost(tokens_in, tokens_out, cached),
+            tokens_cached=self._run.tokens_cached + cached,
         )
+
+    def blame(self, cause: str) -> None:
+        """Keep what was wrong at the model's endpoint, for whoever runs it."""
+        if cause not in self.causes:
+            self.causes.append(cause)
 
     def notice(self, text: str) -> None:
         """Something to say once below the answer."""

@@ -19,6 +19,8 @@
 Every message is one line that a person can read; ``remedy`` says what to do about it.
 """
 
+from enum import StrEnum
+
 
 class FootnoteError(Exception):
     """Anything that Footnote itself reports, in one line, with a remedy where there is one."""
@@ -48,8 +50,33 @@ class StoreUnavailable(Unavailable):
     """Redis or Milvus does not answer."""
 
 
+class ModelFailure(StrEnum):
+    """What was wrong at a model endpoint, for metrics and for whoever runs it."""
+
+    DNS = "dns"
+    TLS = "tls"
+    CONNECTION = "connection"
+    KEY = "key"
+    MODEL = "model"
+    QUOTA = "quota"
+    RATE_LIMIT = "rate limit"
+    CONTENT_FILTER = "content filter"
+    CONTEXT = "context"
+    TIMEOUT = "timeout"
+    SERVER = "server"
+    REFUSED = "refused request"
+    REFUSED_TEXT = "refusal"
+    LENGTH = "length"
+    MALFORMED = "malformed"
+    OTHER = "other"
+
+
 class ModelUnavailable(Unavailable):
     """The model endpoint refused, timed out, was rate limited, or its breaker is open."""
+
+    def __init__(self, message: str, *, remedy: str | None = None, kind: ModelFailure = ModelFailure.OTHER) -> None:
+        super().__init__(message, remedy=remedy)
+        self.kind = kind
 
 
 class ModelMisbehaved(ModelUnavailable):

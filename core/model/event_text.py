@@ -69,7 +69,8 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
         case AgentCompleted():
             spent = event.answer.spent
             cost = f"searches {spent.searches}, calls {spent.calls}, tokens {spent.tokens}, {spent.seconds:.2f} s"
-            return f"{event.answer.outcome}: {cost}"
+            causes = "".join(f"; {cause}" for cause in event.answer.causes)
+            return f"{event.answer.outcome}: {cost}{causes}"
         case AgentFailed():
             return event.message
         case _:

@@ -49,6 +49,12 @@ def content_words(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in bare if word not in STOPWORDS)
 
 
+def without_stopwords(text: str) -> str:
+    """The words of a text that carry meaning, unstemmed, one space between them; the text itself where none does."""
+    kept = [word for word in words(text) if word.casefold().replace("’", "'").removesuffix("'s") not in STOPWORDS]
+    return " ".join(kept) or text
+
+
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text, each verbatim and stripped. So is each list item and table row."""
     found: list[str] = []

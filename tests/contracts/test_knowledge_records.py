@@ -1,6 +1,7 @@
 """What every keeper of jobs, of removals, schedules and proposals, and of bytes set aside promises."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,12 +10,13 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.files.blob_store import FolderBlobStore
+from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
 from adapters.redis.knowledge_records import RedisKnowledgeRecords
 from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
 from core.model.conversation import Person
-from core.model.errors import Busy, DocumentRejected
+from core.model.errors import Busy, ConfigurationError, DocumentRejected, StoreUnavailable
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
 from core.model.knowledge import Document, KnowledgeBase
 from core.model.sites import Site
@@ -22,6 +24,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
 from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
+from tests.adapters.documents.sources.servers import s3_server
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -198,7 +201,9 @@ class ArchiveContract:
     ) -> None:
         for name in ("a", "../b", "ä"):
             await archive.keep(name, name.encode())
-        another = type(archive)(tmp_path / "another") if isinstance(archive, FolderBlobStore) else type(archive)()
+        another = FolderBlobStore(tmp_path / "another")
+        if isinstance(archive, InProcessBlobStore):
+            another = InProcessBlobStore()  # type: ignore[assignment]
         async for entry, data in archive.entries():
             await another.keep_entry(entry, data)
         assert [await another.read(name) for name in ("a", "../b", "ä")] == [b"a", b"../b", "ä".encode()]
@@ -220,6 +225,51 @@ class TestInProcessArchive(ArchiveContract):
     @pytest.fixture
     def archive(self, tmp_path: Path) -> BlobStore:
         return InProcessBlobStore()
+
+
+class TestObjectBlobStore(ArchiveContract):
+    @pytest.fixture
+    def archive(self, tmp_path: Path) -> BlobStore:
+        return ObjectBlobStore(f"memory://{tmp_path}")
+
+    async def test_what_is_old_goes_but_for_what_is_spared(self, archive: BlobStore) -> None:
+        for name in ("a", "b"):
+            await archive.keep(name, b"x")
+        assert await archive.sweep(timedelta(hours=1)) == 0
+        assert await archive.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
+        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+
+    async def test_an_address_of_no_kind_and_an_entry_of_a_stranger_are_refused(self, archive: BlobStore) -> None:
+        with pytest.raises(ConfigurationError, match="BLOB_STORE_URL"):
+            await ObjectBlobStore("nonsense://x").keep("a", b"x")
+        with pytest.raises(DocumentRejected):
+            await archive.keep_entry("../../outside", b"x")
+
+
+class TestS3BlobStore(ArchiveContract):
+    @pytest.fixture
+    def archive(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[BlobStore]:
+        pytest.importorskip("s3fs")
+        pytest.importorskip("moto")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        with s3_server() as endpoint:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+            import s3fs
+
+            s3fs.S3FileSystem(skip_instance_cache=True).mkdir("footnote")
+            yield ObjectBlobStore("s3://footnote/kept")
+
+    async def test_what_is_old_goes_but_for_what_is_spared(self, archive: BlobStore) -> None:
+        for name in ("a", "b"):
+            await archive.keep(name, b"x")
+        assert await archive.sweep(timedelta(hours=1)) == 0
+        assert await archive.sweep(timedelta(seconds=-60), sparing=["b"]) == 1
+        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+
+    async def test_a_bucket_that_is_not_there_is_an_outage_not_an_empty_store(self, archive: BlobStore) -> None:
+        with pytest.raises((StoreUnavailable, ConfigurationError)):
+            await ObjectBlobStore("s3://nowhere/kept").keep("a", b"x")
 
 
 class TestDiskArchive(ArchiveContract):

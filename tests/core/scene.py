@@ -105,6 +105,7 @@ class Scene:
         confident: float = 2.0,
         prices: Prices | None = None,
         remedy: str = "An admin can add some.",
+        floor: Reasoner | None = None,
     ) -> None:
         """``script`` is what the reasoner thinks, where ``reasoner`` is somebody who speaks it."""
         self.script = script or ScriptedReasoner()
@@ -126,6 +127,7 @@ class Scene:
             confident=confident,
             prices=prices or Prices(),
             remedy=remedy,
+            floor=floor,
         )
         self.assistant = QuestionService(
             agent=Agent(bench, limits or PROFILE_LIMITS),

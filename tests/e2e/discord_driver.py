@@ -124,7 +124,7 @@ class DiscordDriver:
 
     # --- what they see
 
-    async def reply(self, said: Message, containing: str = "", within: float = 10.0) -> Seen:
+    async def reply(self, said: Message, containing: str = "", within: float = 60.0) -> Seen:
         def holds(one: Message) -> bool:
             return containing in _seen(one).text
 
@@ -138,11 +138,11 @@ class DiscordDriver:
         shown = [one for one in self.discord.answers_to(said) if one.ephemeral_for is None]
         return [one for one in shown if one.reference is None or one.reference is said]
 
-    async def sign(self, said: Message, within: float = 5.0) -> Seen:
+    async def sign(self, said: Message, within: float = 60.0) -> Seen:
         await self.discord.until(lambda: self._answers(said), within, what="a first sign")
         return _seen(self._answers(said)[-1])
 
-    async def showing(self, said: Message, text: str, within: float = 5.0) -> Seen:
+    async def showing(self, said: Message, text: str, within: float = 60.0) -> Seen:
         def found() -> list[Message]:
             return [one for one in self._answers(said) if text in one.text]
 

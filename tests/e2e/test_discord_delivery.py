@@ -20,6 +20,7 @@ ASKED = "<@bot> how long do refunds take?"
 MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
 THREADS = "/channels/{channel_id}/messages/{message_id}/threads"
 DIRECT = "/users/@me/channels"
+CALLBACK = "/interactions/{interaction_id}/{interaction_token}/callback"
 FOR_GOOD = 10_000
 LONG = 30.0  # seconds that a busy machine may take
 
@@ -133,6 +134,30 @@ async def test_a_global_limit_is_waited_for_and_nothing_hangs_after_it(
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
     assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
+
+
+async def test_a_command_whose_acknowledgement_is_lost_on_its_way_back_is_answered(
+    discord: FakeDiscord, office: Office
+) -> None:
+    """Discord shows that we are thinking: it would do so for a quarter of an hour."""
+    discord.fail("POST", CALLBACK, drops=True, done=True)
+    asked = await discord.person("alice").slash("ask", question="how long do refunds take?", private=False)
+    assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+    assert [one.loading for one in asked.messages] == [False]
+
+
+async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_hears_what_to_do(
+    discord: FakeDiscord, office: Office
+) -> None:
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.preferences.write(place, {"reply_style": "private"})
+    discord.refuse("POST", DIRECT, code=50007, times=FOR_GOOD)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    found = await settled_on(discord, office, asked, alice)
+    assert found.reference is asked
+    assert "Allow direct messages" in found.text
+    assert REFUNDS not in found.text
 
 
 # --- threads that cannot be started

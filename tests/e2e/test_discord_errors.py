@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.e2e.discord_errors import ROUTES, Route, Theatre, table, theatre
+from tests.e2e.discord_errors import ANSWER, CALLBACK, ROUTES, Route, Theatre, table, theatre
 from tests.fakes.discord import SPECIFICATION
 from tests.fakes.discord.error_codes import SHORT
 
@@ -12,6 +12,8 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
 ]
+
+SLOW = (ANSWER, CALLBACK)  # where the library itself tries again for 25 seconds after a server error
 
 
 @pytest.fixture
@@ -22,5 +24,6 @@ async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 async def test_whatever_a_call_is_answered_with_the_question_has_one_outcome(stage: Theatre, route: Route) -> None:
-    played = await stage.play(route, SHORT)
+    troubles = [one for one in SHORT if one.status < 500] if route.template in SLOW else SHORT
+    played = await stage.play(route, troubles)
     assert [one for one in played if not one.once] == [], table(played)

@@ -67,7 +67,7 @@ async def test_what_was_said_while_the_connection_was_away_is_answered(discord: 
 
 async def test_an_invalid_session_identifies_again_and_goes_on(discord: FakeDiscord, office: Office) -> None:
     await discord.invalidate_session()
-    await discord.until(lambda: discord.identifies == 2 and discord.is_connected(), 20, what="a second identify")
+    await discord.until(lambda: discord.identifies == 2 and discord.is_connected(), 60, what="a second identify")
     asked = await discord.person("alice").says("<@bot> how long do refunds take?")
     assert REFUNDS in (await discord.reply_to(asked)).text
 
@@ -81,7 +81,7 @@ async def test_edits_stay_within_their_bucket(discord: FakeDiscord) -> None:
     office.script.enqueue("compose", text)
     async with office.open():
         asked = await discord.person("alice").says("<@bot> how long do refunds take?")
-        answer = await discord.reply_to(asked, 20)
+        answer = await discord.reply_to(asked, 60)
     assert "word59" in answer.text
     assert discord.faults.limited == []
 
@@ -173,7 +173,7 @@ async def test_rate_limits_delay_the_answer_and_lose_nothing(discord: FakeDiscor
 async def test_an_answer_lost_on_its_way_back_is_not_posted_twice(discord: FakeDiscord, office: Office) -> None:
     discord.break_down("POST", MESSAGES, status=500, done=True)
     asked = await discord.person("alice").says("<@bot> how long do refunds take?")
-    assert REFUNDS in (await discord.reply_to(asked, 20)).text
+    assert REFUNDS in (await discord.reply_to(asked, 60)).text
     assert len(discord.answers_to(asked)) == 1
 
 
@@ -199,7 +199,7 @@ async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer
         assert lease_over is None  # the thread is still leased to the one that died
         for line in closed.inbox._lines.values():
             line.held = False
-        assert REFUNDS in (await discord.reply_to(asked, 20)).text
+        assert REFUNDS in (await discord.reply_to(asked, 60)).text
         assert len(discord.answers_to(asked)) == 1
 
 
@@ -236,7 +236,7 @@ async def test_an_intent_that_is_switched_off_meanwhile_costs_only_what_it_must(
     """The gateway closes with 4014: it identifies again with what is left, and goes on answering mentions."""
     discord.disallow_intent("message_content")
     await discord.invalidate_session()
-    await discord.until(lambda: discord.identifies == 3 and discord.is_connected(), 30, what="an identify without it")
+    await discord.until(lambda: discord.identifies == 3 and discord.is_connected(), 60, what="an identify without it")
     await discord.quiet(0.3)
     asked = await discord.person("alice").says("<@bot> how long do refunds take?")
     assert REFUNDS in (await discord.reply_to(asked)).text
@@ -284,10 +284,10 @@ async def test_a_refused_token_is_not_ready_and_does_not_show_and_another_one_is
     with capture_logs() as logged:
         async with platform:
             running = asyncio.create_task(platform.run(stop))
-            await discord.until(lambda: "DISCORD_BOT_TOKEN" in platform.waiting_for(), 20, what="the reason")
+            await discord.until(lambda: "DISCORD_BOT_TOKEN" in platform.waiting_for(), 60, what="the reason")
             assert discord.identifies == 0
             discord.token = discord.gateway.token = good
-            await discord.until(lambda: not platform.waiting_for(), 20, what="a connection")
+            await discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
             stop.set()
             await running
     assert "MTIz" not in str(logged)
@@ -310,13 +310,14 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
     with capture_logs() as logged:
         async with platform:
             running = asyncio.create_task(platform.run(stop))
-            await discord.until(lambda: len(tries) > 2, 20, what="a third try")
+            await discord.until(lambda: len(tries) > 2, 60, what="a third try")
             told = platform.waiting_for()
             point_at(discord.api_url, None)
-            await discord.until(lambda: not platform.waiting_for(), 20, what="a connection")
+            await discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
             stop.set()
             await running
-    assert {one["reason"] for one in logged if one["event"] == "discord_away"} == {told}
+    reasons = [one["reason"] for one in logged if one["event"] == "discord_away"]
+    assert [one for one in reasons if urlsplit(unheard).netloc in one] == [told]  # a try under way may name the new one
     assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError). Check the ")
     assert all(one.is_closed() for one in tries)
 
@@ -358,7 +359,7 @@ async def test_a_message_of_ours_that_was_removed_is_posted_anew(discord: FakeDi
     await discord.until(lambda: discord.answers_to(asked), what="a first sign")
     first = discord.answers_to(asked)[0]
     await discord.posting.delete(first)
-    assert REFUNDS in (await discord.reply_to(asked, 20)).text
+    assert REFUNDS in (await discord.reply_to(asked, 60)).text
 
 
 async def test_an_answer_that_is_under_way_when_it_is_told_to_stop_is_still_shown(

@@ -103,7 +103,7 @@ async def test_from_nothing_to_a_cited_answer_and_on_after_a_kill(discord: FakeD
         assert "[1] Refunds" in answer.text
     async with serving(discord, home) as again:
         quotes = await alice.clicks(answer, "Show quotes")
-        await discord.until(lambda: "Annual plans are refunded within 30 days" in quotes.text, 30, what="the quote")
+        await discord.until(lambda: "Annual plans are refunded within 30 days" in quotes.text, 60, what="the quote")
         follow_up = await alice.says("and how are trains booked?", thread=asked)
         assert "second class" in (await discord.reply_to(follow_up, 60)).text
         await _an_admin_adds_files(discord)
@@ -128,6 +128,6 @@ async def _an_admin_adds_files(discord: FakeDiscord) -> None:
     assert "ten seconds" in (await discord.reply_to(asked, 60)).text
     confirm = await discord.reply_to(await ada.slash("kb remove", source="Router"), 60)
     await ada.clicks(confirm, "Remove it")
-    await discord.until(lambda: confirm.buttons() == [], 30, what="the outcome of the removal")
+    await discord.until(lambda: confirm.buttons() == [], 60, what="the outcome of the removal")
     again = await discord.reply_to(await alice.says("<@bot> how is the router reset?"), 60)
     assert "ten seconds" not in again.text

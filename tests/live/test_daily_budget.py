@@ -48,7 +48,7 @@ async def test_when_the_budget_is_used_no_call_is_made_and_the_standby_answers(t
         endpoint.answers_with(ObedientModel())
         client, clock = connect(server.url), ManualClock()
         purse = RedisDailyBudget(client, clock, 0.02)
-        model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", purse=purse, prices=Prices(1.0, 2.0))
+        model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", daily_budget=purse, prices=Prices(1.0, 2.0))
         scene = Scene(FallbackReasoner(model, ScriptedReasoner("quotes"), clock=clock))
         await scene.knows("Refunds are paid within 14 days.")
         answers = [await scene.asks("How long do refunds take?", thread=str(number)) for number in range(8)]

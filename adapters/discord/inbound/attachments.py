@@ -1,4 +1,4 @@
-"""The files that hang on a question: text and PDFs are read for that conversation; of others it is said why not."""
+"""The files that hang on a question: text, PDFs and pictures are read for it; of others it is said why not."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ READ = frozenset(
     (
         *(".txt", ".md", ".markdown", ".rst", ".log", ".csv", ".tsv", ".json", ".yaml", ".yml", ".toml", ".ini"),
         *(".xml", ".html", ".htm", ".py", ".js", ".ts", ".sql", ".pdf"),
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff"),  # by text recognition, where it is installed
     )
 )
 DOWNLOAD_SECONDS = 20.0
@@ -52,7 +53,7 @@ async def _text(client: discord.Client, file: FileReference, url: str, parse: Pa
     if not url:
         return ContextMessage(file.name, "(This file is gone.)")
     if PurePosixPath(file.name.lower()).suffix not in READ:
-        return ContextMessage(file.name, "(This kind of file is not read here: text and PDF are.)")
+        return ContextMessage(file.name, "(This kind of file is not read here: text, PDF and pictures are.)")
     try:
         data = b"" if file.size > LARGEST else await _download(client, url)
         if max(file.size, len(data)) > LARGEST:

@@ -28,7 +28,14 @@ from adapters.discord.api.reply_target import (
     private_key,
 )
 from adapters.discord.inbound.buttons import Press
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, WENT_WRONG, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import (
+    LOOK_UP_SECONDS,
+    WENT_WRONG,
+    acknowledged,
+    answering,
+    is_admin,
+    tell,
+)
 from adapters.discord.inbound.message_parser import ourselves, readable
 from adapters.discord.inbound.options import PlaceOption
 from adapters.discord.inbound.ordered_queue import OrderedQueue
@@ -121,7 +128,7 @@ class Commands:
         async with answering(press):
             alone = private if private is not None else await self._is_private(press)
             alone = alone and press.guild_id is not None
-            answered = await press.response.defer(ephemeral=alone, thinking=True)
+            response = await acknowledged(press, alone=alone)
             bases = await self._named(press, base, alone=alone) if base.strip() else ()
             address = ReplyTarget(
                 manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
@@ -130,7 +137,7 @@ class Commands:
                 guild=str(press.guild_id or ""),
                 asker=str(press.user.id),
                 token=press.token,
-                response=str(answered.message_id or "") if answered is not None else "",
+                response=response,
                 file=file.url if file is not None else "",
             )
             incoming = IncomingMessage(

@@ -22,10 +22,14 @@ from adapters.discord.inbound.message_parser import SAID, by_person, heard, ment
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from core.model.channel_settings import ReplyStyle
-from core.model.conversation import ThreadKey
+from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
+from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
+from core.service.deletions import take_in_deletion
+from core.service.heard_places import HeardPlaces
+from core.service.message_handler import kept_message
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +42,9 @@ class Listening:
         *,
         client: Callable[[], discord.Client],
         intake: OrderedQueue,
+        inbox: Inbox,
         postings: MessageStateStore,
+        places: HeardPlaces,
         shown: AnswerIndex,
         wordings: EditVersions,
         readers: Readers,
@@ -49,7 +55,9 @@ class Listening:
         """``tell`` says to a writer that they have too many questions waiting."""
         self._client = client
         self._intake = intake
+        self._inbox = inbox
         self._postings = postings
+        self._places = places
         self._shown = shown
         self._wordings = wordings
         self._bots = BotLoopGuard()
@@ -89,6 +97,8 @@ class Listening:
                 await self._heard_anew(incoming)
             else:
                 await self._put(f"discord:{message.id}", incoming)
+            if incoming.mentions_us or incoming.direct:
+                await self._places.note(str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
@@ -147,15 +157,30 @@ class Listening:
         return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
 
     def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Whoever works on it stops."""
-        channel = self._client().get_channel(channel_id) or discord.Object(channel_id)
-        key = key_of(channel, guild_id, message_id)
+        """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
 
-        async def request_cancel() -> None:
-            kept = await self._shown.question_of(message_id)
-            await self._postings.request_cancel(str(kept or key), str(message_id), "deleted")
+        async def take_in() -> None:
+            thread = await self._shown.question_of(message_id)
+            if thread is None:
+                thread = key_of(await self._place_of(guild_id, channel_id), guild_id, message_id)
+            kept = await self._postings.read(str(thread), str(message_id))
+            if "question" in kept:
+                question = kept_message(kept["question"])
+            else:
+                where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
+                question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
+            await take_in_deletion(self._postings, self._inbox, question)
 
-        self._intake.add(request_cancel)
+        self._intake.add(take_in)
+
+    async def _place_of(self, guild_id: int | None, channel_id: int) -> object:
+        """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
+        known = self._client().get_channel(channel_id)
+        if known is None and guild_id is not None:
+            with suppress(FootnoteError):
+                async with reaching("look at that thread", 10):
+                    return await self._client().fetch_channel(channel_id)
+        return known or discord.Object(channel_id)
 
     def _soon(self, work: Awaitable[None]) -> None:
         async def do() -> None:

@@ -49,6 +49,7 @@ class GatewayConnection:
         self._waiting_for = NOT_YET
         self._away_since: float | None = None
         self._failures = 0  # since a session stood
+        self._sessions = 0
         self._ready = asyncio.Event()
         self.client: FootnoteClient | None = None
 
@@ -68,9 +69,14 @@ class GatewayConnection:
 
     # --- what the gateway tells
 
+    def hears(self) -> int:
+        """How many sessions there were, the one that stands included; 0 while the connection is away."""
+        return self._sessions if self._away_since is None else 0
+
     def established(self) -> None:
         """A session stands: whatever may be asked of Discord can be."""
         self._away_since = None
+        self._sessions += 1
         self._failures = 0
         self._ready.set()
 

@@ -34,6 +34,23 @@ async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
         log.warning("not_told", reason=str(error))
 
 
+async def acknowledged(press: Press, *, alone: bool) -> str:
+    """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
+
+    Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
+    is looked up whether it does. Raises what the library raises.
+    """
+    try:
+        answered = await press.response.defer(ephemeral=alone, thinking=True)
+    except (discord.HTTPException, aiohttp.ClientError):
+        try:
+            return str((await press.original_response()).id)
+        except (discord.DiscordException, aiohttp.ClientError):
+            log.info("not_acknowledged", interaction=press.id)
+        raise
+    return str(answered.message_id or "") if answered is not None else ""
+
+
 @asynccontextmanager
 async def answering(press: Press) -> AsyncIterator[None]:
     """The outer edge of a press: whatever goes wrong is said to the one who pressed."""

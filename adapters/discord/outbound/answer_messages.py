@@ -179,6 +179,17 @@ class AnswerMessages:
             await self._posting.keep(**{_name(number): ""})
             number += 1
 
+    async def refer(self, part: SanitizedView) -> None:
+        """Say something beside the question, where the answer itself was to stand elsewhere. Raises as ``conclude``."""
+        address = self._address
+        spot = Spot(int(address.channel), int(address.guild), int(address.message))
+        key = nonce(self._posting.thread, self._posting.subject, "refer")
+
+        async def post() -> None:
+            await self._messages.post(spot, part, key)
+
+        await self._patiently(post, self._pauses.posting)
+
     async def withdraw(self) -> None:
         """Remove everything; a thread that was started for it and holds nothing else is put away.
 

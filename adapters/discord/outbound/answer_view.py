@@ -26,12 +26,16 @@ from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
+from core.model.json_codec import to_json
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
 PACE_SECONDS = 1.2
 MOST_PIECES = 50
 PAUSES = Pauses()
+NOT_DIRECTLY = (
+    "I answer directly here, and cannot write to you. Allow direct messages from members of this server, and ask again."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +114,7 @@ class DiscordAnswerView:
         await self._shown.keep(self._trace_id, self._message)
         if chosen := self._posting.get("chosen"):
             self._notices.append(plain(chosen))
-        await self._posting.keep(stage="working")
+        await self._posting.keep(stage="working", question=to_json(self._message))
         await self._shown_as.open(self._working)
         self._pace.last = time.monotonic()
         await self._remember_first()
@@ -223,7 +227,7 @@ class DiscordAnswerView:
             try:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
-                log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+                await self._say_why_not(error, trace_id)
             except Refused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
@@ -231,10 +235,18 @@ class DiscordAnswerView:
             self._pace.last = time.monotonic()
 
     async def _say_refused(self, error: Refused, trace_id: str) -> None:
+        """The answer itself is what is refused: that much may be said."""
         try:
             await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
         except (NotFound, Denied, Refused) as again:
-            log.warning("end_not_shown", trace_id=trace_id, reason=str(again))
+            await self._say_why_not(again, trace_id)
+
+    async def _say_why_not(self, error: FootnoteError, trace_id: str) -> None:
+        """Who asked where answers are private, and cannot be written to, hears of it there; else the log has it."""
+        log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
+        if self._address.manner is ReplyMode.DIRECT and self._address.guild:
+            with suppress(NotFound, Denied, Refused):
+                await self._shown_as.refer(layouts.failed(NOT_DIRECTLY, trace_id))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""

@@ -31,6 +31,7 @@ class DraftReader:
         self._marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
         self._held = ""
         self._shown = ""
+        self._fenced = False  # all of it stands in a fence, which is none of its own
 
     def feed(self, piece: str) -> Iterator[DraftPart]:
         """What of the draft may be shown now."""
@@ -70,8 +71,9 @@ class DraftReader:
         self._held += text
         if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):
             if not self._shown:
+                self._fenced = bool(_OPEN_FENCE.match(self._held))
                 self._held = prose_of(_OPEN_FENCE.sub("", self._held)).lstrip()
-            shown, self._held = self._held, ""
+            shown, self._held = self._held.replace("```", "") if self._fenced else self._held, ""
             self._shown += shown
             if shown:
                 yield shown

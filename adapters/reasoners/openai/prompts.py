@@ -93,6 +93,9 @@ _ENOUGH = """
   question, and false when a part is missing or when they show several readings that need different answers."""
 
 
+PROBE = "You are being tried out. Do what you are asked, in as few words as you can."
+
+
 class Fence:
     """Marks around what others wrote, with a token that they cannot know: one for all steps of an inquiry."""
 
@@ -116,7 +119,7 @@ class Fence:
         )
 
 
-def understanding(inquiry: Inquiry, thread: Thread) -> ModelRequest:
+def understanding(inquiry: Inquiry, thread: Thread, room: int = EVIDENCE_TOGETHER) -> ModelRequest:
     """One call: reply, ask back, or search and for what."""
     fence = Fence(inquiry.id)
     task = f"""{UNDERSTAND}
@@ -138,7 +141,7 @@ ask: only when the message has several readings that need different answers and 
 Answer with one JSON object and nothing else, as in these examples from other conversations:{_ROUTING_EXAMPLES}"""
     user = _joined(
         "Knowledge bases:\n" + _bases(inquiry),
-        _conversation(thread, fence),
+        _conversation(thread, fence, turns=_turns_within(room)),
         *(fence("attachment", _clip(a.text, LONG), name=a.author) for a in thread.attachments[:ATTACHMENTS]),
         f"Newest message, from {_line(inquiry.asker.name or 'the asker', 60)}:",
         fence("message", _clip(inquiry.question, 4 * LONG)),
@@ -147,7 +150,12 @@ Answer with one JSON object and nothing else, as in these examples from other co
     return ModelRequest(_system(inquiry, fence), user, max_tokens=700, schema=PLAN)
 
 
-def grading(inquiry: Inquiry, evidence: Sequence[Evidence], known: Sequence[Evidence] | None = None) -> ModelRequest:
+def grading(
+    inquiry: Inquiry,
+    evidence: Sequence[Evidence],
+    known: Sequence[Evidence] | None = None,
+    room: int = EVIDENCE_TOGETHER,
+) -> ModelRequest:
     """One batch of passages to grade; where it is told what is ``known``, also whether all of it suffices."""
     fence = Fence(inquiry.id)
     deciding, enough = ("", "") if known is None else (_ENOUGH, ', "enough": false')
@@ -161,12 +169,18 @@ Answer with one JSON object and nothing else, with one entry for each document:
 {{"grades": [{{"id": {first}, "summary": "It says that …", "score": 9}}, …, {{"id": {last}, "summary": "", "score": 1}}]
 {enough}}}"""
     before = [fence("evidence", _gist(item, SHORT), title=item.passage.title) for item in known or ()]
-    user = _joined(*_documents(fence, evidence), *before, _narrowed(inquiry), _question(inquiry), TASK + task)
+    user = _joined(*_documents(fence, evidence, room), *before, _narrowed(inquiry), _question(inquiry), TASK + task)
     schema = GRADES if known is None else with_enough(GRADES)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(evidence) + 100, schema=schema)
 
 
-def deciding(inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], searches_left: int | None) -> ModelRequest:
+def deciding(
+    inquiry: Inquiry,
+    thread: Thread,
+    relevant: Sequence[Evidence],
+    searches_left: int | None,
+    room: int = EVIDENCE_TOGETHER,
+) -> ModelRequest:
     """Enough, or which tools to call next."""
     fence = Fence(inquiry.id)
     left = "" if searches_left is None else f"{searches_left} searches are left. "
@@ -176,7 +190,7 @@ Call one or more tools; several calls at once run together. Call answer_now when
   keywords that differ from the searches already made. When nothing better is left to try, call answer_now.
 {left}Never repeat a search. Call ask_user only when the evidence shows several readings that need different
   answers; name them as options."""
-    seen = _documents(fence, relevant)
+    seen = _documents(fence, relevant, room)
     user = _joined(
         *seen,
         "Knowledge bases:\n" + _bases(inquiry),
@@ -191,7 +205,13 @@ Call one or more tools; several calls at once run together. Call answer_now when
     return ModelRequest(_system(inquiry, fence), user, max_tokens=500, tools=tools, tools_in_words=TOOLS_IN_WORDS)
 
 
-def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], max_tokens: int) -> ModelRequest:
+def composing(
+    inquiry: Inquiry,
+    thread: Thread,
+    evidence: Sequence[Evidence],
+    max_tokens: int,
+    room: int = EVIDENCE_TOGETHER,
+) -> ModelRequest:
     """The answer, as Markdown with ``[id]`` marks."""
     fence = Fence(inquiry.id)
     attempt = _attempt(inquiry) if inquiry.attempt and not inquiry.closing else ""
@@ -209,8 +229,8 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
 - {_language(inquiry.conduct)}{attempt}{weak}{closing}
 {_citable(evidence, _example(inquiry, evidence), fence)}"""
     user = _joined(
-        *_documents(fence, evidence),
-        _conversation(thread, fence, turns=2),
+        *_documents(fence, evidence, room),
+        _conversation(thread, fence, turns=min(2, _turns_within(room))),
         _narrowed(inquiry),
         f"Still missing after the search: {_line(inquiry.missing, SHORT)}" if inquiry.missing else "",
         _question(inquiry),
@@ -219,7 +239,7 @@ def composing(inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], ma
     return ModelRequest(_system(inquiry, fence), user, max_tokens=max_tokens)
 
 
-def checking(inquiry: Inquiry, claims: Sequence[Claim]) -> ModelRequest:
+def checking(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENCE_TOGETHER) -> ModelRequest:
     """All claims of a draft in one call, each against the evidence it cites."""
     fence = Fence(inquiry.id)
     task = f"""{CHECK}
@@ -236,7 +256,7 @@ Answer with one JSON object and nothing else, with one entry for each sentence, 
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
         for n, claim in enumerate(claims, 1)
     )
-    user = _joined(*_documents(fence, evidence), *sentences, TASK + task)
+    user = _joined(*_documents(fence, evidence, room), *sentences, TASK + task)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
 
 
@@ -365,15 +385,27 @@ def _move(move: SearchAction) -> str:
             return f"read_section {evidence_id}"
 
 
-def _documents(fence: Fence, evidence: Sequence[Evidence]) -> Iterable[str]:
-    """Evidence in full while there is room, then as summaries; in the order of the ids, the same in every step."""
-    room = EVIDENCE_TOGETHER
-    for item in sorted(evidence, key=lambda item: item.id):
+def _documents(fence: Fence, evidence: Sequence[Evidence], room: int) -> Iterable[str]:
+    """Evidence in full while there is room, the strongest first, then as summaries, then not at all.
+
+    It is shown in the order of the ids, the same in every step.
+    """
+    texts: dict[int, str] = {}
+    for item in evidence:
         text = item.passage.text
         if len(text) > LONG or len(text) > room:
-            text = _gist(item, min(LONG, max(SHORT, room)))
+            text = _gist(item, max(SHORT, min(LONG, room)))
+        if len(text) > room and texts:
+            continue
+        texts[item.id] = text
         room -= len(text)
-        yield _document(fence, item, text)
+    shown = sorted((item for item in evidence if item.id in texts), key=lambda item: item.id)
+    return [_document(fence, item, texts[item.id]) for item in shown]
+
+
+def _turns_within(room: int) -> int:
+    """How many earlier turns are shown where the model can read this much: the oldest are left out first."""
+    return max(1, RECENT_TURNS * room // EVIDENCE_TOGETHER)
 
 
 def _document(fence: Fence, item: Evidence, text: str) -> str:

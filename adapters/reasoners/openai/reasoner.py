@@ -6,16 +6,19 @@ check of its claims) raise ModelMisbehaved, and whoever stands by takes them ove
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.dialect import LEAST_CONTEXT
 from adapters.reasoners.openai.draft import DraftReader
-from adapters.reasoners.openai.endpoint import Calling, Endpoint
+from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
+from adapters.reasoners.openai.failures import PromptTooLong
 from adapters.reasoners.openai.hidden_text import without_thoughts
-from adapters.reasoners.openai.request import ModelRequest
+from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, ModelRequest
+from adapters.reasoners.openai.schemas import READY
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
     as_flag,
@@ -28,7 +31,7 @@ from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.conversation import Thread, Turn
-from core.model.errors import ModelMisbehaved
+from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
 from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision
@@ -44,6 +47,10 @@ VERDICTS = {
     "unsupported": Support.UNSUPPORTED,
     "not supported": Support.UNSUPPORTED,
 }
+AskedWithin = Callable[[int], ModelRequest]  # a request whose evidence has at most so many characters
+
+PROMPT_TOKENS = 900  # of a prompt's own words, about
+LEAST_ROOM = 1_500  # characters of evidence; a model that cannot read that with a question cannot answer one
 REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
 
 
@@ -59,10 +66,18 @@ class OpenAIReasoner:
         answer_tokens: int = 1_200,
         grading_batch: int = 8,
         grading_concurrency: int = 4,
-        **calling: Unpack[Calling],
+        fast_model: str = "",
+        **calling: Unpack[CallOptions],
     ) -> None:
-        """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches."""
-        self.endpoint = Endpoint(base_url, api_key, model, **calling)
+        """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches.
+
+        A ``fast_model`` of the same endpoint plans and grades, where one is named.
+        """
+        self.endpoint = ModelEndpoint(base_url, api_key, model, **calling)
+        self.fast = self.endpoint
+        if fast_model:
+            self.fast = ModelEndpoint(base_url, api_key, fast_model, client=self.endpoint.client, **calling)
+        self._room = prompts.EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
         self._answer_tokens = answer_tokens
         self._batch = grading_batch
         self._concurrency = grading_concurrency
@@ -76,13 +91,31 @@ class OpenAIReasoner:
         """Close the connections."""
         await self.endpoint.close()
 
-    async def probe(self) -> None:
-        """The smallest possible call, for a diagnosis. Raises ModelUnavailable with what to do about it."""
-        await self.endpoint.probe()
+    async def probe(self, meter: Meter) -> Sequence[str]:
+        """One JSON call and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
+
+        Raises ModelUnavailable with what to do about it.
+        """
+        asked = ModelRequest(prompts.PROBE, 'Answer with this JSON object: {"ready": true}', 90, schema=READY)
+        completion = await self.fast.complete(asked, meter)
+        request = ModelRequest(prompts.PROBE, "Write one short sentence.", self._answer_tokens)
+        async with aclosing(self.endpoint.stream(request, meter)) as pieces:
+            text = "".join([piece async for piece in pieces])
+        if not without_thoughts(text):
+            raise ModelMisbehaved("The model sent an empty answer.", kind=ModelFailure.LENGTH)
+        lacks = [*self.endpoint.refused, *self.fast.refused]
+        if not isinstance(json_in(completion.text), dict):
+            lacks.append("JSON on request")
+        return sorted(set(lacks))
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """One call, a second one when the reply cannot be read; then a search for the question as it stands."""
-        reply = await self._object(prompts.understanding(inquiry, thread), meter, needs=("action", "queries", "reply"))
+        reply = await self._object(
+            self.fast,
+            lambda room: prompts.understanding(inquiry, thread, room),
+            meter,
+            needs=("action", "queries", "reply"),
+        )
         return _plan(reply or {}, inquiry.question)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
@@ -94,21 +127,25 @@ class OpenAIReasoner:
         if 0 < len(evidence) <= self._batch and inquiry.conduct.profile is not Profile.THOROUGH:
             return await self._judged(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
-        asks = [prompts.grading(inquiry, batch) for batch in batches]
-        meter.admit(sum(ask.tokens for ask in asks))  # together: each alone might pass while all would not
+        # Together: each alone might pass while all would not.
+        meter.admit(sum(prompts.grading(inquiry, batch, room=self._room).tokens for batch in batches))
         gate = asyncio.Semaphore(self._concurrency)
 
-        async def graded(ask: ModelRequest, batch: Sequence[Evidence]) -> list[Grade]:
+        async def graded(batch: Sequence[Evidence]) -> list[Grade]:
             async with gate:
-                completion = await self.endpoint.complete(ask, meter)
+                completion = await self._complete(
+                    self.fast, lambda room: prompts.grading(inquiry, batch, room=room), meter
+                )
             return _grades(json_in(completion.text), batch)
 
-        found = await _together([graded(ask, batch) for ask, batch in zip(asks, batches, strict=True)])
+        found = await _together([graded(batch) for batch in batches])
         return [grade for grades in found for grade in grades]
 
     async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> GradesWithDecision:
         known = inquiry.library.relevant(inquiry.cutoff)
-        completion = await self.endpoint.complete(prompts.grading(inquiry, evidence, known), meter)
+        completion = await self._complete(
+            self.fast, lambda room: prompts.grading(inquiry, evidence, known, room), meter
+        )
         reply = json_in(completion.text)
         enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
         return GradesWithDecision(
@@ -118,8 +155,10 @@ class OpenAIReasoner:
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """One call with tools. A reply that is no decision counts as: go on with what there is."""
         relevant = inquiry.library.relevant(inquiry.cutoff)
-        ask = prompts.deciding(inquiry, thread, relevant, meter.searches_left)
-        completion = await self.endpoint.complete(ask, meter)
+        left = meter.searches_left
+        completion = await self._complete(
+            self.endpoint, lambda room: prompts.deciding(inquiry, thread, relevant, left, room), meter
+        )
         decision = decision_in(completion, [base.name for base in inquiry.bases])
         if decision is not None:
             return decision
@@ -133,9 +172,12 @@ class OpenAIReasoner:
         In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
-        ask = prompts.composing(inquiry, thread, evidence, self._answer_tokens)
         draft = DraftReader(evidence, attempt=inquiry.attempt)
-        async with aclosing(self.endpoint.stream(ask, meter)) as pieces:
+
+        def asked(room: int) -> ModelRequest:
+            return prompts.composing(inquiry, thread, evidence, self._answer_tokens, room)
+
+        async with aclosing(self._stream(asked, meter)) as pieces:
             async for piece in pieces:
                 for part in draft.feed(piece):
                     yield part
@@ -150,7 +192,9 @@ class OpenAIReasoner:
         """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
         if not claims:
             return []
-        reply = await self._object(prompts.checking(inquiry, claims), meter, needs=("verdicts",))
+        reply = await self._object(
+            self.endpoint, lambda room: prompts.checking(inquiry, claims, room), meter, needs=("verdicts",)
+        )
         return _verdicts(reply or {}, claims)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
@@ -169,16 +213,53 @@ class OpenAIReasoner:
             raise ModelMisbehaved("The model sent an empty summary.")
         return text[:REPLY_LENGTH]
 
-    async def _object(self, ask: ModelRequest, meter: Meter, *, needs: Sequence[str]) -> dict[str, Any] | None:
+    async def _object(
+        self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter, *, needs: Sequence[str]
+    ) -> dict[str, Any] | None:
         """The JSON object in the reply, asked for a second time where the first cannot be read."""
-        completion = await self.endpoint.complete(ask, meter)
+        completion = await self._complete(endpoint, asked, meter)
         found = _holding(json_in(completion.text), needs)
         if found is not None:
             return found
         spoiled = without_thoughts(completion.text)[:REPLY_LENGTH] or "(empty)"
-        again = replace(ask, further=(("assistant", spoiled), ("user", REPAIR)))
-        completion = await self.endpoint.complete(again, meter)
+        again = replace(asked(self._room), further=(("assistant", spoiled), ("user", REPAIR)))
+        completion = await endpoint.complete(again, meter)
         return _holding(json_in(completion.text), needs)
+
+    async def _complete(self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter) -> Completion:
+        """One reply, with less and less evidence while the prompt is longer than the model can read."""
+        while True:
+            room = self._room_at(endpoint)
+            try:
+                return await endpoint.complete(asked(room), meter)
+            except PromptTooLong:
+                if room <= LEAST_ROOM:
+                    raise
+                self._room = max(LEAST_ROOM, room // 2)
+
+    async def _stream(self, asked: AskedWithin, meter: Meter) -> AsyncGenerator[str, None]:
+        """As ``_complete``; nothing has come of a prompt that was too long."""
+        while True:
+            room = self._room_at(self.endpoint)
+            try:
+                async with aclosing(self.endpoint.stream(asked(room), meter)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except PromptTooLong:
+                if room <= LEAST_ROOM:
+                    raise
+                self._room = max(LEAST_ROOM, room // 2)
+            else:
+                return
+
+    def _room_at(self, endpoint: ModelEndpoint) -> int:
+        """Characters of evidence that a prompt may have: what fits beside the reply in the model's context."""
+        context = endpoint.dialect.context
+        if not context:
+            return self._room
+        tokens = context - min(self._answer_tokens, context // 4) - PROMPT_TOKENS
+        fits = max(LEAST_CONTEXT // 2, tokens) * CHARACTERS_PER_TOKEN * 3 // 4
+        return max(LEAST_ROOM, min(self._room, fits))
 
 
 async def _together(work: Sequence[Awaitable[T]]) -> list[T]:

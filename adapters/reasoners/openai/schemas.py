@@ -54,6 +54,7 @@ VERDICTS = _named(
         )
     ),
 )
+READY = _named("ready", _object(ready=_FLAG))
 REVIEW = _named("review", _object(missing=_TEXT, complete=_FLAG))
 
 

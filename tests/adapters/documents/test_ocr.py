@@ -52,6 +52,12 @@ class TestWithTheExtra:
         assert block.page is None
         assert "premium economy" in block.text
 
+    async def test_a_scan_that_hangs_on_a_question_is_read_for_its_first_pages(self, parser: DocumentParser) -> None:
+        page = picture(page_pdf(WORDS[:2]))
+        parsed = await parser.parse_attachment("scan.pdf", scanned(*[page] * 5))
+        assert [block.page for block in parsed.blocks] == [1, 2, 3]
+        assert parsed.notes[-1] == "2 more pages are pictures; at most 3 are read by OCR"
+
     async def test_noise_is_refused_rather_than_indexed(self, parser: DocumentParser) -> None:
         grain = np.random.default_rng(1).integers(0, 255, (900, 700), dtype=np.uint8)
         with pytest.raises(DocumentRejected, match=r"no text in this picture|only \d+% sure"):

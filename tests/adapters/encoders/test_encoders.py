@@ -190,3 +190,27 @@ async def test_a_query_that_is_given_up_keeps_nobody_else_waiting(encoder: Sente
     assert (await third).shape == (1, 384)
     assert not encoder._asked
     await asyncio.gather(first, second, return_exceptions=True)
+
+
+async def test_both_threads_hold_the_same_weights_and_tokenizers_of_their_own(
+    encoder: SentenceTransformerEncoder,
+) -> None:
+    await encoder.encode_queries(["a question"])
+    await encoder.encode_passages(["a passage"])
+    ours, other = encoder._query_model, encoder._passage_model
+    assert ours is not other
+    assert ours.tokenizer is not other.tokenizer
+    assert [id(weight) for weight in ours.parameters()] == [id(weight) for weight in other.parameters()]
+
+
+async def test_many_short_texts_and_few_long_ones_have_the_vectors_that_they_have_alone(
+    encoder: SentenceTransformerEncoder,
+) -> None:
+    texts = [
+        *(f"word{n}" for n in range(150)),
+        *(f"A sentence of some length, the one with number {n}." for n in range(9)),
+    ]
+    together = await encoder.encode_passages(texts)
+    for position in (0, 149, 150, 158):
+        alone = await encoder.encode_passages([texts[position]])
+        assert float(alone[0] @ together[position]) > 0.999

@@ -26,13 +26,13 @@ class Hold:
         self._reached = asyncio.Event()
         self._released = asyncio.Event()
 
-    async def reached(self, timeout: float = 10.0) -> None:
+    async def reached(self, timeout: float = 60.0) -> None:
         await asyncio.wait_for(self._reached.wait(), timeout)
 
     def release(self) -> None:
         self._released.set()
 
-    async def pass_through(self, timeout: float = 60.0) -> None:
+    async def pass_through(self, timeout: float = 120.0) -> None:
         self._reached.set()
         await asyncio.wait_for(self._released.wait(), timeout)
 

@@ -25,6 +25,7 @@ Json = dict[str, Any]
 APPLICATION_COMMAND, COMPONENT, AUTOCOMPLETE, MODAL_SUBMIT = 2, 3, 4, 5
 MESSAGE, DEFERRED_MESSAGE, DEFERRED_UPDATE, UPDATE, CHOICES, MODAL = 4, 5, 6, 7, 8, 9
 ACK_SECONDS = 3.0
+PATIENCE = 8  # times as long as Discord waits: a machine that is busy with something else is no late bot
 TOKEN_SECONDS = 15 * 60.0
 
 
@@ -119,7 +120,7 @@ class Interactions:
     def __init__(self, world: World, gateway: Gateway) -> None:
         self.world = world
         self.gateway = gateway
-        self.ack_seconds = ACK_SECONDS
+        self.ack_seconds = ACK_SECONDS * PATIENCE
         self.every: dict[int, Interaction] = {}
         self.to_be_missed = 0
 
@@ -199,6 +200,13 @@ class Interactions:
         interaction.ack_after = time.monotonic() - interaction.started
         interaction.answered.set()
         self.world.changes.notify()
+
+    def refused(self, token: str) -> None:
+        """Its callback was answered with an error that no client repeats: the person need not wait."""
+        for interaction in self.every.values():
+            if interaction.token == token:
+                interaction.failed = True
+                interaction.answered.set()
 
     def by_token(self, token: str) -> Interaction:
         """The acknowledged interaction whose followup webhook this is. Raises Refusal: unknown or expired."""

@@ -198,7 +198,7 @@ class Person:
         mine = [message for message in everywhere if message.ephemeral_for is self.member and not message.loading]
         return sorted(mine, key=lambda message: message.id)
 
-    async def next_private(self, timeout: float = 10.0) -> Message:
+    async def next_private(self, timeout: float = 60.0) -> Message:
         """The next ephemeral message they were not given before."""
         what = f"a private message to {self.name}"
         await self.discord.until(lambda: any(m.id not in self._read for m in self.private), timeout, what=what)
@@ -212,7 +212,7 @@ class Person:
         opened = self._forms()
         return opened[-1] if opened and not opened[-1].sent else None
 
-    async def next_modal(self, timeout: float = 10.0) -> Modal:
+    async def next_modal(self, timeout: float = 60.0) -> Modal:
         """The next form that opens for them and that they were not given before."""
         what = f"a form for {self.name}"
         await self.discord.until(lambda: len(self._forms()) > self._forms_seen, timeout, what=what)

@@ -243,7 +243,7 @@ class FakeDiscord:
     async def reply_to(
         self,
         said: Message | Interaction,
-        timeout: float = 15.0,
+        timeout: float = 60.0,
         *,
         settle: float = 0.5,
         until: Callable[[Message], object] | None = None,
@@ -261,14 +261,14 @@ class FakeDiscord:
     async def until(
         self,
         happened: Callable[[], object],
-        timeout: float = 10.0,
+        timeout: float = 60.0,
         *,
         what: str = "what was waited for",
     ) -> None:
         """Waits until something is so. Raises AssertionError when it is not in time."""
         await reading.until(self.world.changes, happened, timeout=timeout, what=what)
 
-    async def connected(self, timeout: float = 10.0) -> None:
+    async def connected(self, timeout: float = 60.0) -> None:
         """Waits until the bot has identified or resumed and its socket is open."""
         await self.until(self.is_connected, timeout, what="a connection of the bot")
 
@@ -416,6 +416,8 @@ class FakeDiscord:
 
     async def _troubled(self, request: web.Request, call: Call) -> web.Response:
         """The answer, or the trouble that was ordered in its place."""
+        if call.operation.template == "/users/@me/channels":
+            await read_body(request, call)
         fault = self.faults.next(call.operation.method, call.operation.template, self._about(call))
         if fault is not None and fault.hold is not None:
             await fault.hold.pass_through()
@@ -423,9 +425,15 @@ class FakeDiscord:
             await asyncio.sleep(fault.seconds)
         if fault is None or not (fault.status or fault.drops):
             return await self._checked(request, call)
-        await read_body(request, call)
+        return await self._failed(request, call, fault)
+
+    async def _failed(self, request: web.Request, call: Call, fault: Fault) -> web.Response:
+        if call.body is None:
+            await read_body(request, call)
         if fault.done:
             await self._checked(request, call)
+        if not fault.done and (fault.status or 0) < 500:
+            self.interactions.refused(call.params.get("interaction_token", ""))
         if fault.drops and request.transport is not None:
             request.transport.abort()
         if fault.text is not None:
@@ -435,8 +443,9 @@ class FakeDiscord:
         return _respond(fault.status or 500, {"message": fault.message, "code": fault.code})
 
     def _about(self, call: Call) -> set[int]:
-        """What a request is about: the ids in its path, the channel of a thread, the channel of an interaction."""
-        ids = {int(value) for value in call.params.values() if value.isdigit()}
+        """What a request is about: the ids in its path, a recipient, the channel of a thread or an interaction."""
+        named = [*call.params.values(), str((call.body or {}).get("recipient_id", ""))]
+        ids = {int(value) for value in named if value.isdigit()}
         tokens = set(call.params.values())
         ids |= {one.channel.id for one in self.interactions.every.values() if one.token in tokens}
         places = [self.world.channels[one] for one in ids if one in self.world.channels]

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.tools import MOST_MOVES
-from adapters.testing.endpoint import FEATURES, Fails, Garbles, ScriptedEndpoint
+from adapters.testing.endpoint import FEATURES, Fails, Garbles, Request, Says, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
@@ -188,11 +188,10 @@ async def test_an_answer_cut_at_its_length_says_so(endpoint: ScriptedEndpoint, r
     assert any("cut" in notice for notice in counted.notices)
 
 
-async def test_an_endpoint_that_knows_no_length_is_cut_by_us(
-    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
-) -> None:
-    endpoint.answers_with(lambda _: "and so on " * 100_000)
-    text = await composed(reasoner, counted := meter())
+async def test_an_endpoint_that_knows_no_length_is_cut_by_us(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(lambda _: Says(pieces=("and so on " * 100,) * 100))
+    async with opened(endpoint, seconds=60) as reasoner:
+        text = await composed(reasoner, counted := meter())
     assert text.endswith(" …")
     assert len(text) < 20_000
     assert any("cut" in notice for notice in counted.notices)
@@ -209,11 +208,12 @@ async def test_an_endpoint_without_response_format_is_asked_without_it_and_that_
     async with server as endpoint, opened(endpoint) as reasoner:
         endpoint.answers_with(lambda _: SEARCH)
         await reasoner.understand(inquiry(), thread(), counted := meter())
-        assert [("response_format" in request.body) for request in endpoint.requests] == [True, False]
-        assert counted.spent.calls == 1
+        tried = [("response_format" in request.body) for request in endpoint.requests]
+        assert tried == ([True, False] if names_refusals else [True, True, False])
+        assert counted.spent.calls == len(tried), "the calls that were sent"
         await reasoner.understand(inquiry(), thread(), meter())
-        assert len(endpoint.requests) == 3
-        assert reasoner.endpoint.refused == {"response_format"}
+        assert len(endpoint.requests) == len(tried) + 1
+        assert reasoner.endpoint.refused == {"json_schema", "response_format"}
 
 
 @pytest.mark.parametrize("names_refusals", [True, False])
@@ -235,7 +235,7 @@ async def test_without_stream_options_or_usage_the_tokens_are_estimated() -> Non
         endpoint.answers_with(lambda _: "Refunds stay open for thirty days [1].")
         await composed(reasoner, counted := meter())
         sent = len(endpoint.requests[-1].text)
-        assert counted.spent.calls == 1
+        assert counted.spent.calls == len(endpoint.requests) == 2
         assert sent / 5 < counted.spent.tokens_in < sent / 3
         assert counted.spent.tokens_out == len("Refunds stay open for thirty days [1].") // 4
 
@@ -261,11 +261,32 @@ async def test_a_request_that_is_refused_whatever_is_left_out_is_reported_and_no
 async def test_a_prompt_that_is_too_long_is_not_taken_for_a_missing_feature(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
-    endpoint.fails(400, message="This model's maximum context length is 4096 tokens, max_tokens included.")
+    said = "This model's maximum context length is 4096 tokens, max_tokens included."
+    endpoint.answers_with(lambda _: Fails(400, said))
     with pytest.raises(ModelUnavailable, match="too long"):
         await reasoner.understand(inquiry(), thread(), meter())
-    assert len(endpoint.requests) == 1
+    assert len(endpoint.requests) <= 6
     assert not reasoner.endpoint.refused
+    assert reasoner.endpoint.dialect.context == 4096
+
+
+async def test_what_is_too_long_is_asked_again_with_less_evidence_the_weakest_left_out(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    said = "This model's maximum context length is 2048 tokens."
+
+    def small(request: Request) -> Fails | Says:
+        return Fails(400, said) if len(request.text) > 7_000 else Says("Refunds stay open [1].")
+
+    endpoint.answers_with(small)
+    known = library(*(f"Text {n}. {'More words. ' * 150}" for n in range(1, 9)), grade=8)
+    parts = reasoner.compose(inquiry(library=known), thread(), known.items, meter())
+    assert await text_of(parts) == "Refunds stay open [1]."
+    assert "Text 1." in endpoint.requests[-1].user
+    assert "Text 8." not in endpoint.requests[-1].user
+    before = len(endpoint.requests)
+    await text_of(reasoner.compose(inquiry(library=known), thread(), known.items, meter()))
+    assert len(endpoint.requests) == before + 1, "what fits is remembered"
 
 
 # --- how it fails ---------------------------------------------------------------------------------------------------
@@ -278,7 +299,7 @@ async def test_a_rate_limit_is_waited_for_as_long_as_it_asks(
     endpoint.says({"action": "reply", "reply": "Hello!"})
     assert await reasoner.understand(inquiry("hi"), thread(), counted := meter()) == Reply("Hello!")
     assert len(endpoint.requests) == 3
-    assert counted.spent.calls == 1, "what was turned away is not counted"
+    assert counted.spent.calls == 3, "the calls that were sent"
 
 
 async def test_a_rate_limit_that_asks_for_too_long_is_not_waited_for(
@@ -439,11 +460,15 @@ async def test_an_endpoint_that_does_not_stream_is_read_at_once(
 
 
 async def test_a_diagnosis_says_what_is_wrong(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
-    endpoint.says("ready")
-    await reasoner.probe()
+    endpoint.says('{"ready": true}')
+    endpoint.says("Ready.")
+    assert await reasoner.probe(meter()) == []
+    endpoint.says("ready, of course")
+    endpoint.says("Ready.")
+    assert await reasoner.probe(meter()) == ["JSON on request"]
     endpoint.fails(401)
     with pytest.raises(ModelUnavailable, match="LLM_API_KEY"):
-        await reasoner.probe()
+        await reasoner.probe(meter())
 
 
 async def test_a_hundred_questions_at_once_each_keep_their_own_count(

@@ -1,0 +1,127 @@
+"""Bytes set aside in a store that every worker reaches: S3 and what speaks like it, or whatever else fsspec knows.
+
+Objects appear whole or not at all. Their names are digests, as those of ``FolderBlobStore`` are: a backup of the one
+goes into the other.
+"""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncIterator, Callable, Collection
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
+from core.ports.blob_store import BlobStore
+
+T = TypeVar("T")
+
+_ENTRY = re.compile(r"[0-9a-f]{40}")
+_SECONDS = 60.0  # for one object
+_LISTING_SECONDS = 600.0
+
+
+class ObjectBlobStore(BlobStore):
+    """Objects below an address such as ``s3://bucket/footnote``, which fsspec opens at the first use.
+
+    Credentials come from where the protocol's own client looks for them, as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        self._opened: tuple[Any, str] | None = None
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """Keep them durably. Raises StoreUnavailable."""
+        await self.keep_entry(_entry(name), data)
+
+    async def keep_entry(self, entry: str, data: bytes) -> None:
+        """Keep what ``entries`` gave. Raises DocumentRejected when that is no name of ours, StoreUnavailable."""
+        if not _ENTRY.fullmatch(entry):
+            raise DocumentRejected(f"{entry[:80]!r} is not the name of something that was set aside.")
+        await self._call(lambda fs, root: fs.pipe_file(f"{root}/{entry}", data))
+
+    async def read(self, name: str) -> bytes | None:
+        """The bytes; None when they are not there (any more). Raises StoreUnavailable."""
+        return await self._read(_entry(name))
+
+    async def forget(self, name: str) -> None:
+        """Remove them, if they are there. Raises StoreUnavailable."""
+        await self._forget(_entry(name))
+
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
+        """Remove everything that was kept longer ago, but for what these names name; how many."""
+        before, spared = datetime.now(UTC) - older_than, {_entry(name) for name in sparing}
+
+        def old(fs: Any, root: str) -> list[str]:
+            entries = [entry for entry in _listed(fs, root) if entry not in spared]
+            return [entry for entry in entries if _aware(fs.modified(f"{root}/{entry}")) < before]
+
+        found = await self._call(old, _LISTING_SECONDS)
+        for entry in found:
+            await self._forget(entry)
+        return len(found)
+
+    async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Everything that is kept: (an object's name, its bytes); what goes meanwhile is left out."""
+        for entry in await self._call(_listed, _LISTING_SECONDS):
+            if (data := await self._read(entry)) is not None:
+                yield entry, data
+
+    async def _read(self, entry: str) -> bytes | None:
+        def read(fs: Any, root: str) -> bytes | None:
+            try:
+                return bytes(fs.cat_file(f"{root}/{entry}"))
+            except FileNotFoundError:
+                return None
+
+        return await self._call(read)
+
+    async def _forget(self, entry: str) -> None:
+        def forget(fs: Any, root: str) -> None:
+            try:
+                fs.rm_file(f"{root}/{entry}")
+            except FileNotFoundError:
+                return
+
+        await self._call(forget)
+
+    async def _call(self, do: Callable[[Any, str], T], seconds: float = _SECONDS) -> T:
+        """``do`` in a thread. Raises StoreUnavailable, or ConfigurationError where the protocol is not there."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.to_thread(lambda: do(*self._open()))
+        except (ImportError, ValueError) as error:
+            raise ConfigurationError(
+                f"BLOB_STORE_URL cannot be used: {error}.", remedy="For s3:// install footnote[s3]."
+            ) from error
+        except OSError as error:  # TimeoutError too; s3fs turns what the service says into these
+            said = " ".join(str(error).split())[:160] or type(error).__name__
+            raise StoreUnavailable(
+                f"The store of files does not do it: {said}.", remedy="Check BLOB_STORE_URL and its credentials."
+            ) from error
+
+    def _open(self) -> tuple[Any, str]:
+        if self._opened is None:
+            from fsspec.core import url_to_fs
+
+            self._opened = url_to_fs(self._url, skip_instance_cache=True)
+            self._opened[0].use_listings_cache = False
+        return self._opened
+
+
+def _entry(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:40]
+
+
+def _listed(fs: Any, root: str) -> list[str]:
+    fs.invalidate_cache()
+    try:
+        paths = fs.ls(root, detail=False)
+    except FileNotFoundError:
+        return []
+    return sorted(name for path in paths if _ENTRY.fullmatch(name := str(path).rsplit("/", 1)[-1]))
+
+
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

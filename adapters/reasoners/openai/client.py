@@ -1,0 +1,70 @@
+"""The ``openai`` client as it is configured here: over aiohttp, without retries of its own, no body without an end.
+
+Retries are left to ``endpoint``, which knows how long an answer may still take; the client's own would wait a minute.
+"""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import httpx2
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MOST_CONNECTIONS = 1_000  # as the client has it; what bounds calls is how many questions are worked on
+IDLE_SECONDS = 4.0  # many servers close an idle connection after five: ours is given up before
+DONE = b"[DONE]"  # the data of the last event
+LONGEST_BODY = 16_000_000  # bytes: a stream of 32,000 tokens, each in an event of its own, is 10 million
+
+
+class BodyTooLong(httpx2.ReadError):
+    """A reply that goes on past any that is meant."""
+
+
+def open_client(base_url: str, api_key: str, connect_seconds: float) -> "AsyncOpenAI":
+    """A client for one endpoint. Nothing is connected yet; proxies that the environment names are used."""
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    # Whatever is awaited has a deadline at its caller; one in the transport would be set anew with each piece it reads.
+    patience = httpx2.Timeout(None, connect=connect_seconds)
+    limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, keepalive_expiry=IDLE_SECONDS)
+    return AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",
+        timeout=patience,
+        max_retries=0,
+        http_client=DefaultAioHttpClient(timeout=patience, limits=limits, event_hooks={"response": [_bound_body]}),
+    )
+
+
+async def _bound_body(response: httpx2.Response) -> None:
+    """A response hook: let the body be read up to its bound only."""
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = BoundedBody(response.stream, response.request)
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """A body up to its bound. It knows whether a stream of events said that it was done: the client does not tell."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, request: httpx2.Request) -> None:
+        self.end = b""  # the last bytes of what has come
+        self._body = body
+        self._request = request
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = LONGEST_BODY
+        async for data in self._body:
+            left -= len(data)
+            self.end = (self.end + data)[-len(DONE) - 16 :]
+            if left < 0:
+                raise BodyTooLong(f"more than {LONGEST_BODY:,} bytes", request=self._request)
+            yield data
+
+    @property
+    def said_done(self) -> bool:
+        """Whether the last event said that there is no more."""
+        return DONE in self.end
+
+    async def aclose(self) -> None:
+        """Give the connection back, or close it when there is more to come."""
+        await self._body.aclose()

@@ -1,0 +1,219 @@
+"""What one model at one endpoint can and cannot do, learned from its refusals, and requests in its words.
+
+A refusal that names a field costs one more try; one that names nothing is guessed at, a bounded number of times in
+the life of a process. What was learned holds for every later call.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from adapters.reasoners.openai.request import Json, ModelRequest
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+MOST_GUESSES = 36  # tries after refusals that name nothing, in the life of a process
+REASONING_ROOM = 6_000  # tokens beside the reply's own that a model may think unseen
+LEAST_CONTEXT = 512  # tokens; what is said to be less is no context window
+
+# Optional features, and how a refusal names them.
+FEATURES: Mapping[str, re.Pattern[str]] = {
+    "reasoning_effort": re.compile(r"reasoning.effort|\breasoning\b"),
+    "json_schema": re.compile(r"json.?schema|response.format"),
+    "response_format": re.compile(r"response.format|json.object|json mode"),
+    "tool_choice": re.compile(r"tool.choice"),
+    "stream_options": re.compile(r"stream.options"),
+    "tools": re.compile(r"\btools?\b(?!.choice)|function.call"),
+    "temperature": re.compile(r"temperature"),
+    "max_tokens": re.compile(r"max_tokens(?! ?(?:is|are|too|must|exceeds|=|:) ?(?:too|larg|\d))"),
+    "system": re.compile(r"\bsystem\b.{0,40}\b(?:role|message|prompt)|\brole\b.{0,40}\bsystem\b|system role"),
+}
+_JSON = frozenset({"json_schema", "response_format"})
+_TOOLS = frozenset({"tools", "tool_choice"})
+# What is left out, in this order, when a refusal names nothing: what is new or rare first, all of it last.
+SUSPECTS: Sequence[frozenset[str]] = (
+    frozenset({"reasoning_effort"}),
+    frozenset({"json_schema"}),
+    _JSON,
+    frozenset({"tool_choice"}),
+    frozenset({"stream_options"}),
+    _TOOLS,
+    _TOOLS | _JSON,
+    frozenset({"temperature"}),
+    frozenset({"max_tokens"}),
+    frozenset({"system"}),
+    frozenset(FEATURES) - {"max_tokens", "system"},
+    frozenset(FEATURES),
+)
+_REFUSALS = frozenset({400, 404, 405, 415, 422, 500, 501})  # some answer 500 to a field they do not know, naming it
+FILTERED = re.compile(r"content.?(?:filter|management|policy)|responsible.?ai|safety|moderation", re.IGNORECASE)
+_UNNAMED_REFUSALS = frozenset({400, 422})
+_TOO_LONG = re.compile(
+    r"context.?(?:length|window|size)|maximum context|max(?:imum)?.?model.?len|too (?:long|many (?:input )?tokens)"
+    r"|prompt is too|exceeds? (?:the )?(?:available |model'?s? )?(?:context|maximum)|n_ctx|input (?:is )?too large"
+    r"|reduce the length|tokens? limit exceeded|string too long",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(
+    r"(?:context(?: length| window| size)?|n_ctx|model.?len(?:gth)?)[^\d]{0,40}(\d[\d,]{2,9})"
+    r"|(\d[\d,]{2,9}) tokens? (?:context|maximum|limit)",
+    re.IGNORECASE,
+)
+_CAP_TOO_LARGE = re.compile(
+    r"max_(?:completion_)?tokens\W+(?:is |are )?(?:too large|must be|exceeds)[^\d]{0,60}(\d[\d,]*)?", re.IGNORECASE
+)
+_CAP_LIMIT = re.compile(
+    r"(?:at most|less than or equal to|<=|supports at most|maximum (?:is|of)) ?(\d[\d,]*)", re.IGNORECASE
+)
+_RESPONSES_ONLY = re.compile(
+    r"only supported in v1/responses|use the responses api|not a chat model|v1/responses", re.IGNORECASE
+)
+_REASONS = re.compile(
+    r"(?:^|/)(?:o[1-9](?:-|$)|gpt-5|gpt-oss)|\br1\b|deepseek-reasoner|qwq|qwen3|thinking|reason|magistral|glm-4\.[5-9]|kimi-k2",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What is known of one model; ``context`` in tokens, 0 where it is not known."""
+
+    model: str
+    temperature: float | None = 0.0
+    reasoning_effort: str = ""
+    context: int = 0
+    most_out: int = 0  # tokens that it lets a reply have, 0 where it did not say
+    uses_responses: bool = False  # it is not to be had by chat completions
+    reasons: bool = False  # it thinks unseen, which counts towards the cap
+    refused: frozenset[str] = frozenset()
+    _guesses_left: int = MOST_GUESSES
+    _hopeless: set[tuple[str, ...]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.reasons = bool(_REASONS.search(self.model)) or bool(self.reasoning_effort)
+
+    def cap(self, visible: int, room: int) -> int:
+        """How many tokens the reply may have, for so many to be read, in the ``room`` that the budget leaves."""
+        wanted = visible + (REASONING_ROOM if self.reasons else 0)
+        wanted = min(wanted, self.most_out) if self.most_out else wanted
+        return max(min(visible, room), min(wanted, room))
+
+    def parameters(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
+        """The request as chat completions have it, without what was refused."""
+        asked = self._everything(request, cap, stream=stream)
+        if "max_tokens" in self.refused:  # newer models of the first vendor know it under this name only
+            asked["max_completion_tokens"] = asked.pop("max_tokens")
+        if "system" in self.refused:
+            asked["messages"] = _without_system(asked["messages"])
+        for feature in self.refused - {"json_schema", "max_tokens", "system"}:
+            asked.pop(feature, None)
+        return asked
+
+    def _everything(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
+        in_words = bool(request.tools) and "tools" in self.refused
+        user = f"{request.user}\n\n{request.tools_in_words}" if in_words else request.user
+        messages = [("system", request.system), ("user", user), *request.further]
+        asked: Json = {
+            "model": self.model,
+            "messages": [{"role": role, "content": text} for role, text in messages],
+            "max_tokens": cap,
+        }
+        if self.temperature is not None:
+            asked["temperature"] = self.temperature
+        if self.reasoning_effort:
+            asked["reasoning_effort"] = self.reasoning_effort
+        if request.schema and "json_schema" not in self.refused:
+            asked["response_format"] = {"type": "json_schema", "json_schema": request.schema}
+        elif request.schema or in_words:
+            asked["response_format"] = {"type": "json_object"}
+        if request.tools and not in_words:
+            asked |= {"tools": list(request.tools), "tool_choice": "required"}
+        if stream:
+            asked |= {"stream": True, "stream_options": {"include_usage": True}}
+        return asked
+
+    def learn(self, error: "APIStatusError", asked: Json) -> bool:
+        """Take from a refusal what it says of this model. Whether another try in other words is worth it."""
+        said = f"{error.message} {error.body} {error.param}"
+        if _RESPONSES_ONLY.search(said) and not self.uses_responses:
+            self.uses_responses = True
+            return True
+        if _CAP_TOO_LARGE.search(said) and self._lowered(said, asked):
+            return True
+        if error.status_code not in _REFUSALS or is_too_long(error):
+            return False
+        named = self._named(said.casefold(), asked)
+        self.refused |= named
+        return bool(named)
+
+    def guesses(self, error: "APIStatusError", asked: Json) -> Iterator[frozenset[str]]:
+        """What may have been refused where the refusal does not say: each feature, then all of them."""
+        shape = tuple(sorted(asked))
+        tells = is_too_long(error) or FILTERED.search(f"{error.message} {error.body}")
+        if error.status_code not in _UNNAMED_REFUSALS or tells or shape in self._hopeless:
+            return
+        before = self.refused
+        for guess in SUSPECTS:
+            if not any(self._is_asked(feature, asked) for feature in guess):
+                continue
+            if self._guesses_left <= 0:
+                return
+            self._guesses_left -= 1
+            yield before | guess
+        self._hopeless.add(shape)
+
+    def _named(self, said: str, asked: Json) -> frozenset[str]:
+        named = {name for name, words in FEATURES.items() if self._is_asked(name, asked) and words.search(said)}
+        if "json_schema" in named and "schema" not in said:  # neither form of it then
+            named.add("response_format")
+        return frozenset(named)
+
+    def _is_asked(self, feature: str, asked: Json) -> bool:
+        kind = (asked.get("response_format") or {}).get("type")
+        match feature:
+            case "json_schema":
+                return kind == "json_schema"
+            case "response_format":
+                return kind == "json_object"
+            case "system":
+                return any(message["role"] == "system" for message in asked["messages"])
+            case _:
+                return feature in asked
+
+    def _lowered(self, said: str, asked: Json) -> bool:
+        """Whether the cap was over what the model allows, and now is not."""
+        cap = asked.get("max_tokens") or asked.get("max_completion_tokens") or 0
+        limits = [int(found.replace(",", "")) for found in _CAP_LIMIT.findall(said)]
+        limit = min((one for one in limits if 0 < one < cap), default=0) or (cap // 2 if cap > LEAST_CONTEXT else 0)
+        if not limit or is_about_context(said):
+            return False
+        self.most_out = limit
+        return True
+
+
+def is_too_long(error: "APIStatusError") -> bool:
+    """Whether the prompt was longer than the model can read."""
+    said = f"{error.message} {error.body}"
+    return error.status_code in {400, 413, 422, 500} and (
+        error.status_code == 413
+        or (bool(_TOO_LONG.search(said)) and (not _CAP_TOO_LARGE.search(said) or is_about_context(said)))
+    )
+
+
+def is_about_context(said: str) -> bool:
+    """Whether what is said of too many tokens is of the context and not of the cap alone."""
+    return bool(re.search(r"context|model.?len|n_ctx", said, re.IGNORECASE))
+
+
+def context_in(error: "APIStatusError") -> int:
+    """The size of the context window in tokens, where a refusal says it; else 0."""
+    found = _CONTEXT.search(f"{error.message} {error.body}")
+    size = int(next(group for group in found.groups() if group).replace(",", "")) if found else 0
+    return size if size >= LEAST_CONTEXT else 0
+
+
+def _without_system(messages: list[Json]) -> list[Json]:
+    first, second, *rest = messages
+    return [{"role": "user", "content": f"{first['content']}\n\n{second['content']}"}, *rest]

@@ -1,0 +1,229 @@
+"""The client's errors in our words: what is wrong at the endpoint, in one line, and what to do about it.
+
+Nothing the endpoint says is repeated: some repeat the key in it.
+"""
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from adapters.reasoners.openai.client import BodyTooLong
+from adapters.reasoners.openai.dialect import FILTERED, is_too_long
+from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+_QUOTA = re.compile(r"\bquota\b|insufficient.?quota|billing|credits?\b|balance", re.IGNORECASE)
+_MODEL = re.compile(r"model", re.IGNORECASE)
+_KEY = re.compile(r"api.?key|auth|token|credential", re.IGNORECASE)
+
+
+class PromptTooLong(ModelUnavailable):
+    """The prompt is longer than the model can read."""
+
+
+class Failures:
+    """Makes our errors for one endpoint and model."""
+
+    def __init__(self, host: str, model: str) -> None:
+        """Name them so."""
+        self._at = f"The model endpoint at {host}"
+        self._model = model
+
+    def translated(self, error: BaseException) -> ModelUnavailable:
+        """Our error for whatever the client, its transport, or the reading of its reply raised."""
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            return self.for_status(error)
+        chain = tuple(_chain(error))
+        connected = not isinstance(error, openai.APIConnectionError | OSError)
+        if any(isinstance(one, BodyTooLong) for one in chain):
+            return self.endless()
+        if connected and isinstance(error, openai.APIError) and error.body is not None:
+            return self.reported(error.body)
+        if connected and isinstance(error, ValueError | TypeError | AttributeError | LookupError | openai.OpenAIError):
+            return self.no_completion()
+        return self._connection(chain)
+
+    def late(self, waiting_for: str = "") -> ModelUnavailable:
+        """A deadline passed."""
+        where = f" {waiting_for}" if waiting_for else ""
+        return ModelUnavailable(
+            f"{self._at} did not answer in time{where}.",
+            remedy="If this happens often, use a faster model, or raise LLM_TIMEOUT and ANSWER_DEADLINE.",
+            kind=ModelFailure.TIMEOUT,
+        )
+
+    def no_completion(self) -> ModelMisbehaved:
+        """It sent something else."""
+        return ModelMisbehaved(
+            f"{self._at} sent something that is no chat completion.",
+            remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
+            kind=ModelFailure.MALFORMED,
+        )
+
+    def endless(self) -> ModelMisbehaved:
+        """It sent more than any reply is long."""
+        return ModelMisbehaved(
+            f"{self._at} sent a reply without an end.",
+            remedy="Check what answers at LLM_BASE_URL.",
+            kind=ModelFailure.MALFORMED,
+        )
+
+    def broke_off(self) -> ModelUnavailable:
+        """A stream ended before the model said that it was done."""
+        return ModelUnavailable(
+            f"{self._at} broke the answer off in the middle.", remedy="Try again.", kind=ModelFailure.CONNECTION
+        )
+
+    def filtered(self) -> ModelMisbehaved:
+        """A content filter stopped it."""
+        return ModelMisbehaved(
+            f"{self._at}: the content filter stopped the answer.",
+            remedy="Check the filter's settings with whoever provides the model.",
+            kind=ModelFailure.CONTENT_FILTER,
+        )
+
+    def refused(self) -> ModelMisbehaved:
+        """The model itself refused."""
+        return ModelMisbehaved(f"{self._model} refused to answer.", kind=ModelFailure.REFUSED_TEXT)
+
+    def only_thoughts(self) -> ModelMisbehaved:
+        """All of the cap went into thoughts."""
+        return ModelMisbehaved(
+            f"{self._model} used up its length with thinking and wrote nothing.",
+            remedy="Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
+            kind=ModelFailure.LENGTH,
+        )
+
+    def reported(self, said: object) -> ModelUnavailable:
+        """An error object in place of a reply, or in the middle of a stream."""
+        words = str(said)
+        if FILTERED.search(words):
+            return self.filtered()
+        if _QUOTA.search(words):
+            return self._quota("")
+        if re.search(r"rate.?limit|\b429\b|overloaded|\b529\b", words, re.IGNORECASE):
+            return self._busy("")
+        return ModelUnavailable(
+            f"{self._at} reported an error of its own.", remedy="Try again in a moment.", kind=ModelFailure.SERVER
+        )
+
+    def for_status(self, error: "APIStatusError") -> ModelUnavailable:
+        """Our error for an HTTP status."""
+        status, said = error.status_code, f"{error.message} {error.body} {error.code}"
+        if is_too_long(error):
+            return PromptTooLong(
+                f"The question with its evidence is too long for {self._model}.",
+                remedy="Use a model with a larger context window, or set LLM_CONTEXT to its real size.",
+                kind=ModelFailure.CONTEXT,
+            )
+        if status in {400, 403} and FILTERED.search(said):
+            return self.filtered()
+        if status == 402 or (status in {403, 429} and _QUOTA.search(said)):
+            return self._quota(f" ({status})")
+        if status in {429, 529}:
+            return self._busy(f" ({status})")
+        if status == 401 or (status == 403 and _KEY.search(said) and not _MODEL.search(said)):
+            return self._key(f" ({status})")
+        return self._other(status, said)
+
+    def _other(self, status: int, said: str) -> ModelUnavailable:
+        if status == 403:
+            words, remedy, kind = (
+                "does not allow this",
+                "Check LLM_API_KEY and whether it may use LLM_MODEL.",
+                ModelFailure.KEY,
+            )
+        elif status == 404:
+            known = _MODEL.search(said)
+            words = "does not know the model" if known else "does not know the address or the model"
+            remedy, kind = ("Check LLM_MODEL." if known else "Check LLM_BASE_URL and LLM_MODEL."), ModelFailure.MODEL
+        elif status >= 500:
+            words, remedy, kind = "has an internal error", "Try again in a moment.", ModelFailure.SERVER
+        elif 300 <= status < 400:
+            words, remedy, kind = (
+                "sends us elsewhere",
+                "Set LLM_BASE_URL to the address it names.",
+                ModelFailure.MALFORMED,
+            )
+        elif (
+            status in {400, 422}
+            and _MODEL.search(said)
+            and re.search(r"not found|does not exist|unknown|invalid model", said, re.IGNORECASE)
+        ):
+            words, remedy, kind = "does not know the model", "Check LLM_MODEL.", ModelFailure.MODEL
+        else:
+            words, remedy, kind = (
+                "refused the request",
+                "footnote doctor says what it can and cannot do.",
+                ModelFailure.REFUSED,
+            )
+        return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
+
+    def _key(self, status: str) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self._at} does not accept our key{status}.", remedy="Check LLM_API_KEY.", kind=ModelFailure.KEY
+        )
+
+    def _quota(self, status: str) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self._at} wants to be paid first: its quota is used up{status}.",
+            remedy="Check the account behind LLM_API_KEY.",
+            kind=ModelFailure.QUOTA,
+        )
+
+    def _busy(self, status: str) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self._at} has too many requests at the moment{status}.",
+            remedy="Try again in a while, or raise the account's limit.",
+            kind=ModelFailure.RATE_LIMIT,
+        )
+
+    def _connection(self, chain: tuple[BaseException, ...]) -> ModelUnavailable:
+        import httpx2
+
+        named = {type(one).__name__ for one in chain}
+        if any(isinstance(one, socket.gaierror) for one in chain) or "ClientConnectorDNSError" in named:
+            return self._unreached("its name is not known (DNS)", "Check the host in LLM_BASE_URL.", ModelFailure.DNS)
+        if any(isinstance(one, ssl.SSLError) for one in chain) or any("Certificate" in name for name in named):
+            remedy = "Check http or https in LLM_BASE_URL, and whether its certificate is trusted here."
+            return self._unreached("no secure connection (TLS)", remedy, ModelFailure.TLS)
+        if any(isinstance(one, ConnectionRefusedError) or _errno(one) == 111 for one in chain):
+            remedy = "Check the port in LLM_BASE_URL and that the server runs."
+            return self._unreached("the connection is refused", remedy, ModelFailure.CONNECTION)
+        if any(isinstance(one, httpx2.UnsupportedProtocol) or "InvalidURL" in type(one).__name__ for one in chain):
+            return self._unreached(
+                "it is no address", "LLM_BASE_URL begins with http:// or https://.", ModelFailure.DNS
+            )
+        if any(isinstance(one, TimeoutError) for one in chain):
+            return self.late()
+        return ModelUnavailable(
+            f"{self._at} broke the connection off.",
+            remedy="Check LLM_BASE_URL and that the server runs.",
+            kind=ModelFailure.CONNECTION,
+        )
+
+    def _unreached(self, why: str, remedy: str, kind: ModelFailure) -> ModelUnavailable:
+        return ModelUnavailable(f"{self._at} cannot be reached: {why}.", remedy=remedy, kind=kind)
+
+
+def _errno(error: BaseException) -> int | None:
+    return getattr(error, "errno", None) if isinstance(error, OSError) else None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it, the sockets' own at the end."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        inner = getattr(one, "os_error", None)
+        if isinstance(inner, BaseException):
+            yield inner
+        one = one.__cause__ or one.__context__

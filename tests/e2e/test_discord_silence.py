@@ -1,0 +1,192 @@
+"""In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.model.conversation import channel_principal
+from tests.e2e.discord_office import Office
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
+]
+
+REFUNDS = "Refunds are paid within 14 days."
+ASKED = "<@bot> how long do refunds take?"
+MESSAGES = "/channels/{channel_id}/messages"
+LONG = 30.0  # seconds that a busy machine may take
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        yield server
+        assert server.violations == []
+
+
+@pytest.fixture
+async def closed(discord: FakeDiscord) -> Office:
+    office = Office(discord)
+    await office.scene.knows(REFUNDS, title="Refund policy")
+    return office
+
+
+@pytest.fixture
+async def office(closed: Office) -> AsyncIterator[Office]:
+    async with closed.open():
+        yield closed
+
+
+async def worked_off(office: Office) -> None:
+    async with asyncio.timeout(LONG):
+        while await office.inbox.waiting():
+            await asyncio.sleep(0.01)
+
+
+async def has_noted_that_it_hears(office: Office) -> None:
+    """As it does every few seconds; from here on there is something to look back from."""
+    async with asyncio.timeout(LONG):
+        while not await office.postings.read("discord/heard", "until"):
+            await asyncio.sleep(0.01)
+
+
+# --- what was said meanwhile
+
+
+async def test_what_was_said_between_two_processes_is_answered_once(discord: FakeDiscord, closed: Office) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    async with closed.open():
+        before = await alice.says(ASKED)
+        await discord.reply_to(before, LONG)
+        await discord.reply_to(await bob.dm("how long do refunds take?"), LONG)
+        await has_noted_that_it_hears(closed)
+        await worked_off(closed)
+    in_channel = await bob.says(ASKED, "random")
+    in_thread = await alice.says("and for annual plans?", thread=before)
+    direct = await bob.dm("and for annual plans?")
+    chatter = await bob.says("lunch at noon, everybody.")
+    for _ in range(2):
+        async with closed.open():
+            for asked in (in_channel, in_thread, direct):
+                assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+            await worked_off(closed)
+    assert [len(discord.answers_to(asked)) for asked in (in_channel, in_thread, direct)] == [1, 1, 1]
+    assert discord.answers_to(chatter) == []
+    assert len(closed.script.called("understand")) == 5
+
+
+async def test_what_was_said_while_a_session_was_invalid_is_answered(discord: FakeDiscord, office: Office) -> None:
+    await has_noted_that_it_hears(office)
+    discord.refuse_connections(1)
+    discord.forget_sessions()
+    await discord.drop_socket()
+    asked = await discord.person("alice").says(ASKED)
+    assert discord.identifies == 1
+    assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+    assert discord.identifies == 2
+
+
+async def test_a_place_that_may_not_be_read_any_more_keeps_nobody_else_waiting(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = discord.person("alice")
+    async with closed.open():
+        await discord.reply_to(await alice.says(ASKED), LONG)
+        await has_noted_that_it_hears(closed)
+    asked = await alice.says(ASKED, "random")
+    discord.fail("GET", MESSAGES, status=403, code=50001, times=10_000, about=discord.channel("general").id)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+# --- questions that are taken back
+
+
+async def test_a_question_that_is_deleted_after_its_answer_takes_it_along_and_its_thread_is_put_away(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.reply_to(asked, LONG)
+    await worked_off(office)
+    await alice.deletes(asked)
+    await discord.until(lambda: not discord.answers_to(asked), LONG, what="its answer to go")
+    await discord.until(lambda: asked.thread is not None and asked.thread.archived, LONG, what="its thread to go")
+
+
+async def test_a_thread_in_which_people_went_on_stays_open(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.reply_to(asked, LONG)
+    await discord.person("bob").says("<@alice> that helps.", thread=asked)
+    await worked_off(office)
+    await alice.deletes(asked)
+    await discord.until(lambda: not discord.answers_to(asked), LONG, what="its answer to go")
+    await worked_off(office)
+    assert asked.thread is not None
+    assert not asked.thread.archived
+
+
+async def test_a_question_that_is_deleted_before_anything_is_shown_shows_nothing(
+    discord: FakeDiscord, office: Office
+) -> None:
+    held = discord.hold("POST", MESSAGES)
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await held.reached()
+    await alice.deletes(asked)
+    await discord.quiet(0.2)
+    held.release()
+    await worked_off(office)
+    await discord.until(lambda: not discord.answers_to(asked), LONG, what="nothing to be left")
+    assert alice.dm_channel.posts() == []
+
+
+async def test_a_card_of_a_deleted_question_goes_and_is_not_answered_when_its_time_is_over(
+    discord: FakeDiscord, office: Office
+) -> None:
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.preferences.write(place, {"sources_first": "yes", "checkpoints": "sources_first"})
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.until(lambda: any(one.buttons() for one in discord.answers_to(asked)), LONG, what="a card")
+    await worked_off(office)
+    await alice.deletes(asked)
+    await discord.until(lambda: not discord.answers_to(asked), LONG, what="the card to go")
+    await worked_off(office)
+    assert await office.scene.checkpoints.due(office.scene.clock.now().replace(year=2999)) == []
+
+
+async def test_a_follow_up_in_a_thread_that_is_deleted_takes_only_its_own_answer(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.reply_to(asked, LONG)
+    again = await alice.says("and for annual plans?", thread=asked)
+    await discord.until(lambda: len(discord.answers_to(asked)) == 2, LONG, what="a second answer")
+    await worked_off(office)
+    await alice.deletes(again)
+    await discord.until(lambda: len(discord.answers_to(asked)) == 1, LONG, what="the second answer to go")
+    assert asked.thread is not None
+    assert not asked.thread.archived
+
+
+async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.reply_to(asked, LONG)
+    await worked_off(office)
+    for text in ("<@bot> how long do refunds take, roughly?", "<@bot> how long do refunds take, in days?"):
+        await alice.edits(asked, text)
+    await discord.until(
+        lambda: any("Ask again" in one.text for one in discord.visible("general") if one.author is discord.me),
+        LONG,
+        what="being told",
+    )
+    await worked_off(office)
+    assert len([one for one in discord.visible("general") if one.author is discord.me]) == 1
+    assert len(office.script.called("understand")) == 1

@@ -1,0 +1,188 @@
+"""Answers with one planted falsehood each: how many pass unmarked, with a checker that calls everything supported.
+
+    python -m tests.measure.mutations [--answers 300] [--show]
+
+True sentences are those of the sample documents, half of them in other dress; a falsehood is a changed number, unit,
+negation or name, another entity of the same passage, or an unsupported sentence in a form that once went unchecked.
+Beside it: how many of the true sentences, dressed the same, are struck.
+"""
+
+# ruff: noqa: T201 - a measurement is printed
+
+import argparse
+import asyncio
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from core.agent.verify import UNSOURCED
+from core.model.answer import Support
+from core.model.text import content_words, sentences
+from tests.core.scene import Scene
+
+SAMPLES = Path(__file__).parents[2] / "bot" / "samples" / "documents"
+DRESSES = ("{}", "According to the documents, {}", "In short, {}", "I found that {}")
+UNITS = ("minutes", "hours", "days", "weeks", "months", "years", "euros", "percent", "kilometres")
+STRANGERS = ("Montrose", "Kestrel", "Ashgrove", "Tobermory")
+UNSUPPORTED = (
+    "The cafeteria closes at 21:45 on Sundays",
+    "Every visitor gets 37 vouchers from Kestrel",
+    "A helicopter transfer costs 910 euros",
+    "Nobody at Ashgrove may wear a green scarf",
+)
+_NUMBER = re.compile(r"(?<![\w.,-])\d+(?![\w.,-]*\d)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
+_VERB = re.compile(r"\b(is|are|may|must|can|will|has|have)\b(?! not)")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A falsehood: its kind, the passage, a true sentence of it, and what stands in the draft."""
+
+    kind: str
+    passage: str
+    true: str
+    false: str
+
+
+def passages() -> Iterator[str]:
+    """The sections of the sample documents that are prose."""
+    for path in sorted(SAMPLES.rglob("*.md")):
+        for part in re.split(r"(?m)^#+ .*$", path.read_text("utf-8")):
+            text = " ".join(part.split()) if "|" not in part else ""
+            if len(list(sentences(text))) > 1:
+                yield text
+
+
+def planted(chance: random.Random) -> Iterator[Planted]:
+    """Falsehoods of every kind in turn, without end while the samples have any."""
+    found = [(text, one) for text in passages() for one in sentences(text) if len(content_words(one)) > 4]
+    chance.shuffle(found)
+    kinds: dict[str, Callable[[str, str, random.Random], str]] = {
+        "number": _number,
+        "unit": _unit,
+        "negation": _negation,
+        "name": _name,
+        "swapped entity": _swapped,
+    }
+    for at, (text, one) in enumerate(found):
+        for kind, change in kinds.items():
+            if (false := change(one, text, chance)) and false != one:
+                yield Planted(kind, text, one, f"{_dressed(false, chance)} [1]")
+        for form, false in _forms(UNSUPPORTED[at % len(UNSUPPORTED)]):
+            yield Planted(form, text, one, false)
+
+
+def _dressed(sentence: str, chance: random.Random) -> str:
+    dress = chance.choice(DRESSES)
+    keeps = dress == "{}" or re.match(r"[A-Z]\S*[A-Z]|[A-Z][a-z]+ [A-Z]|I\b", sentence)
+    return dress.format(sentence if keeps else sentence[0].lower() + sentence[1:]).rstrip(".")
+
+
+def _number(one: str, text: str, chance: random.Random) -> str:
+    numbers = list(_NUMBER.finditer(one))
+    if not numbers:
+        return ""
+    match = chance.choice(numbers)
+    other = next(str(n) for n in range(int(match.group()) + 3, 10_000) if str(n) not in text)
+    return one[: match.start()] + other + one[match.end() :]
+
+
+def _unit(one: str, text: str, chance: random.Random) -> str:
+    match = re.search(r"(?<=\d )(?:working |calendar )?(" + "|".join(UNITS) + r")\b", one)
+    if not match:
+        return ""
+    return one[: match.start(1)] + chance.choice([u for u in UNITS if u != match.group(1)]) + one[match.end(1) :]
+
+
+def _negation(one: str, text: str, chance: random.Random) -> str:
+    if re.search(r"\b(?:not|never|no|nor)\b|n['’]t", one):
+        return re.sub(r" (?:not|never)\b", "", one, count=1)
+    return _VERB.sub(r"\1 not", one, count=1)
+
+
+def _name(one: str, text: str, chance: random.Random) -> str:
+    return _NAME.sub(chance.choice(STRANGERS), one, count=1)
+
+
+def _swapped(one: str, text: str, chance: random.Random) -> str:
+    here = _NAME.findall(one) or _NUMBER.findall(one)
+    pattern = _NAME if _NAME.findall(one) else _NUMBER
+    others = [name for name in pattern.findall(text) if name not in one]
+    return one.replace(here[0], chance.choice(others), 1) if here and others else ""
+
+
+def _forms(false: str) -> Iterator[tuple[str, str]]:
+    yield "according to", f"According to the documents, {false[0].lower()}{false[1:]}."
+    yield "I found that", f"I found that {false[0].lower()}{false[1:]}."
+    yield "heading", f"## {false}"
+    yield "code", f"```\n{false}\n```"
+    yield "colon", f"{false}:"
+    yield "table", f"| What | Value |\n|---|---|\n| {false} | yes |"
+
+
+async def passes(one: Planted) -> bool:
+    """Whether the falsehood is shown without a mark that it is none of the documents'."""
+    script = ScriptedReasoner()
+    scene = Scene(script)
+    await scene.knows(one.passage, title="Handbook")
+    true = f"{one.true.rstrip('.')} [1]."
+    script.enqueue("compose", f"{true}\n\n{one.false}.\n" if "[1]" in one.false else f"{true}\n\n{one.false}\n")
+    script.always("check", Support.SUPPORTED)
+    said = await scene.asks("What does the handbook say?")
+    core = re.sub(r"\s*\[1\]$|^\W+|\n```$", "", one.false.splitlines()[-1 if "|" in one.false else 0])
+    core = one.false.splitlines()[1] if one.false.startswith("```") else core.strip("| .:")
+    core = core.removesuffix(" | yes")
+    return any(core in line and UNSOURCED.strip() not in line for line in said.text.splitlines())
+
+
+async def true_is_struck(one: Planted, chance: random.Random) -> bool:
+    """Whether a true sentence in other dress is not shown as it is."""
+    dressed = _dressed(one.true, chance)
+    return not await passes(Planted("true", one.passage, one.true, f"{dressed} [1]"))
+
+
+async def measure(answers: int, seed: int = 7) -> tuple[Counter[str], Counter[str], list[Planted]]:
+    """(planted by kind, passed by kind, what passed), the kinds in equal parts as far as the samples go."""
+    chance = random.Random(seed)
+    total: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    let_through: list[Planted] = []
+    most = -(-answers // 11)
+    for one in planted(chance):
+        if total[one.kind] >= most:
+            continue
+        total[one.kind] += 1
+        if await passes(one):
+            passed[one.kind] += 1
+            let_through.append(one)
+        if total.total() >= answers:
+            break
+    return total, passed, let_through
+
+
+async def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--answers", type=int, default=300)
+    arguments.add_argument("--show", action="store_true")
+    chosen = arguments.parse_args()
+    total, passed, let_through = await measure(chosen.answers)
+    for kind in total:
+        print(f"{kind:16} {passed[kind]:3} of {total[kind]:3} pass unmarked")
+    print(f"{'together':16} {passed.total():3} of {total.total():3}")
+    chance = random.Random(11)
+    true = [one for one in planted(random.Random(11)) if one.kind == "heading"][: chosen.answers // 3]
+    struck = sum([await true_is_struck(one, chance) for one in true])
+    print(f"true sentences in other dress: {struck} of {len(true)} struck")
+    if chosen.show:
+        for one in let_through:
+            print(f"\n{one.kind}: {one.false}\n   in: {one.passage[:600]}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
