@@ -27,7 +27,7 @@ class Features:
 
 # --- grading a passage: a logistic function of its features (tests/measure/abstention.py) ---------------------------
 GRADING = Features(cosine=2.2, sentence_cosine=3.0, covered=1.2, sentence_covered=1.8, fits=1.0, held=1.1, named=1.9)
-GRADING_BIAS = -7.2
+GRADING_BIAS = -7.45
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs
