@@ -1,8 +1,8 @@
 """How fast, each row beside its baseline in the same run.
 
 ``searching`` has the product's search against the plain one, over a ``corpus`` of ``texts`` and ``vectors`` of any
-size; ``opening`` starts a process on it; ``encoding`` has the model alone. What comes in and what many people at once
-feel is measured in ``ingesting`` and ``load``.
+size; ``opening`` starts a process on it; ``yardstick`` is a fixed piece of work beside both; ``encoding`` has the model
+alone. What comes in and what many people at once feel is measured in ``ingesting`` and ``load``.
 """
 
 import tempfile
@@ -16,6 +16,7 @@ from bot.benchmark.encoding import encoding_rows
 from bot.benchmark.search import search_rows
 from bot.benchmark.startup import opening_rows
 from bot.benchmark.texts import Texts, texts_of
+from bot.benchmark.yardstick import take_yardstick
 from bot.container import open_footnote
 from bot.evaluation.rows import Row
 from bot.settings import Settings
@@ -60,6 +61,9 @@ async def measure(
 
 
 async def _search(settings: Settings, size: int, texts: Texts, keep: Path | None) -> AsyncGenerator[Row, None]:
+    yardstick = await take_yardstick()
+    for row in yardstick.rows():
+        yield row
     with ExitStack() as stack:
         home = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-bench-")))
         async with open_footnote(_apart(settings, home)) as footnote:
@@ -75,9 +79,9 @@ async def _search(settings: Settings, size: int, texts: Texts, keep: Path | None
                 took = time.perf_counter() - started
                 yield Row(f"index of {size:,} built", f"{took:.0f} s", f"{size / took:,.0f} a second", "", None)
             yield _told(corpus)
-            for row in await search_rows(footnote, corpus):
+            for row in await search_rows(footnote, corpus, yardstick):
                 yield row
-        for row in await opening_rows(home, size, corpus.questions):
+        for row in await opening_rows(home, size, corpus.questions, yardstick):
             yield row
 
 

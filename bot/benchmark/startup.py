@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.benchmark.corpus import QUERIES, SCOPE
+from bot.benchmark.yardstick import Yardstick
 from bot.evaluation import startup_probe as started
 from bot.evaluation.rows import JUDGED, Row
 from core.model.errors import StoreUnavailable
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 READY_SECONDS = 900.0
 UP_SECONDS = 8.0
+MOST_IMPORTS = 1.25
 MOST_BYTES = 1.5e9
 ENDS_WITHIN = 30.0
 
 
-async def opening_rows(home: Path, size: int, questions: Sequence[str]) -> list[Row]:
+async def opening_rows(home: Path, size: int, questions: Sequence[str], yardstick: Yardstick) -> list[Row]:
     """Start a process on this home, and tell how long it took and what it holds."""
     began = time.monotonic()
     async with _process(home) as process:
@@ -39,7 +41,7 @@ async def opening_rows(home: Path, size: int, questions: Sequence[str]) -> list[
         said = {name: at - began async for name, at in _said(process)}
         found = family(process.pid, home)
         memory, peak = sum(map(proportional, found)), sum(map(most_resident, found))
-    return _rows(size, said, memory, peak)
+    return _rows(size, said, memory, peak, yardstick)
 
 
 @asynccontextmanager
@@ -74,7 +76,7 @@ async def _said(process: "Process") -> AsyncIterator[tuple[str, float]]:
     raise StoreUnavailable("The process that was to open the index ended early.", remedy="Its own words are above.")
 
 
-def _rows(size: int, said: dict[str, float], memory: int, peak: int) -> list[Row]:
+def _rows(size: int, said: dict[str, float], memory: int, peak: int, yardstick: Yardstick) -> list[Row]:
     at_size = size == JUDGED
     ready, up = said[started.READY], said[started.UP]
     told = "said that it is warming up" if started.WARMING in said else "was ready before it was asked"
@@ -85,6 +87,13 @@ def _rows(size: int, said: dict[str, float], memory: int, peak: int) -> list[Row
             f"up after {up:.1f} s, {told}",
             "under 8 s" if at_size else "up in 8 s",
             (ready if at_size else up) < UP_SECONDS if size >= JUDGED else None,
+        ),
+        Row(
+            f"start to ready, {size:,}, in imports",
+            f"{ready / yardstick.imported:.2f}",
+            f"one import of the encoder's library {yardstick.imported:.1f} s",
+            f"at most {MOST_IMPORTS}",
+            ready / yardstick.imported <= MOST_IMPORTS if size <= JUDGED else None,
         ),
         Row(
             f"memory at {size:,} passages",

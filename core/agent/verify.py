@@ -11,7 +11,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 
 from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
-from core.agent.claims import DraftUnit, UnitKind, claims_in, code_stands, says_nothing, units_in, verbatim_in
+from core.agent.claims import (
+    FEWEST_WORDS,
+    DraftUnit,
+    UnitKind,
+    claims_in,
+    code_stands,
+    says_nothing,
+    units_in,
+    verbatim_in,
+)
 from core.agent.expected_kind import has_expected_kind
 from core.agent.fast_path import look_closer
 from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
@@ -24,6 +33,7 @@ from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
 from core.model.inquiry import Phase, Profile, SearchKnowledge
 from core.model.knowledge import Passage
+from core.model.text import content_words
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
 SECOND_LOOK = 3  # passages that one more search for a claim may add
@@ -155,10 +165,18 @@ def _narrowed(claim: Claim, evidence_id: int) -> tuple[int, ...]:
 def _overruled(run: Run, judged: ClaimVerdict, by_words: ClaimVerdict | None) -> ClaimVerdict:
     """The reasoner's verdict, unless words speak against the claim, or against the correction that it makes."""
     if judged.support is Support.CONTRADICTED and judged.correction:
-        corrected = _by_words(run, replace(judged.claim, text=judged.correction))
-        unfounded = corrected is not None and corrected.support not in HOLDS
-        return replace(judged, correction="") if unfounded else judged
+        # Nobody looks at a correction a second time, so that it has to be the documents' own words.
+        return judged if _is_stated(run, judged) else replace(judged, correction="")
     return by_words if by_words is not None and judged.support in {*HOLDS, Support.UNCHECKED} else judged
+
+
+def _is_stated(run: Run, judged: ClaimVerdict) -> bool:
+    """Whether one sentence of the evidence has nearly all words of a correction, and nothing speaks against it."""
+    cited = [item.passage for n in judged.claim.evidence if (item := run.inquiry.library.get(n))]
+    if verbatim_in(judged.correction, [passage.text for passage in cited]) is not None:
+        return len(content_words(judged.correction)) >= FEWEST_WORDS
+    result = check_lexically(judged.correction, cited, run.inquiry.standalone)
+    return result.stated and len(content_words(judged.correction)) >= FEWEST_WORDS
 
 
 async def _by_reasoner(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdict]:

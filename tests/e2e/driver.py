@@ -72,16 +72,16 @@ class PlatformDriver(Protocol):
     async def redelivers(self, said: Any, times: int = 4) -> None:
         """Bring the same event again."""
 
-    async def reply(self, said: Any, containing: str = "", within: float = 10.0) -> Seen:
+    async def reply(self, said: Any, containing: str = "", within: float = 60.0) -> Seen:
         """The bot's last visible message in answer to this, once it stands."""
 
     async def replies(self, said: Any) -> list[Seen]:
         """All the bot's visible messages in answer to this, as of now."""
 
-    async def sign(self, said: Any, within: float = 5.0) -> Seen:
+    async def sign(self, said: Any, within: float = 60.0) -> Seen:
         """The first visible sign."""
 
-    async def showing(self, said: Any, text: str, within: float = 5.0) -> Seen:
+    async def showing(self, said: Any, text: str, within: float = 60.0) -> Seen:
         """A visible message in answer that shows this text, finished or not."""
 
     async def presses(self, person: str, seen: Seen, label: str, *, stale: bool = False) -> None:

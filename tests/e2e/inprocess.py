@@ -134,13 +134,13 @@ class Bot:
                     with suppress(asyncio.CancelledError, BaseExceptionGroup):
                         await task
 
-    async def seen(self, question: str, within: float = 5.0) -> None:
+    async def seen(self, question: str, within: float = 60.0) -> None:
         """The reasoner was asked this."""
         async with asyncio.timeout(within):
             while question not in [call.given[0].question for call in self.reasoner.called("understand")]:
                 await asyncio.sleep(0.01)
 
-    async def rated(self, count: int, within: float = 5.0) -> None:
+    async def rated(self, count: int, within: float = 60.0) -> None:
         """So many people have given their word, the reasons included."""
         async with asyncio.timeout(within):
             while True:
@@ -154,13 +154,13 @@ class Bot:
         for base in await self.scene.catalog.bases():
             await self.scene.catalog.save_base(replace(base, grants=frozenset({"nobody"})))
 
-    async def waits(self, count: int, within: float = 5.0) -> None:
+    async def waits(self, count: int, within: float = 60.0) -> None:
         """So many messages wait or are under way."""
         async with asyncio.timeout(within):
             while await self.inbox.waiting() < count:
                 await asyncio.sleep(0.01)
 
-    async def settled(self, within: float = 10.0) -> None:
+    async def settled(self, within: float = 60.0) -> None:
         """Everything that came in has had its outcome."""
         async with asyncio.timeout(within):
             while await self.inbox.waiting():

@@ -92,18 +92,18 @@ class SlackDriver:
         self.slack.faults.redeliver(said, times)
         await asyncio.sleep(0.2)
 
-    async def reply(self, said: Message, containing: str = "", within: float = 10.0) -> Seen:
+    async def reply(self, said: Message, containing: str = "", within: float = 60.0) -> Seen:
         found = await self.slack.reply_to(said, within, settle=0.4, until=lambda one: containing in one.markdown)
         return _seen(found)
 
     async def replies(self, said: Message) -> list[Seen]:
         return [_seen(one) for one in self.slack.answers_to(said)]
 
-    async def sign(self, said: Message, within: float = 5.0) -> Seen:
+    async def sign(self, said: Message, within: float = 60.0) -> Seen:
         await self.slack.until(lambda: self.slack.answers_to(said), within, what="a first sign")
         return _seen(self.slack.answers_to(said)[-1])
 
-    async def showing(self, said: Message, text: str, within: float = 5.0) -> Seen:
+    async def showing(self, said: Message, text: str, within: float = 60.0) -> Seen:
         def found() -> list[Message]:
             return [one for one in self.slack.answers_to(said) if text in one.markdown]
 

@@ -42,7 +42,7 @@ async def asked(slack: FakeSlack, text: str = "how long do refunds take?") -> Me
     return await slack.person("alice").says(f"<@bot> {text}", channel="general")
 
 
-async def whole(slack: FakeSlack, question: Message, within: float = 30.0) -> Message:
+async def whole(slack: FakeSlack, question: Message, within: float = 120.0) -> Message:
     """The one answer, with all of its text once."""
     answer = await slack.reply_to(question, within, until=lambda one: "Show quotes" in one.buttons())
     assert slack.answers_to(question) == [answer]

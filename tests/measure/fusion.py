@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -31,10 +32,12 @@ from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import POOL
 from tests.measure.retrieval_sets import NAMES, Query, RetrievalSet, chunked, encoded, load
 
-WEIGHTS = (0.5, 0.55, 0.6, 0.65, 2 / 3, 0.7, 0.75, 0.8, 0.85, 0.9)
+WEIGHTS = (0.5, 0.55, 0.58, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+GRID = tuple(product((0.54, 0.58, 0.62, 0.66), (0.0, -0.07, -0.135, -0.2), (0.0, 0.1, 0.2, 0.3)))  # Constants
 FOREIGN = 60  # questions of other sets asked of each set: nothing answers them
 
 Ranking = Mapping[str, float]
+Constants = tuple[float, float, float]  # the dense weight, what a longer question takes off it, the rank's share
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ async def main() -> None:
     searched = [await search(found, sets, encoder) for found in sets]
     await encoder.close()
     legs_table(searched)
+    plain_table(searched)
+    constants_table(searched)
     weights_table(searched)
     calibration_table(searched)
 
@@ -141,15 +146,46 @@ def reciprocal(legs: DenseAndBm25Hits) -> list[tuple[Passage, float]]:
     return [(passages[name], score) for name, score in scores.items()]
 
 
+def min_max(legs: DenseAndBm25Hits, weight: float) -> list[tuple[Passage, float]]:
+    """Each leg's scores from 0 to 1 among those it returned, weighted; what it did not return has 0."""
+    scores: dict[str, float] = {}
+    passages = {}
+    for leg, share in ((legs.dense, weight), (legs.bm25, 1 - weight)):
+        low, high = min((s for _, s in leg), default=0.0), max((s for _, s in leg), default=1.0)
+        for passage, score in leg:
+            passages[passage.id] = passage
+            scaled = (score - low) / ((high - low) or 1.0)
+            scores[passage.id] = scores.get(passage.id, 0.0) + share * scaled
+    return [(passages[name], score) for name, score in scores.items()]
+
+
+PLAIN: Mapping[str, Callable[[DenseAndBm25Hits], Sequence[tuple[Passage, float]]]] = {
+    "min-max .5": lambda legs: min_max(legs, 0.5),
+    "min-max .7": lambda legs: min_max(legs, 0.7),
+    "reciprocal": reciprocal,
+}
+
+
+def in_use() -> Constants:
+    """The product's."""
+    return fusion.DENSE_WEIGHT, fusion.PER_LENGTH, fusion.RANK_SHARE
+
+
 def hybrid(
-    query: Query, legs: DenseAndBm25Hits, weight: float = fusion.DENSE_WEIGHT, pool: int = POOL
+    query: Query,
+    legs: DenseAndBm25Hits,
+    weight: float | None = None,
+    pool: int = POOL,
+    constants: Constants | None = None,
 ) -> list[tuple[Passage, float]]:
-    """The product's fusion, at a dense weight."""
-    kept, fusion.DENSE_WEIGHT = fusion.DENSE_WEIGHT, weight
+    """The product's fusion, at another dense weight or with other constants."""
+    kept = in_use()
+    set_to = constants or (kept if weight is None else (weight, *kept[1:]))
+    fusion.DENSE_WEIGHT, fusion.PER_LENGTH, fusion.RANK_SHARE = set_to
     try:
         return [(hit.passage, hit.score) for hit in fuse(query.text, legs, pool)]
     finally:
-        fusion.DENSE_WEIGHT = kept
+        fusion.DENSE_WEIGHT, fusion.PER_LENGTH, fusion.RANK_SHARE = kept
 
 
 def measured(one: Searched, rank: Callable[[Query, DenseAndBm25Hits], Sequence[tuple[Passage, float]]]) -> float:
@@ -172,6 +208,60 @@ def legs_table(searched: Sequence[Searched]) -> None:
         ]
         best = max(values[0], values[1], values[4], values[5])
         print(f"{one.found.name:22}" + "".join(f"{v:21.4f}" for v in values) + f"{values[2] - best:+20.4f}")
+
+
+def each_ndcg(one: Searched, rank: Callable[[Query, DenseAndBm25Hits], Sequence[tuple[Passage, float]]]) -> np.ndarray:
+    """nDCG@10 of each question of a set."""
+    run = {
+        query.id: {name: s for name, s in by_document(rank(query, legs)).items() if name not in query.exclude}
+        or {"": 0}
+        for query, legs in zip(one.found.queries, one.legs, strict=True)
+    }
+    qrels = Qrels({q.id: q.relevant for q in one.found.queries})
+    scores = evaluate(qrels, Run(run), "ndcg@10", return_mean=False)
+    return np.asarray(scores)
+
+
+def plain_table(searched: Sequence[Searched]) -> None:
+    """The product's fusion against the plain ones over the same legs, and its interval over the best of them."""
+    print("\nnDCG@10 of the product's fusion and of plain ones over the same legs; over the best of those, with 95 %")
+    print(f"{'set':22}{'product':>12}" + "".join(f"{name:>12}" for name in PLAIN) + "   over the best")
+    draw = np.random.default_rng(7)
+    for one in searched:
+        ours = each_ndcg(one, hybrid)
+        plain_ones = [each_ndcg(one, lambda _, legs, rank=rank: rank(legs)) for rank in PLAIN.values()]  # type: ignore[misc]
+        gain = ours - max(plain_ones, key=lambda scores: float(scores.mean()))
+        low, high = np.quantile(draw.choice(gain, (4000, len(gain))).mean(axis=1), [0.025, 0.975])
+        values = "".join(f"{scores.mean():12.4f}" for scores in (ours, *plain_ones))
+        print(f"{one.found.name:22}{values}   {gain.mean():+.4f} [{low:+.3f}, {high:+.3f}]")
+
+
+def constants_table(searched: Sequence[Searched]) -> None:
+    """All three constants, derived again: those with the highest mean gain over the best plain fusion of each set.
+
+    And, for each set, what the other sets would have chosen, judged on this one.
+    """
+    print(
+        f"\nTHE FUSION'S CONSTANTS (weight, per length, rank's share): gain over the best plain one. In use: {in_use()}"
+    )
+    best = [
+        max(measured(one, lambda _, legs, rank=rank: rank(legs)) for rank in PLAIN.values())  # type: ignore[misc]
+        for one in searched
+    ]
+    table = np.array(
+        [
+            [measured(one, lambda q, legs, c=c: hybrid(q, legs, constants=c)) - plain for c in GRID]  # type: ignore[misc]
+            for one, plain in zip(searched, best, strict=True)
+        ]
+    )
+    for row, one in enumerate(searched):
+        others = np.delete(table, row, axis=0) if len(searched) > 1 else table
+        chosen = int(others.mean(axis=0).argmax())
+        print(f"{one.found.name:22}chosen by the others: {GRID[chosen]}: {table[row, chosen]:+.4f}")
+    derived = int(table.mean(axis=0).argmax())
+    print(
+        f"derived: {GRID[derived]}, mean gain {table[:, derived].mean():+.4f}, smallest {table[:, derived].min():+.4f}"
+    )
 
 
 def weights_table(searched: Sequence[Searched]) -> None:

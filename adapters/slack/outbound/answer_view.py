@@ -381,7 +381,8 @@ class SlackAnswerView:
         if ts and await self._messages.update(ts, layout, text, "0"):
             return
         if ts:
-            await self._messages.remove(ts)
+            with suppress(PlatformUnavailable):  # a stub that stays for now holds no answer up
+                await self._messages.remove(ts)
         await self._shown(await self._messages.post(layout, text, "0", resumed=resumed))
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:

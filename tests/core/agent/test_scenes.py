@@ -857,6 +857,14 @@ class TestVerifying:
         answer = await scene.asks("refunds")
         assert answer.text == f"{REFUNDS} [1]\nYour money is back within a fortnight. [1]"
 
+    async def test_a_correction_that_no_document_has_is_not_written(self, scene: Scene) -> None:
+        def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
+            return [ClaimVerdict(claim, Support.CONTRADICTED, correction="It has nine.") for claim in claims]
+
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds are paid within 90 days [R]."))
+        scene.script.always("check", correct)
+        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
+
     async def test_a_contradicted_sentence_is_corrected(self, scene: Scene) -> None:
         def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
             return [ClaimVerdict(claim, Support.CONTRADICTED, correction=REFUNDS) for claim in claims]

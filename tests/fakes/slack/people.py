@@ -250,7 +250,7 @@ class Person:
         found = [one for one in room.messages if one.visible and one.visible_to in (None, self.user.id)]
         return [one for one in found if thread is None or one.root == thread.root]
 
-    async def next_private(self, timeout: float = 10.0) -> Message:
+    async def next_private(self, timeout: float = 60.0) -> Message:
         """The next ephemeral message they were not given before."""
         await self._slack.until(
             lambda: len(self._private_ever()) > self._private_read,
@@ -260,7 +260,7 @@ class Person:
         self._private_read += 1
         return self._private_ever()[self._private_read - 1]
 
-    async def next_modal(self, timeout: float = 10.0) -> View:
+    async def next_modal(self, timeout: float = 60.0) -> View:
         """The next modal that opens before them and that they were not given before."""
         await self._slack.until(
             lambda: self.modal is not None and self.modal.id not in self._modals_seen,
@@ -271,7 +271,7 @@ class Person:
         self._modals_seen.add(self.modal.id)
         return self.modal
 
-    async def home_shows(self, text: str, timeout: float = 10.0) -> View:
+    async def home_shows(self, text: str, timeout: float = 60.0) -> View:
         """Their Home tab, as soon as it holds this text."""
         await self._slack.until(
             lambda: self.home is not None and text in self.home.markdown, timeout, what=f"{text!r} on the Home tab"

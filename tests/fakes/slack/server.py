@@ -222,7 +222,7 @@ class FakeSlack:
     async def reply_to(
         self,
         message: Message,
-        timeout: float = 15.0,
+        timeout: float = 60.0,
         *,
         settle: float = 0.5,
         until: Callable[[Message], object] | None = None,
@@ -247,7 +247,7 @@ class FakeSlack:
     async def until(
         self,
         happened: Callable[[], object],
-        timeout: float = 10.0,
+        timeout: float = 60.0,
         *,
         what: str = "what was waited for",
     ) -> None:
@@ -332,7 +332,7 @@ class FakeSlack:
         found = [one for one in self.deliveries if one.message is message]
         return [one for one in found if event_type in (None, one.event_type)]
 
-    async def acknowledged(self, message: Message, timeout: float = 10.0) -> list[Delivery]:
+    async def acknowledged(self, message: Message, timeout: float = 60.0) -> list[Delivery]:
         """Wait until every event of this message was acknowledged."""
         found = self.deliveries_of(message)
         await self.until(lambda: all(one.acknowledged for one in found), timeout, what="an acknowledgement")
