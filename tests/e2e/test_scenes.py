@@ -334,6 +334,7 @@ LONG = f"Here it is [1].\n\n```python\ndef all_of_it():\n{LINES}\n```\n\nAnd so 
 
 
 async def test_a_long_answer_is_split_without_breaking_its_code(bot: Bot, driver: PlatformDriver) -> None:
+    await bot.scene.knows(LONG.replace(" [1]", ""), title="All of it")
     bot.reasoner.enqueue("compose", [LONG[n : n + 900] for n in range(0, len(LONG), 900)])
     said = await driver.says("alice", "show me all of it?")
     await driver.reply(said, containing="And so it ends [1]", within=20)
@@ -351,6 +352,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 1_000])
 async def test_no_text_of_a_model_calls_anybody_however_it_is_cut(bot: Bot, driver: PlatformDriver, cut: int) -> None:
+    await bot.scene.knows(HOSTILE.replace(" [1]", ""), title="Whom to ask")
     bot.reasoner.pause = 0.02
     bot.reasoner.enqueue("compose", [HOSTILE[n : n + cut] for n in range(0, len(HOSTILE), cut)])
     said = await driver.says("alice", "whom should I ask?")

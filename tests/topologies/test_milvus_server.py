@@ -2,7 +2,8 @@
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from pymilvus import MilvusClient
@@ -11,28 +12,9 @@ from adapters.milvus.index import MilvusIndex
 from adapters.milvus.rows import VARCHAR_BYTES
 from adapters.testing.encoder import HashingEncoder
 from core.model.errors import ConfigurationError
-from core.ports.index import Index, Scope
-from tests.contracts.test_index import (
-    ODD_NAMES,
-    add,
-    find,
-    passage,
-    test_a_passage_comes_back_whole,
-    test_an_empty_index_knows_no_vectors,
-    test_an_empty_scope_finds_nothing,
-    test_an_id_twice_in_one_batch_is_one_passage,
-    test_known_vectors_come_back_as_they_were_written,
-    test_many_documents_are_swept,
-    test_many_passages_are_written_and_listed_in_batches,
-    test_no_two_indexes_have_the_same_identity,
-    test_nothing_is_added_when_nothing_is_given,
-    test_one_source_alone_can_be_searched,
-    test_passages_are_counted_by_the_version_that_is_asked_for,
-    test_removing_all_but_one_version_leaves_that_one,
-    test_searches_and_writes_run_side_by_side,
-    test_sweeping_deletes_exactly_the_versions_that_are_named,
-    test_the_filter_is_inside_the_query,
-)
+from core.ports.index import Scope
+from tests.contracts import test_index as shared
+from tests.contracts.test_index import ODD_NAMES, add, find, passage
 from tests.topologies.milvus_server import AVAILABLE, DenseMilvusIndex, milvus_server
 
 pytestmark = [
@@ -42,36 +24,29 @@ pytestmark = [
 ]
 ENCODER = HashingEncoder()
 SHARED = (
-    test_a_passage_comes_back_whole,
-    test_an_empty_index_knows_no_vectors,
-    test_an_empty_scope_finds_nothing,
-    test_an_id_twice_in_one_batch_is_one_passage,
-    test_known_vectors_come_back_as_they_were_written,
-    test_many_documents_are_swept,
-    test_many_passages_are_written_and_listed_in_batches,
-    test_no_two_indexes_have_the_same_identity,
-    test_nothing_is_added_when_nothing_is_given,
-    test_one_source_alone_can_be_searched,
-    test_passages_are_counted_by_the_version_that_is_asked_for,
-    test_removing_all_but_one_version_leaves_that_one,
-    test_searches_and_writes_run_side_by_side,
-    test_sweeping_deletes_exactly_the_versions_that_are_named,
-    test_the_filter_is_inside_the_query,
+    shared.test_a_passage_comes_back_whole,
+    shared.test_an_empty_index_knows_no_vectors,
+    shared.test_an_id_twice_in_one_batch_is_one_passage,
+    shared.test_known_vectors_come_back_as_they_were_written,
+    shared.test_many_documents_are_swept,
+    shared.test_many_passages_are_written_and_listed_in_batches,
+    shared.test_no_two_indexes_have_the_same_identity,
+    shared.test_nothing_is_added_when_nothing_is_given,
+    shared.test_one_source_alone_can_be_searched,
+    shared.test_passages_are_counted_by_the_version_that_is_asked_for,
+    shared.test_removing_all_but_one_version_leaves_that_one,
+    shared.test_searches_and_writes_run_side_by_side,
+    shared.test_sweeping_deletes_exactly_the_versions_that_are_named,
+    shared.test_the_filter_is_inside_the_query,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with milvus_server() as address:
-        yield address
 
 
 def opened(server: str, name: str) -> DenseMilvusIndex:
     return DenseMilvusIndex(server, model=ENCODER.name, dimension=ENCODER.dimension, collection=name)
 
 
-@pytest.fixture
-async def index(server: str) -> AsyncIterator[Index]:
+@asynccontextmanager
+async def new_index(server: str) -> AsyncIterator[DenseMilvusIndex]:
     name = f"c{uuid.uuid4().hex}"
     async with opened(server, name) as made:
         yield made
@@ -80,7 +55,18 @@ async def index(server: str) -> AsyncIterator[Index]:
     client.close()
 
 
-async def test_a_server_without_bm25_functions_is_named_and_left_as_it_was(server: str) -> None:
+async def test_every_statement_of_ours_runs_on_a_real_server(subtests: pytest.Subtests) -> None:
+    """One test, because there is one server: two that start at once take each other's ports."""
+    with milvus_server() as server:
+        with subtests.test("too old"):
+            await a_server_without_bm25_functions_is_named_and_left_as_it_was(server)
+        for scene in (*SHARED, *OURS):
+            with subtests.test(scene.__name__):
+                async with new_index(server) as index:
+                    await scene(index)
+
+
+async def a_server_without_bm25_functions_is_named_and_left_as_it_was(server: str) -> None:
     index = MilvusIndex(server, model=ENCODER.name, dimension=ENCODER.dimension, collection="never_made")
     with pytest.raises(ConfigurationError, match=r"Milvus 2\.5 or newer is needed: .* is v2\.3\.5"):
         await index.open()
@@ -90,16 +76,16 @@ async def test_a_server_without_bm25_functions_is_named_and_left_as_it_was(serve
     client.close()
 
 
-async def test_what_one_process_has_confirmed_another_finds(server: str, index: DenseMilvusIndex) -> None:
+async def what_one_process_has_confirmed_another_finds(index: DenseMilvusIndex) -> None:
     await add(index, *(passage(f"p{n}", f"leave {n}", version="v1") for n in range(100)))
     assert await index.confirm("doc", "v1") == 100
-    async with opened(server, index._collection) as another:
+    async with opened(index._connection.uri, index._collection) as another:
         assert another.identity == index.identity
         assert len(await find(another, "leave 7", "handbook")) == 10
         assert await another.passage_counts({"doc": "v1"}) == {"doc": 100}
 
 
-async def test_a_search_does_not_wait_for_the_servers_clock(index: DenseMilvusIndex) -> None:
+async def a_search_does_not_wait_for_the_servers_clock(index: DenseMilvusIndex) -> None:
     """Not a bound on time, which a busy machine may take: only that the one wait there is, is not in every search."""
     await add(index, *(passage(f"p{n}", f"leave {n}", version="v1") for n in range(50)))
     await index.confirm("doc", "v1")
@@ -114,7 +100,7 @@ async def test_a_search_does_not_wait_for_the_servers_clock(index: DenseMilvusIn
     assert sorted(searched)[3] < sorted(confirmed)[3]
 
 
-async def test_fields_are_bounded_in_bytes_as_ours_are(index: DenseMilvusIndex) -> None:
+async def fields_are_bounded_in_bytes_as_ours_are(index: DenseMilvusIndex) -> None:
     head = len("Leave\n")
     whole = "日" * ((VARCHAR_BYTES - head) // 3)
     await add(index, passage("a", whole))
@@ -122,10 +108,18 @@ async def test_fields_are_bounded_in_bytes_as_ours_are(index: DenseMilvusIndex) 
     assert found.text == whole
 
 
-async def test_names_of_any_kind_stay_names_here_too(index: DenseMilvusIndex) -> None:
+async def names_of_any_kind_stay_names_here_too(index: DenseMilvusIndex) -> None:
     named = [passage(f"p{n}", "leave", base=name, document=name, version=name) for n, name in enumerate(ODD_NAMES)]
     await add(index, *named)
     for n, name in enumerate(ODD_NAMES):
         assert await find(index, "leave", name) == {f"p{n}"}
         assert await index.confirm(name, name) == 1
         assert await index.remove(name) == 1
+
+
+OURS = (
+    what_one_process_has_confirmed_another_finds,
+    a_search_does_not_wait_for_the_servers_clock,
+    fields_are_bounded_in_bytes_as_ours_are,
+    names_of_any_kind_stay_names_here_too,
+)
