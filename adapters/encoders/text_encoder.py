@@ -26,7 +26,9 @@ T = TypeVar("T")
 
 _BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and a short hold on the processor
 _SHORT = 40  # characters; of a word or two
-_SHORT_BATCH = 128  # single words at once: 400 of them cost a third of what they cost by eights
+_SHORT_BATCH = (
+    128  # single words at once: by eights 400 of them took eight times the processor's time on a busy machine
+)
 _CACHED_QUERIES = 2_048  # vectors; 3 MB
 _QUERIES_AT_ONCE = 16
 _FEW_QUERIES = 4  # fewer are encoded one by one
