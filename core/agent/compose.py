@@ -11,7 +11,7 @@ from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
 from core.model.evidence import Evidence
 from core.model.inquiry import Phase
-from core.ports.reasoner import DraftDeclined, DraftRestarted
+from core.ports.reasoner import DraftDeclined, DraftRemark, DraftRestarted
 
 MOST = 10  # pieces of evidence an answer is written from
 WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
@@ -53,7 +53,7 @@ def _chosen(run: Run) -> tuple[Evidence, ...]:
 
 
 async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
-    run.draft, run.withheld = "", None
+    run.draft, run.withheld, run.remarks = "", None, ()
     shown = AnswerStream(run.inquiry.library)
     parts = run.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
     try:
@@ -62,9 +62,11 @@ async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[Ag
                 run.withheld = part
                 return
             if isinstance(part, DraftRestarted):
-                run.draft, shown = "", AnswerStream(run.inquiry.library)
+                run.draft, run.remarks, shown = "", (), AnswerStream(run.inquiry.library)
                 yield AnswerReset(part.reason)
                 continue
+            if isinstance(part, DraftRemark):
+                run.remarks += (str(part),)
             run.draft += part
             if text := shown.push(part):
                 yield AnswerDelta(text)

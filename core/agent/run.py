@@ -55,6 +55,7 @@ class Run:
     draft: str = ""  # Markdown with [evidence id] markers, as written
     withheld: DraftDeclined | None = None  # the reasoner would not write from this evidence
     decision: Decision | None = None  # came with the newest grades, and nothing has changed since
+    remarks: tuple[str, ...] = ()  # parts of the draft that are no claims, as the reasoner's code wrote them
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False

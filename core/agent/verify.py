@@ -103,7 +103,7 @@ def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
 
 async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
     """Fills in the verdicts of all claims of the draft, after a second look where one lacks support."""
-    claims = claims_in(run.draft)
+    claims = [claim for claim in claims_in(run.draft) if not _is_remark(run, claim.text)]
     if not claims:
         return
     started = run.bench.clock.monotonic()
@@ -195,9 +195,13 @@ def _without_unfounded(run: Run, draft: str) -> str:
     for unit in units_in(draft):
         if unit.kind is UnitKind.CODE and not code_stands(unit.text, [passage.text for passage in passages]):
             draft = draft.replace(unit.text, CODE_LEFT_OUT, 1)
-        elif unit.kind is UnitKind.LEAD and not _leads_over(run, unit, passages):
+        elif unit.kind is UnitKind.LEAD and not (_is_remark(run, unit.text) or _leads_over(run, unit, passages)):
             draft = draft.replace(unit.text, "", 1)
     return draft.strip()
+
+
+def _is_remark(run: Run, text: str) -> bool:
+    return any(text in remark for remark in run.remarks)
 
 
 def _leads_over(run: Run, unit: DraftUnit, passages: Sequence[Passage]) -> bool:

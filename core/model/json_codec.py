@@ -18,7 +18,8 @@ def to_json(value: object, kind: Any = None) -> str:
 
     Lone surrogates, which a platform may deliver and UTF-8 cannot carry, become question marks.
     """
-    adapter = _adapter(kind or type(value))
+    chosen: Any = kind or type(value)
+    adapter = _adapter(chosen)
     try:
         return str(adapter.dump_json(value).decode())
     except PydanticSerializationError:

@@ -32,7 +32,16 @@ class DraftDeclined:
     unclear: AskBack | None = None
 
 
-DraftPart = str | DraftRestarted | DraftDeclined
+class DraftRemark(str):
+    """Draft text that the reasoner's own code says of the draft or the documents, such as that two versions differ.
+
+    It is shown as it stands and never checked: no model has written it, and it states nothing that a document could.
+    """
+
+    __slots__ = ()
+
+
+DraftPart = str | DraftRestarted | DraftDeclined  # a str may be a DraftRemark
 
 
 @dataclass(frozen=True, slots=True)

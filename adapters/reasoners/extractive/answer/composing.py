@@ -17,6 +17,7 @@ from adapters.reasoners.extractive.evidence.versions import OUTDATED, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
+from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them
 _QUOTES_OF_MANY = 2  # for each of several needs
@@ -25,10 +26,10 @@ _QUOTES_OF_MANY = 2  # for each of several needs
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
-        yield "The documents only come near this question; please read with care.\n\n"
+        yield DraftRemark("The documents only come near this question; please read with care.\n\n")
     if lacking := open_names(inquiry.standalone, inquiry.library):
         told = ", ".join(f"“{word}”" for word in lacking[:4])
-        yield f"The documents do not mention {told}. What comes nearest:\n\n"
+        yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
     for need, weighed_units in found:
@@ -36,11 +37,11 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
         quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
         quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
         if len(found) > 1:
-            yield f"On “{need}”:\n\n"
+            yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:
-            yield f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n"
+            yield DraftRemark(f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n")
         if worked_out:
-            yield f"{worked_out.lead}\n\n"
+            yield DraftRemark(f"{worked_out.lead}\n\n")
         yield from rendered(quotations)
         used.extend(quotations)
     yield from _remarks(inquiry, used)
@@ -52,7 +53,7 @@ def listing(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
     for one in found:
         best.setdefault(one.evidence.passage.document, one)
     count = "1 document speaks" if len(best) == 1 else f"{len(best)} documents speak"
-    yield f"{count} of “{topic.rstrip('?. ')}”:\n\n"
+    yield DraftRemark(f"{count} of “{topic.rstrip('?. ')}”:\n\n")
     for one in best.values():
         quote = Quotation(one.evidence, (one.unit,))
         yield f"*{one.evidence.passage.title}*:\n\n{quoted(quote)}"
@@ -95,7 +96,7 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
         )
         titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
         if len(titles) > 1:
-            yield f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n"
+            yield DraftRemark(f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n")
 
 
 def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator[str]:
@@ -109,7 +110,7 @@ def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator
     }
     if others:
         named = ", ".join(f"*{one.title}*" + (f" ({one.dated})" if one.dated else "") for one in others.values())
-        yield f"Not quoted, another version of it: {named}.\n\n"
+        yield DraftRemark(f"Not quoted, another version of it: {named}.\n\n")
 
 
 def _same_document(one: Evidence, other: Evidence) -> bool:
