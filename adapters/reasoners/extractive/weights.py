@@ -26,8 +26,8 @@ class Features:
 
 
 # --- grading a passage: a logistic function of its features (tests/measure/abstention.py) ---------------------------
-GRADING = Features(cosine=1.3, sentence_cosine=2.5, covered=1.4, sentence_covered=1.6, fits=0.1, held=0.5, named=2.5)
-GRADING_BIAS = -6.3
+GRADING = Features(cosine=2.2, sentence_cosine=3.0, covered=1.2, sentence_covered=1.8, fits=1.0, held=1.1, named=1.9)
+GRADING_BIAS = -7.45
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs

@@ -50,14 +50,20 @@ def _holds(question: str, passage: Passage, ranked: Sequence[ScoredUnit], *, lay
     return layered or not is_strict(question) or not all(lacks(question, one.told) for one in ranked)
 
 
-_TELLING = re.compile(r"^(?=.*\d)")
+# A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an
+# amount, which lies in a range or is counted.
+_NUMBERED = re.compile(
+    r"\b(?:[A-Z]\w+|version|release|code|error|port|step|tier|level|severity|section|clause|article|generation|model|exit)"
+    r"[ -]#?(\d[\d.]*)\b|\b((?:19|20)\d\d)\b|\b((?=\w*\d)(?=\w*[^\W\d_])\w{2,})\b"
+)
+_ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
 
 
 def _named(question: str, passage: Passage) -> float:
-    """The share of the question's names and numbers that the passage has, in [0, 1]; 1 where it has none."""
-    said = {part for name in names(question) for part in words(name)}
-    telling = [word for word in words(question) if word in said or _TELLING.search(word)]
-    wanted = {found for word in telling for found in content_words(word)}
+    """The share of the question's names and telling numbers that the passage has, in [0, 1]; 1 where it has none."""
+    said = {part for name in names(question) for part in words(name) if not _ACRONYM.match(part)}
+    said |= {number for found in _NUMBERED.findall(question) for number in found if number}
+    wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(passage.searchable))) / len(wanted) if wanted else 1.0
 
 
