@@ -10,10 +10,11 @@ import pytest
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
 from core.model.errors import ModelUnavailable
+from core.model.evidence import Hit
 from core.model.knowledge import Passage
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
-from core.retrieval.hybrid import Retrieval, Retriever
+from core.retrieval.hybrid import Retrieval, Retriever, spread
 
 if TYPE_CHECKING:
     from core.ports.catalog import Catalog
@@ -199,3 +200,29 @@ def test_equal_passages_keep_one_order() -> None:
     first = [hit.passage.id for hit in fuse("q", DenseAndBm25Hits(leg(*((name, 0.5) for name in names))), 50)]
     rng.shuffle(names)
     assert [hit.passage.id for hit in fuse("q", DenseAndBm25Hits(leg(*((name, 0.5) for name in names))), 50)] == first
+
+
+def hits(*placed: tuple[str, float]) -> list[Hit]:
+    return [Hit(passage(f"{document}{n}", "Text.", document), score) for n, (document, score) in enumerate(placed)]
+
+
+def test_one_long_page_leaves_room_for_others() -> None:
+    found = hits(*(("long", 0.9 - n / 100) for n in range(6)), ("other", 0.5), ("third", 0.45))
+    kept = spread(found, 5)
+    assert [hit.passage.document for hit in kept] == ["long", "long", "long", "other", "third"]
+    assert list(kept) == sorted(kept, key=lambda hit: -hit.score)
+
+
+def test_a_page_far_ahead_keeps_its_places() -> None:
+    found = hits(*(("long", 0.9 - n / 100) for n in range(6)), ("other", 0.3), ("third", 0.2))
+    assert spread(found, 5) == tuple(found[:5])
+
+
+def test_a_page_alone_fills_all_places() -> None:
+    found = hits(*(("long", 0.9 - n / 100) for n in range(6)))
+    assert spread(found, 5) == tuple(found[:5])
+
+
+def test_what_there_is_room_for_comes_whole_and_in_order() -> None:
+    found = hits(*(("long", 0.9 - n / 100) for n in range(6)), ("other", 0.5))
+    assert spread(found, 10) == tuple(found)
