@@ -33,10 +33,9 @@ from adapters.milvus.rows import (
 )
 from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
-from core.model.knowledge import Passage, Section
+from core.model.knowledge import Passage
 from core.model.text import without_stopwords
 from core.ports.index import DenseAndBm25Hits, Scope
-from core.retrieval.sections import assemble
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -223,13 +222,6 @@ class MilvusIndex:
             for row in rows:
                 found[by_key[row["id"]]] = np.asarray(row["vector"], dtype=np.float32)
         return found
-
-    async def section(self, section_id: str, scope: Scope) -> Section | None:
-        """The section of its passages in order: of the greatest version id where several stand side by side."""
-        if sees_nothing(scope):
-            return None
-        rows = await self._query(both(self._within(scope), equal("section", section_id)), list(FIELDS), _PAGE)
-        return assemble(seen((to_passage(row) for row in rows), scope))
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
         """All passages of one version of a document, in reading order."""

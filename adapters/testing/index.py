@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.model.errors import IndexMismatch
-from core.model.knowledge import Passage, Section
+from core.model.knowledge import Passage
 from core.model.text import content_words
 from core.ports.index import DenseAndBm25Hits, Scope
-from core.retrieval.sections import assemble
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -55,10 +54,6 @@ class InProcessIndex:
         for name in gone:
             del self._passages[name], self._vectors[name], self._words[name]
         return len(gone)
-
-    async def section(self, section_id: str, scope: Scope) -> Section | None:
-        """The section put together from its passages, if the scope may see it."""
-        return assemble([p for p in self._within(scope) if p.section == section_id])
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
         """All passages of one version of a document, in reading order."""

@@ -17,7 +17,6 @@ from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached
 from core.model.inquiry import Inquiry
 from core.model.knowledge import KnowledgeBase
-from core.retrieval.ranking import rank_evidence
 
 GRADES = range(1, 11)
 WORST = 6  # wrong answers, and as many wrong refusals
@@ -72,7 +71,7 @@ async def _asked(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Ju
     started = time.perf_counter()
     answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
     took = time.perf_counter() - started
-    gathered = documents_of([item.passage for item in rank_evidence(inquiry)], query)
+    gathered = documents_of([item.passage for item in inquiry.library.best_first()], query)
     return _judged(query, answer, inquiry, gathered, took), gathered, answer
 
 

@@ -143,9 +143,12 @@ async def _read(run: Run, move: ReadSection) -> Finding:
         return Finding(move, note=f"There is no evidence [{move.evidence}].")
     passage = evidence.passage
     around = await run.bench.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
-    near = [p for p in around if p.section == passage.section and abs(p.ordinal - passage.ordinal) <= TOP_K]
-    hits = tuple(Hit(p, evidence.hit.score) for p in near)
-    return Finding(move, Retrieval(hits=hits), note=f"The section around [{move.evidence}] is now among the evidence.")
+    section = [p for p in around if p.section == passage.section]
+    near = sorted(section, key=lambda p: abs(p.ordinal - passage.ordinal))[:MAX_TOP_K]
+    hits = tuple(Hit(p, evidence.hit.score) for p in sorted(near, key=lambda p: p.ordinal))
+    how_much = "" if len(near) == len(section) else f", the {len(near)} nearest of its {len(section)} passages,"
+    said = f"The section around [{move.evidence}]{how_much} is now among the evidence."
+    return Finding(move, Retrieval(hits=hits), note=said)
 
 
 async def keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:

@@ -103,9 +103,12 @@ class EvidenceLibrary:
 
     def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
         """What was graded at the cutoff or above, best first (grade, then score, then order found)."""
-        kept = [item for item in self.items if item.grade is not None and item.grade.score >= cutoff]
+        return tuple(item for item in self.best_first() if item.grade is not None and item.grade.score >= cutoff)
+
+    def best_first(self) -> tuple[Evidence, ...]:
+        """Everything by grade, then score, then order found; what nobody has graded comes last."""
         return tuple(
-            sorted(kept, key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score, item.id))
+            sorted(self.items, key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score, item.id))
         )
 
     def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":

@@ -77,17 +77,6 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A parent: the stretch of a document under one heading that a passage is read in."""
-
-    id: str
-    document: str
-    title: str
-    heading: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
     """One source in one base, at its visible version. ``id`` hashes base and source, ``version`` the content."""
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from core.model.knowledge import Passage, Section
+from core.model.knowledge import Passage
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -43,9 +43,6 @@ class Index(Protocol):
 
     async def remove(self, document: str, *, keep_version: str | None = None) -> int:
         """Delete a document's passages, or all but one version's; how many there were."""
-
-    async def section(self, section_id: str, scope: Scope) -> Section | None:
-        """The section put together from its passages, if the scope may see it."""
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
         """All passages of one version of a document, in reading order."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.model.errors import Unavailable
 from core.model.evidence import Hit
-from core.model.knowledge import Passage, Section
+from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Reranker
 from core.ports.index import DenseAndBm25Hits, Index, Scope
@@ -79,10 +79,6 @@ class Retriever:
             with _timed(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
         return Retrieval(spread(hits, limit), len(legs.dense), len(legs.bm25), reranked, seconds)
-
-    async def section(self, passage: Passage, scope: Scope) -> Section | None:
-        """The section that a passage stands in, if the scope may see it."""
-        return await self._index.section(passage.section, scope)
 
     async def _visible_legs(
         self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]

@@ -125,7 +125,6 @@ async def test_an_empty_scope_finds_nothing(index: Index, scope: Scope) -> None:
     assert not legs.dense
     assert not legs.bm25
     assert await index.count(scope) == 0
-    assert await index.section("s1", scope) is None
     assert not await index.passages("doc", "v1", scope)
 
 
@@ -232,21 +231,6 @@ async def test_many_documents_are_swept(index: Index) -> None:
     await add(index, passage("kept", "leave"))
     assert await index.sweep({f"d{n}": {"dead"} for n in range(60)}) == 60
     assert await index.versions() == {"doc": frozenset({"v1"})}
-
-
-async def test_a_section_is_put_together_in_order(index: Index) -> None:
-    await add(
-        index,
-        passage("b", "Second part.", ordinal=1, heading=("Leave",)),
-        passage("a", "First part.", ordinal=0, heading=("Leave",)),
-        passage("c", "Another section.", section="s2"),
-    )
-    section = await index.section("s1", Scope(frozenset({"handbook"})))
-    assert section is not None
-    assert section.text == "First part.\n\nSecond part."
-    assert (section.title, section.heading, section.document) == ("Leave", ("Leave",), "doc")
-    assert await index.section("s1", Scope(frozenset({"secret"}))) is None
-    assert await index.section("unknown", Scope(frozenset({"handbook"}))) is None
 
 
 async def test_known_vectors_come_back_as_they_were_written(index: Index) -> None:

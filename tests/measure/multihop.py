@@ -1,7 +1,8 @@
 """Is all the evidence of a multi-passage question among the ten best? The agent's gathering against one search.
 
 Both search the same shelf with the same hybrid retriever in the same run. The agent's loop is the product's: search,
-grade, decide, search on, at most five searches; the library is then ranked by ``core.retrieval.ranking``.
+grade, decide, search on, at most five searches; the library is then in the order
+in which whoever writes is given it.
 
     python -m tests.measure.multihop [--searches 5] [--crude] [--half 0|1] [--sets NAME ...]
 
@@ -22,7 +23,6 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.conversation import Audience, Person, Thread, ThreadKey
 from core.model.inquiry import Inquiry, Insufficient, Investigate, Search, SearchKnowledge
 from core.model.knowledge import KnowledgeBase
-from core.retrieval.ranking import rank_evidence
 from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, Question, questions, run, shelf
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def main() -> None:
         for question in questions(name) if chosen.half is None else questions(name)[chosen.half :: 2]:
             once = {hit.passage.id for hit in where.search(question.text, BEST)}
             inquiry = run(gathered(reasoner, where, question, chosen.searches))
-            ours = {item.passage.id for item in rank_evidence(inquiry)[:BEST]}
+            ours = {item.passage.id for item in inquiry.library.best_first()[:BEST]}
             blunt = set(crude(where, question)) if chosen.crude else set()
             rows.append((question.gold <= once, question.gold <= blunt, question.gold <= ours, len(inquiry.searches)))
         differences = [float(ours) - float(once) for once, _, ours, _ in rows]

@@ -135,13 +135,6 @@ async def test_without_a_reranker_the_fused_order_stands(judge: Judge) -> None:
     assert judged.reranked == 0
 
 
-async def test_the_section_of_a_hit_is_read_whole() -> None:
-    search = await retriever(passage("a", "One.", ordinal=0), passage("b", "Two.", ordinal=1))
-    section = await search.section(passage("b", "Two."), HANDBOOK)
-    assert section is not None
-    assert section.text == "One.\n\nTwo."
-
-
 # --- fusion
 
 
