@@ -93,7 +93,7 @@ def _rows(size: int, said: dict[str, float], memory: int, peak: int, yardstick: 
             f"{ready / yardstick.imported:.2f}",
             f"one import of the encoder's library {yardstick.imported:.1f} s",
             f"at most {MOST_IMPORTS}",
-            ready / yardstick.imported <= MOST_IMPORTS if size <= JUDGED else None,
+            ready / yardstick.imported <= MOST_IMPORTS if at_size else None,
         ),
         Row(
             f"memory at {size:,} passages",
