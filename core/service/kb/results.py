@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from core.model.errors import Denied, FootnoteError
 from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState
 from core.ports.knowledge_records import Every
 from core.service.kb.commands import KbCommand
@@ -490,3 +491,9 @@ def accepted_jobs(result: KbResult) -> tuple[JobSummary, ...]:
             return accepted_jobs(outcome)
         case _:
             return ()
+
+
+def refused(error: FootnoteError) -> Refused:
+    """What is said instead of doing it."""
+    reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
+    return Refused(reason, error.args[0], error.remedy or "")

@@ -53,6 +53,7 @@ from core.service.kb.results import (
     ScheduleSaved,
     SearchCheck,
     accepted_jobs,
+    refused,
 )
 from core.service.kb.summaries import (
     readers_of,
@@ -444,12 +445,6 @@ def _distinct_title(passage: Passage, document: Document) -> str:
     """A passage's title, with its source where another document is called the same."""
     same = passage.title == document.title
     return f"{passage.title} ({redact_link(passage.source)})" if same else passage.title
-
-
-def refused(error: FootnoteError) -> Refused:
-    """What is said instead of doing it."""
-    reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
-    return Refused(reason, error.args[0], error.remedy or "")
 
 
 def _audit_detail(result: KbResult) -> str:

@@ -46,13 +46,15 @@ from core.service.kb.results import (
 )
 from core.service.kb.text_spans import Line, age, code, count, duration, enumerate_names, link, plain, strong
 
+ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
+
 MOST_NAMED = 20  # documents that have to be added again
 KEPT_A_WEEK = "It can be restored for 7 days."
 
 # --- lists and what stands around them
 
 
-def heading(view: BaseList | DocumentList | JobList | ProposalList | RestorableList) -> str:
+def heading(view: ListView) -> str:
     """What stands above a list."""
     match view:
         case BaseList():
@@ -69,7 +71,7 @@ def heading(view: BaseList | DocumentList | JobList | ProposalList | RestorableL
             assert_never(unknown)
 
 
-def empty_line(view: BaseList | DocumentList | JobList | ProposalList | RestorableList) -> str:
+def empty_line(view: ListView) -> str:
     """What stands in place of a list's entries where there is none."""
     match view:
         case BaseList():
@@ -91,9 +93,9 @@ def page_line(page: Page) -> str:
     return f"Page {page.number} of {page.pages}." if page.pages > 1 else ""
 
 
-def proposals_line(waiting: int) -> str:
-    """How many proposals wait, without the way to them; empty where none does."""
-    return f"{count(waiting, 'proposal')} to look at" if waiting else ""
+def proposals_line(waiting: int, commands: str) -> str:
+    """How many proposals wait, and the command that shows them; empty where none does."""
+    return f"{count(waiting, 'proposal')} to look at: {commands} proposals" if waiting else ""
 
 
 # --- one value, one line
