@@ -24,6 +24,7 @@ from adapters.redis.keys import (
     called_off_key,
     checkpoint_key,
     lease_key,
+    live_key,
     notes_key,
     person_key,
     posting_key,
@@ -146,7 +147,9 @@ class Erasure:
 
     async def _postings(self, thread: str, subjects: Collection[str]) -> None:
         for subject in subjects:
-            await self._client.delete(posting_key(thread, subject), called_off_key(thread, subject))
+            await self._client.delete(
+                posting_key(thread, subject), called_off_key(thread, subject), live_key(thread, subject)
+            )
             await self._client.zrem(thread_index_key(thread, "postings"), subject)
 
     async def _named_in_postings(self, person: str, traces: frozenset[str]) -> None:

@@ -111,6 +111,11 @@ def called_off_key(thread: str, subject: str) -> str:
     return tagged(thread, "called-off", subject)
 
 
+def live_key(thread: str, subject: str) -> str:
+    """The stream of what is shown of an answer in the making."""
+    return tagged(thread, "live", subject)
+
+
 def thread_index_key(thread: str, what: str) -> str:
     """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
     return tagged(thread, f"all-{what}")
