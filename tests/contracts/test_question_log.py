@@ -123,4 +123,6 @@ class TestRedisQuestionLog(QuestionLogContract):
         await stores.log.keep(replace(ASKED, trace_id="old", at=NOW - timedelta(days=31)))
         await stores.log.keep(ASKED)
         assert await stores.traces() == ["t1"]
-        assert {key for key in await redis.keys("footnote:{questions}:*") if "old" in str(await redis.dump(key))} == set()
+        assert {
+            key for key in await redis.keys("footnote:{questions}:*") if "old" in str(await redis.dump(key))
+        } == set()
