@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.structured_output import MISSING
 from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.errors import ModelUnavailable
@@ -62,7 +63,8 @@ class Cases:
 class CaseModel:
     """A cooperative model that keeps the case's number in its searches, and quotes nothing word for word.
 
-    So every search is encoded anew, and every sentence costs the call that checks it, and holds.
+    So every search is encoded anew, and every sentence costs the call that checks it, and holds. It writes from
+    whatever was found: the number may move a passage out of reach, and what is measured are calls, not answers.
     """
 
     def __init__(self) -> None:
@@ -71,7 +73,7 @@ class CaseModel:
     def __call__(self, request: Request) -> Says:
         """The reply to one request."""
         case = case_of(request.text)
-        reply = self._model(_without_case(request))
+        reply = self._model(_as_obeyed(request))
         if request.task.startswith(prompts.UNDERSTAND):
             return replace(reply, text=_searching(reply.text, case))
         if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
@@ -80,9 +82,10 @@ class CaseModel:
         return reply
 
 
-def _without_case(request: Request) -> Request:
+def _as_obeyed(request: Request) -> Request:
+    """The request without its case's number, and without leave to name what is missing in an answer's place."""
     said = [
-        {**message, "content": _CASE.sub("", message["content"])}
+        {**message, "content": _CASE.sub("", message["content"]).replace(MISSING, "-")}
         if isinstance(message.get("content"), str)
         else message
         for message in request.messages

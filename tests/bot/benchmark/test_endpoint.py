@@ -69,8 +69,8 @@ def test_a_call_that_shows_no_question_belongs_to_the_case_whose_material_it_sho
 
 def test_a_sentence_of_the_model_is_a_claim_that_is_checked_and_holds() -> None:
     """As a quote it would cost no call; with a word or number of its own it would be struck, and quoted instead."""
-    text = "Refunds take ten days. [3]"
-    passage = Passage("p", "base", "d", "v", section="s", ordinal=0, title="Refunds", text="Refunds take ten days.")
+    text = "The refunds take ten days. [3]"
+    passage = Passage("p", "base", "d", "v", section="s", ordinal=0, title="Refunds", text="The refunds take ten days.")
     said = f"{NOT_VERBATIM}{text}"
     assert verbatim_in(said, [passage.text]) is None
     result = check_lexically(said, [passage], asked_as(7, "How long do refunds take?"))
