@@ -75,7 +75,7 @@ class CaseModel:
         case = case_of(request.text)
         reply = self._model(_as_obeyed(request))
         if request.task.startswith(prompts.UNDERSTAND):
-            return replace(reply, text=_searching(reply.text, case))
+            return replace(reply, text=_with_case_question(reply.text, case))
         if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
             lines = [f"{NOT_VERBATIM}{line}" for line in reply.text.splitlines() if line.strip()]
             return replace(reply, text="\n".join(lines))
@@ -93,7 +93,7 @@ def _as_obeyed(request: Request) -> Request:
     return Request({**request.body, "messages": said}, request.headers)
 
 
-def _searching(text: str, case: int) -> str:
+def _with_case_question(text: str, case: int) -> str:
     plan = json.loads(text)
     if plan["action"] != "search":
         return text

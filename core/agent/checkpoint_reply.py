@@ -41,7 +41,7 @@ def understood_as(message: str, checkpoint: Checkpoint) -> Understood | None:
     if len(words(message)) > LONGEST_ANSWER:
         return None
     if checkpoint.kind is CheckpointKind.CLARIFY:
-        return _reading(message, checkpoint)
+        return _matching_choice(message, checkpoint)
     for choice in checkpoint.choices:
         pattern = _SAID_OTHERWISE.get(choice.id)
         if pattern and re.match(pattern, message):
@@ -60,7 +60,7 @@ def _own_words(message: str, checkpoint: Checkpoint) -> Understood | None:
     return Understood(narrow, message) if narrow else None
 
 
-def _reading(message: str, checkpoint: Checkpoint) -> Understood | None:
+def _matching_choice(message: str, checkpoint: Checkpoint) -> Understood | None:
     """The one reading whose own words, those the other readings lack, the message uses."""
     said = set(content_words(message))
     readings = {choice: set(content_words(choice.value)) for choice in checkpoint.choices if choice.value}

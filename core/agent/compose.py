@@ -22,7 +22,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
     Where the reasoner withholds an attempt, it leaves what comes next instead.
     """
-    evidence = _chosen(run)
+    evidence = _evidence_to_cite(run)
     if not evidence and falls_to_floor(run, NO_ANSWER):
         yield AnswerReset("no answer yet")
         return
@@ -32,7 +32,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     run.composed_from = evidence
     yield GenerationStarted(len(evidence))
     started, before = run.bench.clock.monotonic(), run.meter.spent.tokens
-    async for event in _written(run, evidence):
+    async for event in _stream_draft(run, evidence):
         yield event
     elapsed = run.bench.clock.monotonic() - started
     run.timings["compose"] = run.timings.get("compose", 0.0) + elapsed
@@ -44,7 +44,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
         yield event
 
 
-def _chosen(run: Run) -> tuple[Evidence, ...]:
+def _evidence_to_cite(run: Run) -> tuple[Evidence, ...]:
     if run.inquiry.attempt:
         return tuple(sorted(run.inquiry.library.found(), key=lambda item: (-item.hit.score, item.id)))[:MOST]
     if run.relevant:
@@ -52,7 +52,7 @@ def _chosen(run: Run) -> tuple[Evidence, ...]:
     return run.inquiry.library.relevant(WEAK)[:WEAKEST] if run.inquiry.caveats else ()
 
 
-async def _written(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
+async def _stream_draft(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
     run.draft, run.withheld, run.remarks = "", None, ()
     shown = AnswerStream(run.inquiry.library)
     parts = run.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)

@@ -35,7 +35,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
         run.update(phase=Phase.COMPOSE)
         return
     with run.timed("decide"):
-        decision = _decided(run) or await _decision(run)
+        decision = _take_grader_decision(run) or await _decision(run)
     if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
         async for event in clarified(run, decision):
             yield event
@@ -48,7 +48,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
     run.update(phase=Phase.COMPOSE, missing="" if found else run.inquiry.missing)
 
 
-def _decided(run: Run) -> Decision | None:
+def _take_grader_decision(run: Run) -> Decision | None:
     """What the grader decided in the same breath, unless its own grades leave nothing to answer from."""
     decision, run.decision = run.decision, None
     return None if isinstance(decision, Sufficient) and not run.relevant else decision
@@ -89,14 +89,14 @@ def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
-    message = f"I found {passages} on this, in {_listed(titles)}. See the sources first, or an answer?"
+    message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
     choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
     return parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
 def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
-    have = f"I have evidence from {_listed(found)}"
+    have = f"I have evidence from {_name_list(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
     searches = run.meter.spent.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
@@ -116,7 +116,7 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     return parked(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{message}{_listed(weak)}. How shall I go on?",
+        f"{message}{_name_list(weak)}. How shall I go on?",
         (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
     )
 
@@ -130,7 +130,7 @@ def _proposed_terms(run: Run, moves: tuple[SearchAction, ...]) -> tuple[str, ...
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
 
 
-def _listed(names: dict[str, None]) -> str:
+def _name_list(names: dict[str, None]) -> str:
     shown = list(names)[:4]
     more = len(names) - len(shown)
     text = ", ".join(f"*{name}*" for name in shown)

@@ -94,7 +94,7 @@ async def make(run: Run, move: SearchAction) -> Finding:
         case SearchSource():
             finding = await _search_source(run, move)
         case ListSources():
-            finding = Finding(move, note=_listing(await run.bench.catalog.documents(run.inquiry.scope)))
+            finding = Finding(move, note=_source_list(await run.bench.catalog.documents(run.inquiry.scope)))
         case ReadSection():
             finding = await _read(run, move)
         case _:
@@ -117,7 +117,7 @@ async def _search_source(run: Run, move: SearchSource) -> Finding:
     documents = await run.bench.catalog.documents(run.inquiry.scope)
     chosen = matching_sources(documents, move.source)
     if not chosen:
-        return Finding(move, note=f"There is no source called {move.source!r}. {_listing(documents)}")
+        return Finding(move, note=f"There is no source called {move.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
     return Finding(move, await run.bench.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
 
@@ -131,7 +131,7 @@ def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document
     return tuple(d for d in documents if wanted in d.title.casefold() or wanted in d.source.casefold())
 
 
-def _listing(documents: Sequence[Document]) -> str:
+def _source_list(documents: Sequence[Document]) -> str:
     names = [document.title for document in documents]
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"Sources: {'; '.join(names[:LISTED]) or 'none'}{more}."

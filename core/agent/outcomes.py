@@ -85,7 +85,7 @@ def parked(
         question=run.inquiry.standalone,
         message=message,
         choices=choices,
-        found=tuple(dict.fromkeys(_named(run)))[:FOUND],
+        found=tuple(dict.fromkeys(_source_titles(run)))[:FOUND],
         missing=run.inquiry.missing,
         spent=run.meter.spent,
         created_at=now,
@@ -105,20 +105,20 @@ def sources_shown(run: Run) -> CheckpointReached:
 
 def stopped(run: Run) -> AgentEvent:
     """The asker stopped the work: what was found so far can still be had."""
-    if not (counts := _counting(run)):
+    if not (counts := _counted_evidence(run)):
         return ended(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
     choices = (Choice("answer", "Answer from that"), Choice("keep", "Keep searching"))
     return parked(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
 
 
-def _counting(run: Run) -> tuple[Evidence, ...]:
+def _counted_evidence(run: Run) -> tuple[Evidence, ...]:
     """The evidence that counts; in an attempt, where nothing is graded, what it is written from."""
     return run.relevant or (run.composed_from if run.inquiry.attempt else ())
 
 
-def _named(run: Run) -> list[str]:
-    items = _counting(run) or run.inquiry.library.relevant(WEAK)
+def _source_titles(run: Run) -> list[str]:
+    items = _counted_evidence(run) or run.inquiry.library.relevant(WEAK)
     return [
         f"{item.passage.title} ({item.passage.place})" if item.passage.place else item.passage.title for item in items
     ]

@@ -22,7 +22,7 @@ SPELT_ALIKE = 0.75  # difflib's ratio
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
     with run.timed("understand"):
-        plan = await _planned(run)
+        plan = await _make_plan(run)
     match plan:
         case Reply():
             run.update(plan=plan)
@@ -53,7 +53,7 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             assert_never(plan)
 
 
-async def _planned(run: Run) -> Plan:
+async def _make_plan(run: Run) -> Plan:
     """The reasoner's plan where it can be believed, else one by rules."""
     try:
         plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)

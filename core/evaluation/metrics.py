@@ -55,8 +55,8 @@ def contains(text: str, answers: Sequence[str]) -> bool | None:
     short = [answer for answer in answers if 0 < len(words(answer)) <= SHORT]
     if not short:
         return None
-    where = f" {_folded(text)} "
-    return any(f" {_folded(answer)} " in where for answer in short)
+    where = f" {_fold(text)} "
+    return any(f" {_fold(answer)} " in where for answer in short)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +199,5 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(word.casefold() for word in words(unicodedata.normalize("NFKC", text)))

@@ -200,7 +200,7 @@ class Ingestor:
             if fresh:
                 encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
-            await self._index.add(batch, _stacked([vectors[passage.id] for passage in batch]))
+            await self._index.add(batch, _stack([vectors[passage.id] for passage in batch]))
         progress("embedding", len(passages), len(passages))
         if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
@@ -222,7 +222,7 @@ def document_id_of(base: str, source: str) -> str:
     return hashlib.sha256(f"{base}\x1f{source}".encode()).hexdigest()[:24]
 
 
-def _stacked(vectors: Sequence[Vectors]) -> Vectors:
+def _stack(vectors: Sequence[Vectors]) -> Vectors:
     import numpy as np
 
     return np.stack(vectors).astype(np.float32)

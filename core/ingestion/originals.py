@@ -26,13 +26,13 @@ class Originals:
 
     async def keep(self, document: Document, material: Material) -> None:
         """Keep what this version of a document is made of. Raises DocumentRejected when there is no room."""
-        await self._archive.keep(original_name(document), await asyncio.to_thread(_packed, material))
+        await self._archive.keep(original_name(document), await asyncio.to_thread(_pack, material))
 
     async def read(self, document: Document) -> Material | None:
         """What this version was made of; None where it was not kept, or what is kept cannot be read."""
         data = await self._archive.read(original_name(document))
         try:
-            return None if data is None else await asyncio.to_thread(_unpacked, data)
+            return None if data is None else await asyncio.to_thread(_unpack, data)
         except (OSError, EOFError, ValueError, TypeError):  # cut short on a disk that was full or broken
             return None
 
@@ -50,11 +50,11 @@ def original_name(document: Document) -> str:
     return f"original-{document.id}-{document.version}"
 
 
-def _packed(material: Material) -> bytes:
+def _pack(material: Material) -> bytes:
     head = {name: value for name, value in asdict(material).items() if name != "data"}
     return gzip.compress(json.dumps(head).encode() + b"\n" + material.data, _LEVEL)
 
 
-def _unpacked(data: bytes) -> Material:
+def _unpack(data: bytes) -> Material:
     head, _, content = gzip.decompress(data).partition(b"\n")
     return Material(**json.loads(head), data=content)

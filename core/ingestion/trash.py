@@ -123,7 +123,7 @@ class Trash:
         """
         there = await self.catalog.document(removed.document.id)
         if there is not None and there.version == removed.document.version:
-            return await self._restored(removed)
+            return await self._forget_removed(removed)
         if there is not None:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
         copy = await self._archive.read(removed.kept)
@@ -133,9 +133,9 @@ class Trash:
         if await self.base(removed.base.name) is None:
             await self.catalog.save_base(removed.base)
         await self.catalog.publish(removed.document)
-        return await self._restored(removed)
+        return await self._forget_removed(removed)
 
-    async def _restored(self, removed: Removed) -> Document:
+    async def _forget_removed(self, removed: Removed) -> Document:
         await self._records.forget_removed(removed.document.id)
         await self._archive.forget(removed.kept)
         return removed.document

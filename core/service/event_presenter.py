@@ -59,10 +59,10 @@ class EventPresenter:
             case RoutingDecided() | RerankingCompleted():
                 pass
             case RetrievalStarted():
-                await surface.step(Step(f"search-{event.iteration}", _searching(event), StepState.RUNNING))
+                await surface.step(Step(f"search-{event.iteration}", _search_label(event), StepState.RUNNING))
             case RetrievalCompleted():
                 title = f"Searched “{event.query}”"
-                await surface.step(Step(f"search-{event.iteration}", title, StepState.DONE, _found(event)))
+                await surface.step(Step(f"search-{event.iteration}", title, StepState.DONE, _retrieval_summary(event)))
             case GradingCompleted():
                 detail = f"{event.relevant} of {event.total} bear on the question"
                 await surface.step(Step(f"grade-{event.total}", "Read what was found", StepState.DONE, detail))
@@ -78,7 +78,9 @@ class EventPresenter:
             case AnswerReset():
                 await surface.rewrite(event.reason)
             case HallucinationChecked():
-                await surface.step(Step("verify", "Checked it against the sources", StepState.DONE, _checked(event)))
+                await surface.step(
+                    Step("verify", "Checked it against the sources", StepState.DONE, _check_summary(event))
+                )
             case Noticed():
                 await surface.notice(event.text)
             case CheckpointReached():
@@ -91,12 +93,12 @@ class EventPresenter:
                 assert_never(event)
 
 
-def _searching(event: RetrievalStarted) -> str:
+def _search_label(event: RetrievalStarted) -> str:
     where = f" in {event.where}" if event.where else ""
     return f"Searching “{event.query}”{where}"
 
 
-def _found(event: RetrievalCompleted) -> str:
+def _retrieval_summary(event: RetrievalCompleted) -> str:
     if event.note:
         return event.note
     if not event.total_docs:
@@ -105,7 +107,7 @@ def _found(event: RetrievalCompleted) -> str:
     return f"{event.new} new of {event.total_docs} passages: {sources}"
 
 
-def _checked(event: HallucinationChecked) -> str:
+def _check_summary(event: HallucinationChecked) -> str:
     if event.is_grounded:
         return "quoted word for word" if event.word_for_word else "every sentence holds"
     count = len(event.hallucinated_claims)

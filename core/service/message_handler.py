@@ -98,18 +98,18 @@ class MessageHandler:
             case Expiry():
                 await self._expiry(lease, platform, incoming)
             case Deletion():
-                await self._withdraw(platform, incoming.question, await self._posting(lease, incoming.question.id))
+                await self._withdraw(platform, incoming.question, await self._load_state(lease, incoming.question.id))
             case _:
                 assert_never(incoming)
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
         record = await self.memory.recall(message.thread)
-        decided = route_message(await self._heard(message, record))
+        decided = route_message(await self._message_facts(message, record))
         if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
             return
-        posting = await self._posting(lease, message.id)
+        posting = await self._load_state(lease, message.id)
         if decided is MessageRoute.KEEP_QUIET or posting.settled:
             return
         match await self.postings.take_cancel(lease.delivery.thread, message.id):
@@ -125,8 +125,8 @@ class MessageHandler:
             return
         trace_id = trace_of(lease)
         surface = platform.surface(message, posting, trace_id)
-        question = _Asked(message, posting, trace_id)
-        await self._show(lease, platform, surface, question, self._asking(lease, platform, message, record, trace_id))
+        question = _AskedQuestion(message, posting, trace_id)
+        await self._show(lease, platform, surface, question, self._ask(lease, platform, message, record, trace_id))
 
     async def _edited_late(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
         """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
@@ -142,7 +142,7 @@ class MessageHandler:
         await platform.withdraw(message, posting)
         await posting.settle(DELETED)
 
-    async def _asking(
+    async def _ask(
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
     ) -> Events:
         settings = await platform.settings(message.thread)
@@ -152,7 +152,7 @@ class MessageHandler:
             asker=message.asker,
             audience=await platform.audience(message),
             conduct=settings.conduct,
-            bases=_narrowed(settings.bases, message.bases),
+            bases=_bases_to_search(settings.bases, message.bases),
             context=() if record.total else await platform.context(message),
             attachments=await platform.attachments(message) if message.files else (),
             trace_id=trace_id,
@@ -170,7 +170,7 @@ class MessageHandler:
                 pressed, "This choice has been made already, or its time is over. Ask again if you like."
             )
             return
-        posting = await self._posting(lease, kept.id)
+        posting = await self._load_state(lease, kept.id)
         if posting.settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
@@ -195,7 +195,7 @@ class MessageHandler:
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
-        posting = await self._posting(lease, expiry.question.id)
+        posting = await self._load_state(lease, expiry.question.id)
         if parked is not None and not posting.settled:
             events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
             await self._reopen(lease, platform, expiry.question, posting, parked.inquiry.id, events)
@@ -211,10 +211,10 @@ class MessageHandler:
     ) -> None:
         """Go on with a parked question where its card stands."""
         surface = platform.surface(message, posting, trace_id)
-        await self._show(lease, platform, surface, _Asked(message, posting, trace_id), events)
+        await self._show(lease, platform, surface, _AskedQuestion(message, posting, trace_id), events)
 
     async def _show(
-        self, lease: Lease, platform: Platform, surface: AnswerView, asked: "_Asked", events: Events
+        self, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion", events: Events
     ) -> None:
         """Stream a run onto its surface until it ends in one visible outcome."""
         try:
@@ -239,7 +239,7 @@ class MessageHandler:
         else:
             await self._reflect(platform, asked)
 
-    async def _fail(self, platform: Platform, surface: AnswerView, asked: "_Asked", text: str) -> None:
+    async def _fail(self, platform: Platform, surface: AnswerView, asked: "_AskedQuestion", text: str) -> None:
         """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
         if asked.posting.settled:  # the outcome stands there already: what failed came after it
             log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
@@ -252,7 +252,7 @@ class MessageHandler:
             log.exception("failure_not_shown", extra={"trace_id": asked.trace_id})
             await platform.tell(asked.message, text)
 
-    async def _reflect(self, platform: Platform, asked: "_Asked") -> None:
+    async def _reflect(self, platform: Platform, asked: "_AskedQuestion") -> None:
         """The thread's summary is of use to later questions: what keeps it from being written harms no answer."""
         try:
             await self.assistant.reflect(asked.message.thread, await platform.audience(asked.message))
@@ -262,17 +262,17 @@ class MessageHandler:
             log.warning("not_summarised", extra={"trace_id": asked.trace_id, "reason": str(error)})
 
     async def _run(
-        self, relay: EventPresenter, surface: AnswerView, events: Events, lease: Lease, asked: "_Asked"
+        self, relay: EventPresenter, surface: AnswerView, events: Events, lease: Lease, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Wait until there is an index to look in, count the run, and show it."""
         await self._warm(surface)
         if await self.inbox.begin(lease) > MOST_RUNS:
             await surface.fail(GIVEN_UP, asked.trace_id)
             return None
-        async with aclosing(self._parking(events, lease, asked)) as stream:
+        async with aclosing(self._keep_checkpoint(events, lease, asked)) as stream:
             return await relay.show(stream)
 
-    async def _parking(self, events: Events, lease: Lease, asked: "_Asked") -> Events:
+    async def _keep_checkpoint(self, events: Events, lease: Lease, asked: "_AskedQuestion") -> Events:
         """Keep what a card's buttons and its expiry will need before the card can be seen."""
         async with aclosing(events) as stream:
             async for event in stream:
@@ -294,7 +294,7 @@ class MessageHandler:
         await surface.step(Step("warming", "Warmed up", StepState.DONE))
 
     async def _until_cancelled(
-        self, relay: EventPresenter, run: Coroutine[Any, Any, FinalEvent | None], lease: Lease, asked: "_Asked"
+        self, relay: EventPresenter, run: Coroutine[Any, Any, FinalEvent | None], lease: Lease, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Show the run, watching for a stop from its first moment on.
 
@@ -317,7 +317,7 @@ class MessageHandler:
                 await showing
 
     async def _end_cancelled(
-        self, reason: str, lease: Lease, platform: Platform, surface: AnswerView, asked: "_Asked"
+        self, reason: str, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
         if reason == "deleted":
@@ -327,12 +327,12 @@ class MessageHandler:
         event = await self.assistant.stop(asked.trace_id, lease.fence)
         relay = EventPresenter(surface, asked.trace_id)
         if isinstance(event, CheckpointReached | AgentCompleted):
-            async with aclosing(self._parking(_only(event), lease, asked)) as stream:
+            async with aclosing(self._keep_checkpoint(_only(event), lease, asked)) as stream:
                 return await relay.show(stream)
         await surface.fail("Stopped, as you asked.", asked.trace_id)
         return None
 
-    async def _posting(self, lease: Lease, subject: str) -> MessageState:
+    async def _load_state(self, lease: Lease, subject: str) -> MessageState:
         thread = lease.delivery.thread
         values = dict(await self.postings.read(thread, subject))
         return MessageState(
@@ -343,7 +343,7 @@ class MessageHandler:
         kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
         return kept_message(kept["question"]) if "question" in kept else None
 
-    async def _heard(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
+    async def _message_facts(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
         return MessageFacts(
             text=message.text,
             mentions_us=message.mentions_us,
@@ -371,7 +371,7 @@ class Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedQuestion:
     message: IncomingMessage
     posting: MessageState
     trace_id: str
@@ -390,7 +390,7 @@ def kept_message(text: str) -> IncomingMessage:
     return message
 
 
-def _narrowed(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
+def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
     """Which bases to look in: those of the place, and of them only what the asker names. None: all that are visible."""
     if not asked:
         return of_place

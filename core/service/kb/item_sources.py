@@ -81,11 +81,11 @@ class ItemSources:
         made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
         match item.kind:
             case ItemKind.LINK | ItemKind.STORED:
-                return await (self._linked if item.kind is ItemKind.LINK else self._stored)(job, item)
+                return await (self._fetch_link if item.kind is ItemKind.LINK else self._read_stored)(job, item)
             case ItemKind.FILE:
-                return await self._attached(job, item, made)
+                return await self._read_attachment(job, item, made)
             case ItemKind.SPOOLED:
-                return await self._spooled(job, item, made)
+                return await self._read_spooled(job, item, made)
             case ItemKind.CONVERSATION:
                 return await self._conversation(job, item)
             case ItemKind.TEXT:
@@ -95,17 +95,17 @@ class ItemSources:
             case ItemKind.DOCUMENT:
                 raise DocumentRejected("That is not something to be read.")
 
-    async def _attached(self, job: Job, item: JobItem, made: Material) -> Material:
+    async def _read_attachment(self, job: Job, item: JobItem, made: Material) -> Material:
         download = self._capabilities(job).download
         if download is None:
             raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
         name, data = await download(item.reference)
         return replace(made, name=item.name or name, data=data)
 
-    async def _spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
+    async def _read_spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
         kept = await self.archive.read(item.reference)
         if kept is None and item.url and job.kind is JobKind.SITE:
-            return await self._linked(job, replace(item, reference=item.url))
+            return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
             raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
         return replace(made, data=kept)
@@ -132,7 +132,7 @@ class ItemSources:
         async for file in self.stores.files(job.reference, limit=job.limit):
             yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url)
 
-    async def _stored(self, job: Job, item: JobItem) -> Material | None:
+    async def _read_stored(self, job: Job, item: JobItem) -> Material | None:
         if self.stores is None:
             raise NotFound("Places that keep files are not read here.")
         found = await self.stores.read(item.reference, version=await self._known_etag(job, item))
@@ -149,7 +149,7 @@ class ItemSources:
             return ""  # that it has not changed is of no use where its passages are lost
         return etag
 
-    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+    async def _fetch_link(self, job: Job, item: JobItem) -> Material | None:
         fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
         if fetched.unchanged:
             return None

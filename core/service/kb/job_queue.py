@@ -87,7 +87,7 @@ class JobQueue:
             raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
             made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
-            job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)
+            job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
             return await self.accept(job)
         self._check(link)
         if link and (command.limit > 1 or _is_sitemap(link) or not is_link(link)):
@@ -110,7 +110,7 @@ class JobQueue:
     async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
         """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
         made = self.job(JobKind.SITE, base, caller, link)
-        return await self.accept(replace(made, reference=link, limit=_bounded(limit), listed=False))
+        return await self.accept(replace(made, reference=link, limit=_page_limit(limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
         """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
@@ -203,7 +203,7 @@ class JobQueue:
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
             )
-        limit = limit if is_link(link) else _bounded(limit)
+        limit = limit if is_link(link) else _page_limit(limit)
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
         await self.records.schedule(schedule)
@@ -259,7 +259,7 @@ def is_link(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
-def _bounded(limit: int) -> int:
+def _page_limit(limit: int) -> int:
     return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
 
 

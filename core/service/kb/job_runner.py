@@ -139,7 +139,7 @@ class JobRunner:
             if job.attempts >= MOST_ATTEMPTS:
                 raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
             await self._show(run)
-            await self._watched(run, partial(self._list, run))
+            await self._run_watched(run, partial(self._list, run))
             await self._go_on(run, until)
         except Cancelled as reason:
             await self._end(run, JobState.CANCELLED, _one_line(reason))
@@ -169,7 +169,7 @@ class JobRunner:
             if number and self._clock.monotonic() >= until:
                 await self._set(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
                 return
-            await self._watched(run, partial(self._item, run, item))
+            await self._run_watched(run, partial(self._item, run, item))
             await self._show(run)
         if run.job.kind is JobKind.SITE:
             async with aclosing(self._upkeep.after(run.job, run.guard)) as vanished:
@@ -214,12 +214,12 @@ class JobRunner:
                 count = await self._shelves.put_away(document)
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
-                document = await self._restored(item.reference)
+                document = await self._restore_document(item.reference)
                 return replace(item, state=ItemState.RESTORED, passages=document.passages)
             case _:
-                return await self._ingested(run, item)
+                return await self._ingest_item(run, item)
 
-    async def _restored(self, document_id: str) -> Document:
+    async def _restore_document(self, document_id: str) -> Document:
         removed = await self._records.removal(document_id)
         if removed is not None:
             return await self._shelves.restore(removed)
@@ -228,7 +228,7 @@ class JobRunner:
             raise NotFound("It is not among what was removed.", remedy="Add it again.")
         return document
 
-    async def _ingested(self, run: _Run, item: JobItem) -> JobItem:
+    async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
         if await self._shelves.base(job.base) is None:
             raise Cancelled("The knowledge base was removed meanwhile.")
@@ -250,7 +250,7 @@ class JobRunner:
             notes=result.notes,
         )
 
-    async def _watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _run_watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
 
         Before anything is written the work is broken off at once; after that, between two batches.

@@ -38,12 +38,12 @@ class SiteSync:
             at = job.position(source)
             gone = at is not None and job.items[at].gone
             item = outcome(source, now.pages[source], gone=gone)
-            if await self._done(job, item):
+            if await self._take_out(job, item):
                 yield item
         kept = {source: misses for source, misses in now.pages.items() if misses < MISSES}
         await self.records.keep_site(replace(now, pages=kept))
 
-    async def _done(self, job: Job, item: JobItem) -> bool:
+    async def _take_out(self, job: Job, item: JobItem) -> bool:
         """Take the page out where that is how it came out; False when somebody else had done so before."""
         document_id = document_id_of(job.base, item.source)
         document = await self.catalog.document(document_id)
