@@ -35,6 +35,7 @@ from adapters.redis.keys import (
     trace_key,
     waiting_member,
 )
+from adapters.redis.question_log import forget_questions
 from core.model.erasure import fields_about, mentions
 from core.model.json_codec import from_json
 from core.ports.checkpoints import ParkedInquiry
@@ -95,6 +96,7 @@ class Erasure:
         await self._traces(every)
         await self._postings(thread, await self._members(thread_index_key(thread, "postings")))
         await self._feedback(traces=frozenset(every), thread=thread)
+        await forget_questions(self._client, thread=thread)
         for what in ("checkpoints", "traces", "postings"):
             await self._client.delete(thread_index_key(thread, what))
         return bool(waited)
@@ -114,6 +116,7 @@ class Erasure:
         await self._named_in_postings(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
+        await forget_questions(self._client, person=person)
         for what in ("threads", "checkpoints", "traces", "postings"):
             await self._client.delete(person_key(person, what))
 
