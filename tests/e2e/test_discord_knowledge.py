@@ -41,7 +41,9 @@ class WrittenDown(KnowledgeCommands):
         self.proposed.append((conversation, caller))
         return ProposalSent("a1b2c3d4")
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbResult:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
         return ProposalSent("a1b2c3d4")
 
     async def proposals_waiting(self, caller: Caller) -> int:

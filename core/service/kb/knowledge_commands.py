@@ -16,8 +16,10 @@ class KnowledgeCommands(Protocol):
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
         """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbResult:
-        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
+        """The right answer to a question that was answered wrongly (in this trace): goes the way of a proposal."""
 
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""

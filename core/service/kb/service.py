@@ -21,6 +21,7 @@ from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.ports.knowledge_records import Decision, Every, Proposal, Removed
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
@@ -54,6 +55,7 @@ from core.service.kb.results import (
     SearchCheck,
     accepted_jobs,
     refused,
+    succeeded,
 )
 from core.service.kb.summaries import (
     readers_of,
@@ -91,6 +93,7 @@ class KnowledgeService(KnowledgeCommands):
     audit: Audit
     forms: tuple[str, ...] = PRINCIPALS
     repair: IndexRepair | None = None
+    questions: QuestionLog | None = None  # notes there which answers were corrected
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         """Do it, or say in one line why not."""
@@ -126,7 +129,9 @@ class KnowledgeService(KnowledgeCommands):
         )
         return await self._proposed(proposal, caller)
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbResult:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
         """The right answer to a question that was answered wrongly: goes the way of a proposal."""
         now = self.acceptance.clock.now()
         said = (Said(caller.person.name or "A reader", now, answer),)
@@ -134,7 +139,13 @@ class KnowledgeService(KnowledgeCommands):
         if not title or not answer.strip():
             return Refused(RefusalReason.NOT_DONE, "A correction needs the right answer.")
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
-        return await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        result = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        if succeeded(result) and trace_id and self.questions is not None:
+            try:
+                await self.questions.mark_corrected(trace_id)
+            except FootnoteError as error:  # the correction itself is kept
+                log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
+        return result
 
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at."""

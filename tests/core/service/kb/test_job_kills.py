@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.model.incoming_events import FileReference
-from core.model.jobs import ItemState, Job, JobState
+from core.model.jobs import ItemState, JobState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import JobSummary, succeeded
@@ -187,7 +187,7 @@ async def _seen(room: Room) -> frozenset[str]:
     return frozenset(f"{edition} {name}" for name, (edition,) in editions.items())
 
 
-async def _killed(work: Work, calls: int) -> tuple[Room, Job, Fuse]:
+async def _killed(work: Work, calls: int) -> tuple[Room, JobSummary, Fuse]:
     """A room in which a process did this job and died before the call after so many."""
     room = Room()
     await work.prepare(room)
