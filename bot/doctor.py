@@ -161,7 +161,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         yield await _blob_store(settings)
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
+        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         await footnote.reranker.open()
         if footnote.reranker.available:
@@ -171,7 +171,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check(
                 "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
             )
-        counters = await footnote.journal.counters()
+        counters = await footnote.trace_store.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
 
 

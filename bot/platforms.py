@@ -48,14 +48,14 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
         app_token=revealed(settings.slack_app_token),
         signing_secret=revealed(settings.slack_signing_secret),
         inbox=footnote.inbox,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
+        answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
         api_url=settings.slack_api_url,
         admin_users=listed(settings.slack_admin_users),
         allowed_bots=listed(settings.slack_allowed_bots),
-        kb=footnote.governance.desk,
+        kb=footnote.knowledge_stack.kb_service,
     )
 
 
@@ -65,11 +65,11 @@ def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextMana
     return DiscordPlatform(
         token=revealed(settings.discord_bot_token) or "",
         inbox=footnote.inbox,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
+        answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
-        kb=footnote.governance.desk,
+        kb=footnote.knowledge_stack.kb_service,
         dev_guild=settings.discord_dev_guild,
         allowed_bots=listed(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,

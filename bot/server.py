@@ -58,22 +58,24 @@ async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIte
 
 
 async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
-    desk = MessageHandler(
-        assistant=footnote.assistant,
+    message_handler = MessageHandler(
+        question_service=footnote.question_service,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         inbox=footnote.inbox,
         platforms={platform.name: platform for platform in connected},
         warming=lambda: not footnote.opened.done(),
         metrics=PrometheusMetrics(),
     )
     name = f"{socket.gethostname()}-{os.getpid()}"
-    worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
+    worker = Worker(
+        name=name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=settings.workers
+    )
     capabilities = {
         platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
     }
-    job_worker = footnote.governance.worker(name, capabilities)
+    job_worker = footnote.knowledge_stack.worker(name, capabilities)
     supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
 
     async def ready() -> dict[str, str]:
@@ -99,7 +101,7 @@ async def _warm_up(footnote: Footnote) -> None:
     """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
     await footnote.opened
     log.info("ready", passages=await footnote.index.count())
-    report = await footnote.governance.consistency.report()
+    report = await footnote.knowledge_stack.consistency.report()
     if report.incomplete:
         log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
     await footnote.reranker.open()

@@ -43,13 +43,13 @@ class BackedUpDocument:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Makes backups of what is open, and restores them into it. ``archives`` are by their names in the folder."""
+    """Makes backups of what is open, and restores them into it. ``blob_stores`` are by their names in the folder."""
 
     redis: Redis
     catalog: Catalog
     index: Index
     encoder: Encoder
-    archives: Mapping[str, BlobStore]
+    blob_stores: Mapping[str, BlobStore]
     clock: Clock
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
@@ -63,8 +63,8 @@ class Backup:
             async for key in exported_keys(self.redis):
                 await asyncio.to_thread(writer.add_line, MEMORY, to_json(key))
                 keys += 1
-            for name, archive in self.archives.items():
-                async for entry, data in archive.entries():
+            for name, blobs in self.blob_stores.items():
+                async for entry, data in blobs.entries():
                     await asyncio.to_thread(writer.add_file, f"{name}/{entry}", data)
             made = self.clock.now().isoformat(timespec="seconds")
             about = (self.encoder.name, self.encoder.dimension, SCHEMA)
@@ -104,9 +104,9 @@ class Backup:
         if manifest.schema > SCHEMA:
             raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
         await self._claim(manifest)
-        for name, archive in self.archives.items():
+        for name, blobs in self.blob_stores.items():
             for entry in reader.entries(name):
-                await archive.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
+                await blobs.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
         async for line in _lines(reader, MEMORY):
             await import_key(self.redis, from_json(KeptKey, line))
         await self._put_back(reader, progress)

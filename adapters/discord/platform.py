@@ -74,9 +74,9 @@ class DiscordPlatform:
         *,
         token: str,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -87,21 +87,21 @@ class DiscordPlatform:
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = IdentifyLimiter(controls.preferences)
+        self._identifying = IdentifyLimiter(answer_actions.preferences)
         self._intake = OrderedQueue(inbox)
-        self._shown = AnswerIndex(postings)
-        self._wordings = EditVersions(postings)
+        self._shown = AnswerIndex(message_states)
+        self._edit_versions = EditVersions(message_states)
         self.messages = Messages(self.client)
-        self.readers = Readers(self.client, controls)
-        self._cards = cards = JobCards(self.messages, postings, self.connected)
+        self.readers = Readers(self.client, answer_actions)
+        self._cards = cards = JobCards(self.messages, message_states, self.connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
-        places = HeardPlaces(postings, PLATFORM)
+        places = HeardPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=self.client,
             hears=self._connection.hears,
@@ -113,29 +113,29 @@ class DiscordPlatform:
             client=self.client,
             intake=self._intake,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             places=places,
             shown=self._shown,
-            wordings=self._wordings,
+            edit_versions=self._edit_versions,
             readers=self.readers,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, postings, cards) if kb is not None else None
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
         self._commands = Commands(
-            controls=controls,
+            answer_actions=answer_actions,
             readers=self.readers,
             intake=self._intake,
-            preferences=controls.preferences,
+            preferences=answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
         self._presses = DiscordPresses(
-            controls=controls,
+            answer_actions=answer_actions,
             checkpoints=checkpoints,
-            postings=postings,
+            message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
@@ -267,7 +267,7 @@ class DiscordPlatform:
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> DiscordAnswerView:
+    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
 
@@ -279,12 +279,12 @@ class DiscordPlatform:
 
         return DiscordAnswerView(
             message=message,
-            posting=posting,
+            message_state=message_state,
             trace_id=trace_id,
             messages=self.messages,
             shown=self._shown,
-            wordings=self._wordings,
-            pace=self._pace(f"{posting.thread} {posting.subject}"),
+            edit_versions=self._edit_versions,
+            pace=self._pace(f"{message_state.thread} {message_state.subject}"),
             connected=self.connected,
             extras=extras,
             seconds=self._pace_seconds,
@@ -371,12 +371,12 @@ class DiscordPlatform:
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.connected()
-        self._pace(f"{posting.thread} {posting.subject}").stop()
+        self._pace(f"{message_state.thread} {message_state.subject}").stop()
         await AnswerMessages(
-            posting=posting,
+            message_state=message_state,
             address=ReplyTarget.of(message.address),
             question=message.text,
             messages=self.messages,

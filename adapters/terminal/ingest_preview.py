@@ -15,7 +15,7 @@ async def preview_files(
     terminal: Terminal, parser: Parser, files: Sequence[tuple[Path, str]], base: str
 ) -> list[Ingested]:
     """How each of (path, source name) would come out; passages are only known of those that stay as they are."""
-    there = await terminal.shelves.base(base)
+    there = await terminal.trash.base(base)
     return [await _preview(terminal, parser, path, source, there.name if there else None) for path, source in files]
 
 

@@ -64,7 +64,7 @@ class Terminal:
 
     ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the desk's
     jobs: JobStore
-    shelves: Trash
+    trash: Trash
     ingestor: Ingestor
     consistency: IndexConsistency
     worker: Callable[[], IngestServices]
@@ -75,7 +75,7 @@ class Terminal:
 
         Raises NotFound when nothing can be called that.
         """
-        there = await self.shelves.base(name)
+        there = await self.trash.base(name)
         return (there or await self.ingestor.ensure_base(base_name(name))).name
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:

@@ -38,7 +38,7 @@ class InProcessState:
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
     traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
-    postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    message_states: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
     take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class InProcessMemory(Memory):
         self._drop_traces([turn.trace_id for turn in record.turns])
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
-        self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        self._drop_postings([subject for subject in state.message_states if subject[0] == thread])
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
@@ -123,8 +123,8 @@ class InProcessMemory(Memory):
         self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
         self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
-        self._drop_postings([posted for posted in self._state.postings if mentions(" ".join(posted), person_id)])
-        for values in self._state.postings.values():
+        self._drop_postings([posted for posted in self._state.message_states if mentions(" ".join(posted), person_id)])
+        for values in self._state.message_states.values():
             for name in fields_about(values, person_id, traces):
                 del values[name]
         for name, proposal in list(self._state.proposals.items()):
@@ -152,7 +152,7 @@ class InProcessMemory(Memory):
 
     def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
         for subject in subjects:
-            for kept in (self._state.postings, self._state.posted_by, self._state.take_cancel):
+            for kept in (self._state.message_states, self._state.posted_by, self._state.take_cancel):
                 kept.pop(subject, None)
 
 

@@ -87,15 +87,17 @@ async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str]
 @asynccontextmanager
 async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: int) -> AsyncIterator[None]:
     """A worker at its desk, as ``serve`` has one."""
-    desk = MessageHandler(
-        assistant=footnote.assistant,
+    message_handler = MessageHandler(
+        question_service=footnote.question_service,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         inbox=footnote.inbox,
         platforms={platform.name: platform},
     )
-    worker = Worker(name="load", inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=lanes)
+    worker = Worker(
+        name="load", inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
+    )
     stop = asyncio.Event()
     working = asyncio.create_task(worker.run(stop))
     try:

@@ -56,7 +56,7 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
         asked = Question(question, key, OPERATOR, Audience(unrestricted=True), conduct, bases)
         try:
-            return await _show(footnote, footnote.assistant.ask(asked), key, as_json)
+            return await _show(footnote, footnote.question_service.ask(asked), key, as_json)
         except NotFound as error:
             raise typer.BadParameter(str(error)) from None
 
@@ -85,7 +85,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
         if understood is None:
             labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
             raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")
-        events = footnote.assistant.choose(
+        events = footnote.question_service.choose(
             checkpoint_id,
             understood.choice,
             OPERATOR,
@@ -109,16 +109,16 @@ async def _show(
     from core.model.events import AgentFailed
     from core.service.event_presenter import EventPresenter
 
-    surface = Recorder() if as_json else TerminalAnswerView(SafeConsole())
+    view = Recorder() if as_json else TerminalAnswerView(SafeConsole())
     async with aclosing(events) as stream:
-        await surface.open()
+        await view.open()
         try:
-            final = await EventPresenter(surface).show(stream)
+            final = await EventPresenter(view).show(stream)
         finally:
-            surface.close()
-    if isinstance(surface, Recorder):
-        print_json(surface.result(final))
-    await footnote.assistant.reflect(key, Audience(unrestricted=True))
+            view.close()
+    if isinstance(view, Recorder):
+        print_json(view.result(final))
+    await footnote.question_service.reflect(key, Audience(unrestricted=True))
     return 1 if isinstance(final, AgentFailed) or final is None else 0
 
 

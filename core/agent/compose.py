@@ -31,10 +31,10 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
         return
     run.composed_from = evidence
     yield GenerationStarted(len(evidence))
-    started, before = run.bench.clock.monotonic(), run.meter.spent.tokens
+    started, before = run.deps.clock.monotonic(), run.meter.spent.tokens
     async for event in _stream_draft(run, evidence):
         yield event
-    elapsed = run.bench.clock.monotonic() - started
+    elapsed = run.deps.clock.monotonic() - started
     run.timings["compose"] = run.timings.get("compose", 0.0) + elapsed
     yield GenerationCompleted(len(cited_ids(run.draft)), run.meter.spent.tokens - before, elapsed * 1000)
     if run.withheld is None:

@@ -87,19 +87,19 @@ def _affordable(run: Run) -> tuple[SearchAction, ...]:
 
 async def make(run: Run, move: SearchAction) -> Finding:
     """Make one move. It is counted by whoever decides on it."""
-    started = run.bench.clock.monotonic()
+    started = run.deps.clock.monotonic()
     match move:
         case SearchKnowledge():
             finding = await _search(run, move)
         case SearchSource():
             finding = await _search_source(run, move)
         case ListSources():
-            finding = Finding(move, note=_source_list(await run.bench.catalog.documents(run.inquiry.scope)))
+            finding = Finding(move, note=_source_list(await run.deps.catalog.documents(run.inquiry.scope)))
         case ReadSection():
             finding = await _read(run, move)
         case _:
             assert_never(move)
-    return replace(finding, seconds=run.bench.clock.monotonic() - started)
+    return replace(finding, seconds=run.deps.clock.monotonic() - started)
 
 
 async def _search(run: Run, move: SearchKnowledge) -> Finding:
@@ -110,16 +110,16 @@ async def _search(run: Run, move: SearchKnowledge) -> Finding:
             return Finding(move, note=f"There is no knowledge base called {move.knowledge_base!r}. There are: {names}.")
         scope = frozenset({move.knowledge_base})
     limit = min(move.top_k or TOP_K, MAX_TOP_K)
-    return Finding(move, await run.bench.retriever.search(move.query, Scope(scope), limit))
+    return Finding(move, await run.deps.retriever.search(move.query, Scope(scope), limit))
 
 
 async def _search_source(run: Run, move: SearchSource) -> Finding:
-    documents = await run.bench.catalog.documents(run.inquiry.scope)
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = matching_sources(documents, move.source)
     if not chosen:
         return Finding(move, note=f"There is no source called {move.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
-    return Finding(move, await run.bench.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
+    return Finding(move, await run.deps.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
 
 
 def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
@@ -142,7 +142,7 @@ async def _read(run: Run, move: ReadSection) -> Finding:
     if evidence is None:
         return Finding(move, note=f"There is no evidence [{move.evidence}].")
     passage = evidence.passage
-    around = await run.bench.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
+    around = await run.deps.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
     section = [p for p in around if p.section == passage.section]
     near = sorted(section, key=lambda p: abs(p.ordinal - passage.ordinal))[:MAX_TOP_K]
     hits = tuple(Hit(p, evidence.hit.score) for p in sorted(near, key=lambda p: p.ordinal))
@@ -185,4 +185,4 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
     if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False
     best = max((item.hit.score for item in run.inquiry.library.found()), default=0.0)
-    return best > 0 and best >= run.bench.confident and not run.floor_reason
+    return best > 0 and best >= run.deps.confident and not run.floor_reason

@@ -75,7 +75,7 @@ def parked(
     run: Run, kind: CheckpointKind, message: str, choices: tuple[Choice, ...], outcome: Outcome = Outcome.PARKED
 ) -> CheckpointReached:
     """End the run at a checkpoint. Nothing waits in memory: the caller parks the inquiry as JSON."""
-    now = run.bench.clock.now()
+    now = run.deps.clock.now()
     run.update(spent=run.meter.spent, settled=run.inquiry.settled | {kind})
     checkpoint = Checkpoint(
         id=uuid.uuid4().hex[:16],
@@ -89,7 +89,7 @@ def parked(
         missing=run.inquiry.missing,
         spent=run.meter.spent,
         created_at=now,
-        expires_at=now + timedelta(seconds=run.bench.checkpoint_seconds),
+        expires_at=now + timedelta(seconds=run.deps.checkpoint_seconds),
     )
     return CheckpointReached(checkpoint, _answer(run, outcome, message, nearest=nearest(run)))
 
@@ -155,7 +155,7 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
 
 def nothing_to_read(run: Run) -> AgentCompleted:
     """Say that there is no knowledge here at all, and who can change that."""
-    return ended(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.bench.remedy}")
+    return ended(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.deps.remedy}")
 
 
 def _nearest_name(source: Citation) -> str:

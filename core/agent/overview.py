@@ -15,7 +15,7 @@ LISTED = 40  # titles at most, shared by the bases
 
 async def overview(run: Run, plan: Overview) -> AgentCompleted:
     """The titles of what this audience may read, base by base; of one base where the person named it."""
-    documents = await run.bench.catalog.documents(run.inquiry.scope)
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
     named = frozenset(base.name for base in chosen)
     shown = [document for document in documents if document.knowledge_base in named]

@@ -59,7 +59,7 @@ async def _make_plan(run: Run) -> Plan:
         plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
     except BudgetExhausted:
         return await _by_rules(run, "no time to plan: searching as asked")
-    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
+    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.deps.names)):
         return await _by_rules(run, doubt)
     if isinstance(plan, Investigate) and _loses_words(plan, run):
         return replace(plan, question=run.inquiry.question)
@@ -80,8 +80,8 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 async def _by_rules(run: Run, reason: str) -> Plan:
     """A plan that needs no model: by the floor's rules, which resolve a follow-up, else the question as it stands."""
-    if run.bench.floor is not None and not run.floor_reason:
-        plan = await run.bench.floor.understand(run.inquiry, run.thread, run.meter)
-        if not isinstance(plan, Reply) or not unfounded(plan, run.inquiry, run.thread, run.bench.names):
+    if run.deps.floor is not None and not run.floor_reason:
+        plan = await run.deps.floor.understand(run.inquiry, run.thread, run.meter)
+        if not isinstance(plan, Reply) or not unfounded(plan, run.inquiry, run.thread, run.deps.names):
             return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

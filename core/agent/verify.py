@@ -83,7 +83,7 @@ async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None
 
 def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
     """Whether what is left is hardly the answer, and there is another way to one."""
-    if run.bench.floor is None or run.floor_reason:
+    if run.deps.floor is None or run.floor_reason:
         return False
     struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
     return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
@@ -106,7 +106,7 @@ async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator
     claims = [claim for claim in claims_in(run.draft) if not _is_remark(run, claim.text)]
     if not claims:
         return
-    started = run.bench.clock.monotonic()
+    started = run.deps.clock.monotonic()
     with run.timed("verify"):
         verdicts.extend(await _judge_claims(run, claims))
     async for event in _look_again(run, verdicts):
@@ -116,7 +116,7 @@ async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator
         is_grounded=verdict.grounding >= GROUNDED,
         confidence=round(verdict.grounding, 3),
         hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
-        duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+        duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )
 

@@ -69,7 +69,7 @@ class Trash:
         index: Index,
         encoder: Encoder,
         records: KnowledgeRecords,
-        archive: BlobStore,
+        blobs: BlobStore,
         clock: Clock,
         originals: Originals | None = None,
     ) -> None:
@@ -79,7 +79,7 @@ class Trash:
         self._index = index
         self._encoder = encoder
         self._records = records
-        self._archive = archive
+        self._blobs = blobs
         self._clock = clock
 
     async def base(self, name: str) -> KnowledgeBase | None:
@@ -114,7 +114,7 @@ class Trash:
     async def _set_aside(self, document: Document) -> None:
         copy = await copied(document, self._index, self._encoder)
         if copy is not None:
-            await self._archive.keep(kept_name(document), await asyncio.to_thread(packed, copy))
+            await self._blobs.keep(kept_name(document), await asyncio.to_thread(packed, copy))
 
     async def restore(self, removed: Removed) -> Document:
         """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
@@ -126,7 +126,7 @@ class Trash:
             return await self._forget_removed(removed)
         if there is not None:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
-        copy = await self._archive.read(removed.kept)
+        copy = await self._blobs.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
             raise NotFound(f"The copy of “{removed.document.title}” is gone.", remedy="Add the document again.")
         await put_back(await asyncio.to_thread(unpacked, copy), self._index, self._encoder)
@@ -137,7 +137,7 @@ class Trash:
 
     async def _forget_removed(self, removed: Removed) -> Document:
         await self._records.forget_removed(removed.document.id)
-        await self._archive.forget(removed.kept)
+        await self._blobs.forget(removed.kept)
         return removed.document
 
     async def restorable(self, base: str = "") -> tuple[Removed, ...]:
@@ -157,7 +157,7 @@ class Trash:
             bases = frozenset(base.name for base in await self.catalog.bases())
             restorable = [removed.document for removed in await self._records.removed()]
             await self._originals.sweep([*await self.catalog.documents(bases), *restorable])
-        return await self._archive.sweep(RESTORABLE)
+        return await self._blobs.sweep(RESTORABLE)
 
     def _removal(self, document: Document, base: KnowledgeBase, by: str) -> Removed:
         return Removed(document, base, self._clock.now(), by, kept_name(document))

@@ -16,15 +16,15 @@ from core.service.delivery_codec import delivery
 log = logging.getLogger(__name__)
 
 
-async def take_in_deletion(postings: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
+async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
     """Take in that this message is gone. Raises StoreUnavailable when it could not be kept.
 
     What nobody asked us, and nothing was shown for, is not kept.
     """
     thread = str(question.thread)
-    await postings.request_cancel(thread, question.id, "deleted")
+    await message_states.request_cancel(thread, question.id, "deleted")
     asked = question.mentions_us or question.direct
-    if not (asked or await postings.read(thread, question.id)):
+    if not (asked or await message_states.read(thread, question.id)):
         return
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))

@@ -72,7 +72,7 @@ class QuestionService:
         reasoner: Reasoner,
         memory: Memory,
         checkpoints: Checkpoints,
-        journal: TraceStore,
+        trace_store: TraceStore,
         catalog: Catalog,
         clock: Clock,
     ) -> None:
@@ -81,7 +81,7 @@ class QuestionService:
         self._reasoner = reasoner
         self._memory = memory
         self._checkpoints = checkpoints
-        self._journal = journal
+        self._trace_store = trace_store
         self._catalogue = catalog
         self._clock = clock
         self._beginning = asyncio.Semaphore(BEGINNING)
@@ -291,9 +291,9 @@ class QuestionService:
                 # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
                 # kept for days. Told with each of a dozen events it was half of what journalling costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
-                await self._journal.record(inquiry.id, [traced], **whose)
+                await self._trace_store.record(inquiry.id, [traced], **whose)
             else:
-                await self._journal.record(inquiry.id, [traced])
+                await self._trace_store.record(inquiry.id, [traced])
         match event:
             case CheckpointReached():
                 await self._checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
@@ -301,7 +301,7 @@ class QuestionService:
             case AgentCompleted():
                 await self._remember(run, event.answer, fence)
             case AgentFailed():
-                await self._journal.count({"outcome.failed": 1})
+                await self._trace_store.count({"outcome.failed": 1})
             case _:
                 pass
 
@@ -325,7 +325,7 @@ class QuestionService:
             "answers.one_search": int(answer.spent.searches == 1),
             "answers.searched": int(answer.spent.searches > 0),
         }
-        await self._journal.count({f"outcome.{answer.outcome}": 1, **searched})
+        await self._trace_store.count({f"outcome.{answer.outcome}": 1, **searched})
 
 
 def _words_from(run: Run) -> frozenset[str]:

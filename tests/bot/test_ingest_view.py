@@ -61,7 +61,7 @@ async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, 
         "added",
         "added",
     ]
-    assert await room.shelves.base("new") is None
+    assert await room.trash.base("new") is None
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,12 @@ class Screen:
         room = self.room
 
         def alone() -> JobWorker:
-            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
+            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
 
         return Terminal(
-            ingest=room.desk.ingest_bytes,
+            ingest=room.kb_service.ingest_bytes,
             jobs=room.jobs,
-            shelves=room.shelves,
+            trash=room.trash,
             ingestor=room.ingestor,
             consistency=room.consistency,
             worker=room.worker if connected else alone,
@@ -101,7 +101,7 @@ async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room
     assert "1 added" in screen.shows
     assert "2 files are left: the same command goes on with them." in screen.shows
     assert [job.state for job in await room.jobs.recent()] == [JobState.CANCELLED]
-    assert room.archive.kept == {}
+    assert room.blobs.kept == {}
     parser.go_on.set()
     results = await screen.ingests(*paths)
     assert [(one.source, one.change) for one in results] == [
@@ -238,7 +238,7 @@ async def test_a_killed_ingest_given_again_is_the_same_job(room: Room, tmp_path:
     results = await _given_again(room, paths)
     assert [(one.source, one.change) for one in results] == [("a.md", Change.ADDED), ("b.md", Change.ADDED)]
     assert [(job.id, job.state) for job in await room.jobs.recent()] == [(killed.id, JobState.DONE)]
-    assert room.archive.kept == {}
+    assert room.blobs.kept == {}
 
 
 async def test_what_is_left_of_a_killed_ingest_is_gone_on_with_and_told_once(room: Room, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
             yield path.name, path.name, path.read_bytes()
 
     room.clock.advance(1)
-    reply = await room.desk.ingest_bytes(files(), "base", operator())
+    reply = await room.kb_service.ingest_bytes(files(), "base", operator())
     assert reply.job is not None
     return reply.job
 

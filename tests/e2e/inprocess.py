@@ -62,13 +62,13 @@ class Bot:
         self.driver = driver
         self.reasoner = PausingReasoner()
         self.scene = Scene(self.reasoner)
-        self.postings = InProcessMessageStateStore(self.scene.state)
+        self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.controls = AnswerActions(
+        self.answer_actions = AnswerActions(
             memory=self.scene.memory,
-            journal=self.scene.journal,
+            trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
             preferences=InProcessChannelSettingsStore(),
@@ -104,20 +104,22 @@ class Bot:
         """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
-            self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
+            self.inbox, self.message_states, self.scene.checkpoints, self.answer_actions, parse=parse, **self.more
         )
         async with opening as platform:
             self.platform = platform
-            desk = MessageHandler(
-                assistant=self.scene.assistant,
+            message_handler = MessageHandler(
+                question_service=self.scene.question_service,
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
-                postings=self.postings,
+                message_states=self.message_states,
                 inbox=self.inbox,
                 metrics=self.metrics,
                 platforms={platform.name: platform},
             )
-            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
+            worker = Worker(
+                name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=lanes
+            )
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
                 async with asyncio.timeout(60):

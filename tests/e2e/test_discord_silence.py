@@ -49,7 +49,7 @@ async def worked_off(office: Office) -> None:
 async def has_noted_that_it_hears(office: Office) -> None:
     """As it does every few seconds; from here on there is something to look back from."""
     async with asyncio.timeout(LONG):
-        while not await office.postings.read("discord/heard", "until"):
+        while not await office.message_states.read("discord/heard", "until"):
             await asyncio.sleep(0.01)
 
 

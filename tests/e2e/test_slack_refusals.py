@@ -59,7 +59,7 @@ async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_
     slack: FakeSlack, bot: Bot
 ) -> None:
     slack.faults.fail("chat.postEphemeral", "user_not_in_channel", None)
-    await SlackDriver(slack, "socket").configure(bot.controls, reply_style="private")
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, reply_style="private")
     slack.channel("other")
     async with bot.running():
         await ask(slack)
@@ -212,7 +212,7 @@ async def test_what_was_asked_while_no_process_ran_is_answered_once(slack: FakeS
         first = await ask(slack)
         await finished(slack, first)
         async with asyncio.timeout(PATIENCE):
-            while not await bot.postings.read("slack/heard", "until"):
+            while not await bot.message_states.read("slack/heard", "until"):
                 await asyncio.sleep(0.05)
     missed = await ask(slack, "who pays them?")
     follow_up = await slack.person("alice").says("and how long do they take?", "general", thread=first)

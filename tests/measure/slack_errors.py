@@ -122,7 +122,7 @@ class UnpacedDriver(SlackDriver):
     @asynccontextmanager
     async def connecting(self, *given: Any, **more: Any) -> AsyncIterator[Running]:
         async with super().connecting(*given, **more) as platform:
-            platform.workplace.web.pace = Pace({})  # type: ignore[attr-defined]
+            platform.workspace.web.pace = Pace({})  # type: ignore[attr-defined]
             yield platform
 
 
@@ -216,7 +216,7 @@ class Stage:
             self.slack.faults.fail(method, error, None, channel=channel.id)
         if case.situation == "private":
             key = channel_principal("slack", self.slack.team_id, channel.id)
-            await self.bot.controls.preferences.write(key, {"reply_style": "private"})
+            await self.bot.answer_actions.preferences.write(key, {"reply_style": "private"})
         if case.situation == "direct":
             case.where = person.dm.id
         if case.method in {"users.info", "conversations.open"}:

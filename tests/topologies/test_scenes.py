@@ -41,19 +41,19 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
     key = ThreadKey("console", "", "terminal", "trip")
     async with open_footnote(settings(tmp_path / "home", redis_url)) as footnote:
         quiet = Console(file=io.StringIO())
-        await ingest_files(quiet, footnote.governance.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
+        await ingest_files(quiet, footnote.knowledge_stack.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
         asked = Question(
             "When does the ferry leave?", key, OPERATOR, Audience(unrestricted=True), footnote.conduct, None
         )
-        async for _ in footnote.assistant.ask(asked):
+        async for _ in footnote.question_service.ask(asked):
             pass
         (turn,) = (await footnote.memory.recall(key)).turns
         assert "nine" in turn.answer
-        assert await footnote.journal.trace(turn.trace_id)
-        desk = footnote.governance.desk
-        removed = await desk.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
+        assert await footnote.trace_store.trace(turn.trace_id)
+        kb_service = footnote.knowledge_stack.kb_service
+        removed = await kb_service.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
         assert "0 now" in removed.text
-        assert "is back" in (await desk.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator())).text
+        assert "is back" in (await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator())).text
         assert (await footnote.audit.recent(1))[0].action == "kb restore"
         assert await footnote.memory.forget_person(OPERATOR.id) == 1
         assert (await footnote.memory.recall(key)).turns == ()

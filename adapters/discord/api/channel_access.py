@@ -20,9 +20,9 @@ from core.service.answer_actions import AnswerActions
 class Readers:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
-    def __init__(self, client: Callable[[], discord.Client], controls: AnswerActions) -> None:
+    def __init__(self, client: Callable[[], discord.Client], answer_actions: AnswerActions) -> None:
         self._client = client
-        self._controls = controls
+        self._answer_actions = answer_actions
         self.members = Members()
 
     async def of_place(self, thread: ThreadKey) -> Audience:
@@ -72,7 +72,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._controls.settings(*await self.places(thread))
+        return await self._answer_actions.settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""

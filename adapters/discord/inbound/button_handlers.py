@@ -69,9 +69,9 @@ class DiscordPresses:
     def __init__(
         self,
         *,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         checkpoints: Checkpoints,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
@@ -79,9 +79,9 @@ class DiscordPresses:
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
         kb: "KnowledgePresses | None",
     ) -> None:
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._checkpoints = checkpoints
-        self._postings = postings
+        self._message_states = message_states
         self._shown = shown
         self._readers = readers
         self._messages = messages
@@ -100,16 +100,16 @@ class DiscordPresses:
             if shown is None or stage != "working":
                 return await tell(press, FINISHED)
             if person_of(press.user).id != shown.asker and not is_admin(press):
-                await self._controls.refuse(person_of(press.user), "stop", trace_id)
+                await self._answer_actions.refuse(person_of(press.user), "stop", trace_id)
                 return await tell(press, NOT_YOURS_TO_STOP)
             await press.response.defer()
-            await self._postings.request_cancel(str(shown.thread), shown.subject, "stopped")
+            await self._message_states.request_cancel(str(shown.thread), shown.subject, "stopped")
         return None
 
     async def _stage(self, shown: Shown | None) -> str:
         if shown is None:
             return ""
-        return (await self._postings.read(str(shown.thread), shown.subject)).get("stage", "")
+        return (await self._message_states.read(str(shown.thread), shown.subject)).get("stage", "")
 
     # --- checkpoints
 
@@ -136,7 +136,7 @@ class DiscordPresses:
             await tell(press, TAKEN)
             return None
         if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
-            await self._controls.refuse(person_of(press.user), "choose", checkpoint_id)
+            await self._answer_actions.refuse(person_of(press.user), "choose", checkpoint_id)
             await tell(press, NOT_YOURS)
             return None
         return parked.checkpoint, choice, parked.inquiry.id
@@ -161,7 +161,7 @@ class DiscordPresses:
                 known = {"chosen": f"{press.user.display_name} chose {label}"}
                 if shown.private:
                     known |= {"token": press.token, "token_of": str(press.id)}
-                await self._postings.keep(str(shown.thread), shown.subject, known)
+                await self._message_states.keep(str(shown.thread), shown.subject, known)
             await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
         if not self._intake.add(keep):
@@ -197,7 +197,7 @@ class DiscordPresses:
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)
         if shown is not None:
-            await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
             await self._offer_correction(press, trace_id)
 
     async def _offer_correction(self, press: Press, trace_id: str) -> None:
@@ -222,13 +222,13 @@ class DiscordPresses:
         if not answer:
             return await tell(press, "There was nothing in that field. Press again and write the right answer.")
         await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
+        turn = await self._answer_actions.turn(shown.thread, trace_id, await self.audience(press))
         await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
         return None
 
     async def _link_to(self, shown: Shown) -> str | None:
         """The way back to an answer that others can see."""
-        posted = await self._postings.read(str(shown.thread), shown.subject)
+        posted = await self._message_states.read(str(shown.thread), shown.subject)
         if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
             return None
         return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
@@ -245,11 +245,11 @@ class DiscordPresses:
                 case "quotes":
                     await self._quotes(press, shown, trace_id)
                 case "helpful":
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
                 case "unhelpful":
                     await press.response.send_modal(reason_form(trace_id))
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
                 case "handoff":
                     await self._handoff(press, shown, trace_id)
                 case _:
@@ -265,7 +265,7 @@ class DiscordPresses:
     async def _quotes(self, press: Press, shown: Shown, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
-        quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
+        quotes = await self._answer_actions.quotes(shown.thread, trace_id, await self.audience(press))
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:5]:
             await press.followup.send(
@@ -280,12 +280,12 @@ class DiscordPresses:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = role_of((await self._readers.settings(shown.thread)).handoff)
-        posted = await self._postings.read(str(shown.thread), shown.subject)
+        posted = await self._message_states.read(str(shown.thread), shown.subject)
         if role is None or press.channel_id is None or press.guild_id is None:
             return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
         if posted.get("handed_off") == trace_id:
             return await tell(press, "Somebody has been asked about this answer already.")
-        await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
+        await self._message_states.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
         link = press.message.jump_url if press.message is not None else ""
         text = f"{clipped(press.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(press.channel_id, press.guild_id)
@@ -296,11 +296,11 @@ class DiscordPresses:
     async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
         if person_of(press.user).id != shown.asker:
-            await self._controls.refuse(person_of(press.user), "share", trace_id)
+            await self._answer_actions.refuse(person_of(press.user), "share", trace_id)
             return await tell(press, "Only the person who asked can share this.")
         await press.response.defer(ephemeral=True, thinking=True)
         try:
-            turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
+            turn = await self._answer_actions.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
         except NotFound:
             return await tell(press, "Not everybody in this channel may read what that answer is from.")
         spot = await self._shared_at(press, shown, turn)

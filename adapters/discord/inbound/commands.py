@@ -70,7 +70,7 @@ class Commands:
     def __init__(
         self,
         *,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         readers: Readers,
         intake: OrderedQueue,
         preferences: ChannelSettingsStore,
@@ -78,7 +78,7 @@ class Commands:
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> None:
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._readers = readers
         self._intake = intake
         self._preferences = preferences
@@ -159,7 +159,7 @@ class Commands:
         thread = asked_in(press, alone=alone)
         readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
         wanted = name.strip().casefold()
-        for base in await self._controls.visible_bases(readers):
+        for base in await self._answer_actions.visible_bases(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
@@ -171,7 +171,7 @@ class Commands:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._controls.visible_bases(await self.own_audience(press))
+                bases = await self._answer_actions.visible_bases(await self.own_audience(press))
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
@@ -251,7 +251,7 @@ class Commands:
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown(await self._controls.why(thread, audience)))
+            await tell(press, markdown(await self._answer_actions.why(thread, audience)))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:
@@ -276,7 +276,7 @@ class Commands:
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(press)
-                text = await self._controls.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
+                text = await self._answer_actions.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
             await tell(press, text)
         return None
 
@@ -286,11 +286,11 @@ class Commands:
             await press.response.defer(ephemeral=True, thinking=True)
             person = person_of(press.user)
             if what == "me":
-                return await tell(press, await self._controls.forget_person(person))
+                return await tell(press, await self._answer_actions.forget_person(person))
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, "I kept nothing of that thread.")
-            await tell(press, await self._controls.forget_thread(thread, person, is_admin=is_admin(press)))
+            await tell(press, await self._answer_actions.forget_thread(thread, person, is_admin=is_admin(press)))
         return None
 
     async def own_audience(self, press: Press) -> Audience:
@@ -315,17 +315,17 @@ class Commands:
             return
         await press.response.defer()
         place = channel_principal("discord", str(press.guild_id), place_id)
-        bases = [base.name for base in await self._controls.visible_bases(Audience(unrestricted=True))]
-        chosen = dict(await self._controls.preferences.read(place))
+        bases = [base.name for base in await self._answer_actions.visible_bases(Audience(unrestricted=True))]
+        chosen = dict(await self._answer_actions.preferences.read(place))
         form = settings_menu.changed(chosen, field, values)
-        await self._controls.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
+        await self._answer_actions.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
 
     async def _menu(self, press: Press, place_id: int) -> SanitizedView:
         key = ThreadKey("discord", str(press.guild_id), str(place_id), "")
         applies = await self._readers.settings(key)
-        chosen = await self._controls.preferences.read(key.place)
-        bases = await self._controls.visible_bases(Audience(unrestricted=True))
+        chosen = await self._answer_actions.preferences.read(key.place)
+        bases = await self._answer_actions.visible_bases(Audience(unrestricted=True))
         return settings_menu.menu(place_id, applies, chosen, [base.name for base in bases])
 
     async def _require_admin(self, press: Press, place_id: int) -> None:
@@ -333,7 +333,9 @@ class Commands:
         channel = press.guild.get_channel(place_id) if press.guild is not None else None
         if is_admin(press) and channel is not None:
             return
-        await self._controls.refuse(person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}")
+        await self._answer_actions.refuse(
+            person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}"
+        )
         if press.guild is None:
             raise Denied("Settings belong to a channel of a server.", remedy="Use this there.")
         raise Denied(NO_ADMIN)
@@ -342,7 +344,7 @@ class Commands:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
         name = press.command.qualified_name if press.command else ""
         if isinstance(error, app_commands.MissingPermissions):
-            await self._controls.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
+            await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
             await tell(press, NO_ADMIN)
             return
         log.error("command_failed", command=name, exc_info=error)

@@ -43,10 +43,10 @@ class Listening:
         client: Callable[[], discord.Client],
         intake: OrderedQueue,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         places: HeardPlaces,
         shown: AnswerIndex,
-        wordings: EditVersions,
+        edit_versions: EditVersions,
         readers: Readers,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
@@ -56,10 +56,10 @@ class Listening:
         self._client = client
         self._intake = intake
         self._inbox = inbox
-        self._postings = postings
+        self._message_states = message_states
         self._places = places
         self._shown = shown
-        self._wordings = wordings
+        self._edit_versions = edit_versions
         self._bots = BotLoopGuard()
         self._readers = readers
         self._messages = messages
@@ -130,12 +130,12 @@ class Listening:
         Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
         before it is put into the inbox, so that it never calls itself off.
         """
-        if not await self._wordings.is_news(incoming):
+        if not await self._edit_versions.is_news(incoming):
             return
-        await self._wordings.announce(incoming)
-        await self._postings.request_cancel(str(incoming.thread), incoming.id, "edited")
+        await self._edit_versions.announce(incoming)
+        await self._message_states.request_cancel(str(incoming.thread), incoming.id, "edited")
         await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
-        await self._wordings.taken_in(incoming)
+        await self._edit_versions.taken_in(incoming)
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
         await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
@@ -163,13 +163,13 @@ class Listening:
             thread = await self._shown.question_of(message_id)
             if thread is None:
                 thread = key_of(await self._place_of(guild_id, channel_id), guild_id, message_id)
-            kept = await self._postings.read(str(thread), str(message_id))
+            kept = await self._message_states.read(str(thread), str(message_id))
             if "question" in kept:
                 question = kept_message(kept["question"])
             else:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
-            await take_in_deletion(self._postings, self._inbox, question)
+            await take_in_deletion(self._message_states, self._inbox, question)
 
         self._intake.add(take_in)
 

@@ -52,12 +52,14 @@ Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[s
 class KbGroup:
     """The commands, over the knowledge desk."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+    def __init__(
+        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+    ) -> None:
         self._kb = kb
         self._readers = readers
-        self._postings = postings
+        self._message_states = message_states
         self._cards = cards
-        self._actions = OneTimeActions(postings)
+        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -119,7 +121,7 @@ class KbGroup:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with answering(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._postings.read(_place(kept), _COMMAND)
+                values = await self._message_states.read(_place(kept), _COMMAND)
             if "command" not in values:
                 return await tell(press, EXPIRED)
             await press.response.defer()
@@ -231,7 +233,7 @@ class KbGroup:
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
         person = person_of(press.user).id
         values = {"command": text, "kind": kind, "by": person}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
+        await self._message_states.keep(_place(kept), _COMMAND, values, person=person)
         if kind == ONCE:
             await self._actions.open(_place(kept), _COMMAND, person)
         return KbButton.made(kept, label, danger=danger)

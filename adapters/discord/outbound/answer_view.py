@@ -61,11 +61,11 @@ class DiscordAnswerView:
         self,
         *,
         message: IncomingMessage,
-        posting: MessageState,
+        message_state: MessageState,
         trace_id: str,
         messages: Messages,
         shown: AnswerIndex,
-        wordings: EditVersions,
+        edit_versions: EditVersions,
         pace: Pace,
         connected: Callable[[], Awaitable[None]],
         extras: Callable[[], Awaitable[Extras]],
@@ -74,16 +74,16 @@ class DiscordAnswerView:
     ) -> None:
         self._message = message
         self._address = ReplyTarget.of(message.address)
-        self._posting = posting
+        self._message_state = message_state
         self._trace_id = trace_id
         self._shown = shown
-        self._wordings = wordings
+        self._edit_versions = edit_versions
         self._pace = pace
         self._connected = connected
         self._extras = extras
         self._seconds = seconds
         self._shown_as = AnswerMessages(
-            posting=posting,
+            message_state=message_state,
             address=self._address,
             question=message.text,
             messages=messages,
@@ -105,16 +105,16 @@ class DiscordAnswerView:
         """
         self._pace.stop()
         await self._connected()
-        if not self._posting.get("outcome"):  # what is parked goes on, whatever became of its wording
+        if not self._message_state.get("outcome"):  # what is parked goes on, whatever became of its wording
             try:
-                await self._wordings.check(self._message)
+                await self._edit_versions.check(self._message)
             except Superseded:
                 self._superseded = True
                 raise
         await self._shown.keep(self._trace_id, self._message)
-        if chosen := self._posting.get("chosen"):
+        if chosen := self._message_state.get("chosen"):
             self._notices.append(plain(chosen))
-        await self._posting.keep(stage="working", question=to_json(self._message))
+        await self._message_state.keep(stage="working", question=to_json(self._message))
         await self._shown_as.open(self._progress_views)
         self._pace.last = time.monotonic()
         await self._remember_first()
@@ -177,7 +177,7 @@ class DiscordAnswerView:
                 return
             self._pace.last = time.monotonic()
             with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
-                await self._posting.keep(stage="working")
+                await self._message_state.keep(stage="working")
                 await self._shown_as.change(self._progress_views)
 
     # --- the end
@@ -223,7 +223,7 @@ class DiscordAnswerView:
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
-            await self._posting.keep(stage="ending")
+            await self._message_state.keep(stage="ending")
             try:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
@@ -231,7 +231,7 @@ class DiscordAnswerView:
             except Refused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
-            await self._posting.settle(outcome)
+            await self._message_state.settle(outcome)
             self._pace.last = time.monotonic()
 
     async def _say_refused(self, error: Refused, trace_id: str) -> None:

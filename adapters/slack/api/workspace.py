@@ -29,9 +29,9 @@ class SlackWorkspace:
     web: Web
     directory: Directory
     sessions: Sessions
-    controls: AnswerActions
+    answer_actions: AnswerActions
     inbox: Inbox
-    postings: MessageStateStore
+    message_states: MessageStateStore
     checkpoints: Checkpoints
     admin_users: frozenset[str] = field(default_factory=frozenset)
 
@@ -54,7 +54,7 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.controls.settings(thread.place)
+        return await self.answer_actions.settings(thread.place)
 
     # --- who may what
 

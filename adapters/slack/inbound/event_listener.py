@@ -54,14 +54,14 @@ class Intake:
         *,
         directory: Directory,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         places: HeardPlaces,
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
         """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
         self._directory = directory
         self._inbox = inbox
-        self._postings = postings
+        self._message_states = message_states
         self._places = places
         self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
@@ -180,13 +180,13 @@ class Intake:
         Where a card waits, the question as edited takes its place.
         """
         thread = str(message.thread)
-        kept = await self._postings.read(thread, message.id)
+        kept = await self._message_states.read(thread, message.id)
         if kept.get("outcome") and kept["outcome"] not in OPEN_OUTCOMES:
             return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
-            await self._postings.request_cancel(thread, message.id, "edited")
-            await self._postings.keep(thread, message.id, {"edit": edit})
+            await self._message_states.request_cancel(thread, message.id, "edited")
+            await self._message_states.keep(thread, message.id, {"edit": edit})
         return await self.put(edit, message)
 
     def _remember(self, edit: str) -> None:
@@ -200,7 +200,7 @@ class Intake:
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
         message = self.message({**before, **place}, team, us) if ts else None
         if message is not None:
-            await take_in_deletion(self._postings, self._inbox, message)
+            await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""
@@ -208,9 +208,9 @@ class Intake:
         thread = str(ThreadKey(PLATFORM, team, str(event["channel"]), root))
         shown = [f"shown:{ts}" for ts in event.get("streaming_message_ts") or []]
         for subject in shown or ["current"]:
-            kept = await self._postings.read(thread, subject)
+            kept = await self._message_states.read(thread, subject)
             if "subject" in kept:
-                await self._postings.request_cancel(thread, kept["subject"], "stopped")
+                await self._message_states.request_cancel(thread, kept["subject"], "stopped")
 
 
 def person_id(team: str, user: str) -> str:

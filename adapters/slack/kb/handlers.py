@@ -66,14 +66,14 @@ class Filed:
 class SlackKnowledge:
     """What Slack adds to the desk."""
 
-    def __init__(self, workplace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
         """Ask this desk, as people of this workspace."""
-        self._workplace = workplace
+        self._workspace = workspace
         self._kb = kb
-        self._files = Files(workplace.web)
-        self._transcripts = Transcripts(workplace.web, workplace.directory)
-        self.cards = JobCards(workplace)
-        self.offers = PersonalActions(workplace.postings)
+        self._files = Files(workspace.web)
+        self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self.cards = JobCards(workspace)
+        self.personal_actions = PersonalActions(workspace.message_states)
 
     def capabilities(self) -> PlatformCapabilities:
         """What whoever works on jobs needs of Slack."""
@@ -126,20 +126,20 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workplace.controls.refuse(caller.person, "kb ingest", what)
+        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workplace.directory.room(channel)
+            room = await self._workspace.directory.room(channel)
         except Refusal:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workplace.directory.room(channel)).name
+            name = (await self._workspace.directory.room(channel)).name
         except (Refusal, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
@@ -151,12 +151,12 @@ class SlackKnowledge:
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.offers.make(caller.person.id, {"channel": given.channel})
+        offer = await self.personal_actions.make(caller.person.id, {"channel": given.channel})
         in_channel = not given.channel.startswith("D")
         note = await self._kb.waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
-            await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             why = f" ({error.error})" if isinstance(error, Refusal) else ""
@@ -166,7 +166,7 @@ class SlackKnowledge:
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
         (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
         caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
@@ -175,7 +175,7 @@ class SlackKnowledge:
     async def submitted(self, body: Body) -> Filed:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return Filed({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept["channel"], "")
@@ -187,7 +187,7 @@ class SlackKnowledge:
             commands = await self._commands(filled, kept["channel"], caller)
         except FootnoteError as error:
             return Filed({"link": str(error)})
-        taken = await self.offers.take(form, caller.person.id)
+        taken = await self.personal_actions.take(form, caller.person.id)
         if taken is not Taken.NOW:
             return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
         return await self._accept(form, commands, caller)
@@ -197,10 +197,10 @@ class SlackKnowledge:
         for name, command in commands.items():
             reply = await self._kb.handle(command, caller)
             if not reply.ok and not replies:
-                await self.offers.again(form, caller.person.id)
+                await self.personal_actions.again(form, caller.person.id)
                 return Filed({name: reply.text})
             replies.append(reply)
-        await self.offers.done(form, caller.person.id)
+        await self.personal_actions.done(form, caller.person.id)
         return Filed(replies=tuple(replies), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
@@ -219,7 +219,7 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.offers.again(form, person_id(*who_sent(body)))
+            await self.personal_actions.again(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: Filed, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
@@ -233,13 +233,13 @@ class SlackKnowledge:
 
     async def pressed(self, press: Press) -> Shown | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.offers.read(press.value, press.person)
+        kept = await self.personal_actions.read(press.value, press.person)
         if "command" not in kept:  # too old, or the value was never ours to give to this person
-            await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
+            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
             return said(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or "once" in kept
         if once:
-            match await self.offers.take(press.value, press.person):
+            match await self.personal_actions.take(press.value, press.person):
                 case Taken.GONE:
                     return said(EXPIRED)
                 case Taken.EARLIER:
@@ -250,7 +250,7 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         shown = await self._to_shown(await self._kb.handle(command, caller), command, caller)
         if once:
-            await self.offers.done(press.value, press.person)
+            await self.personal_actions.done(press.value, press.person)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
@@ -270,7 +270,7 @@ class SlackKnowledge:
         if reply.ok:
             await self.cards.cancelling(press.value, press.person, reply.text)
         else:
-            await self._workplace.whisper(press.thread, press.user, reply.text)
+            await self._workspace.whisper(press.thread, press.user, reply.text)
 
     # --- proposals and corrections
 
@@ -286,11 +286,11 @@ class SlackKnowledge:
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workplace.controls.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return KbReply(str(error), ok=False)
         try:
-            link = await self._workplace.web.patiently("chat.getPermalink", **place)
+            link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
             link = {}
         return await self._kb.correct(turn.question, answer, str(link.get("permalink") or "") or None, caller)
@@ -299,18 +299,18 @@ class SlackKnowledge:
         """Show a reply that nobody waits for: where the person is, or else in the direct message."""
         words = await self._in_words(reply)
         plain = kb_blocks.words(words)
-        if await self._workplace.whisper(thread, user, plain, kb_blocks.reply(words)):
+        if await self._workspace.whisper(thread, user, plain, kb_blocks.reply(words)):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workplace.say(direct, plain, kb_blocks.reply(words))
+            await self._workspace.say(direct, plain, kb_blocks.reply(words))
         except (Refusal, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workplace
+        work = self._workspace
         principals = await work.principals(thread.space, user)
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
@@ -326,7 +326,7 @@ class SlackKnowledge:
         person = caller.person.id
         row: list[blocks.Block] = []
         if reply.confirm is not None:
-            offer = await self.offers.make(person, {"command": to_json(reply.confirm)})
+            offer = await self.personal_actions.make(person, {"command": to_json(reply.confirm)})
             row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
         neighbours: Sequence[tuple[int, str, str]] = (
             (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
@@ -335,7 +335,7 @@ class SlackKnowledge:
         turning = reply.turning or command
         for page, label, action in neighbours:
             if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.offers.make(person, {"command": to_json(replace(turning, page=page))})
+                offer = await self.personal_actions.make(person, {"command": to_json(replace(turning, page=page))})
                 row.append(blocks.button(label, action, offer))
         decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
         note = APPROVE if decidable else ""
@@ -351,7 +351,7 @@ class SlackKnowledge:
 
     async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
         values = {"command": to_json(option.command)} | ({"once": "yes"} if option.once else {})
-        offer = await self.offers.make(caller.person.id, values)
+        offer = await self.personal_actions.make(caller.person.id, values)
         return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
 
     async def _in_words(self, reply: KbReply) -> str:

@@ -53,20 +53,20 @@ class KbListeners:
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.command(Given.of(body))))
+        await _show(self._home.workspace.web, respond, await _honestly(self._knowledge.command(Given.of(body))))
 
     async def _on_press(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
         shown = await _honestly(self._knowledge.pressed(press))
         if not press.home:
-            await _show(self._home.workplace.web, respond, shown, in_place=True)
+            await _show(self._home.workspace.web, respond, shown, in_place=True)
         elif shown is not None:
             await _honestly(self._home.publish(press.thread.space, press.user, shown.lead))
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.cancel(Press.of(body))))
+        await _show(self._home.workspace.web, respond, await _honestly(self._knowledge.cancel(Press.of(body))))
 
     async def _names(self, ack: Ack, body: Body) -> None:
         try:

@@ -152,8 +152,8 @@ def filled_in(view: Mapping[str, Any]) -> SettingsForm:
 
 
 def home(
-    shelves: Sequence[KnowledgeBaseSummary],
-    condition: SystemStatus | None,
+    knowledge_bases: Sequence[KnowledgeBaseSummary],
+    system_status: SystemStatus | None,
     told: Sequence[blocks.Block] = (),
     waiting: Sequence[blocks.Block] = (),
 ) -> View:
@@ -165,12 +165,12 @@ def home(
     if waiting:
         rows += [_header("Proposals to look at"), *waiting]
     rows.append(_header("What I know"))
-    rows += [blocks.section(_shelf(shelf)) for shelf in shelves[:40]]
-    if not shelves:
+    rows += [blocks.section(_shelf(shelf)) for shelf in knowledge_bases[:40]]
+    if not knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if condition is not None:
-        rows += [_header("For admins"), blocks.section(_condition(condition))]
+    if system_status is not None:
+        rows += [_header("For admins"), blocks.section(_system_status(system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
     return {"type": "home", "blocks": rows[:100]}
 
@@ -181,14 +181,17 @@ def _shelf(shelf: KnowledgeBaseSummary) -> str:
     return f"*{escaped(shelf.base.name)}* · {count}{about}"
 
 
-def _condition(condition: SystemStatus) -> str:
-    lines = [f"• {condition.waiting} question{'' if condition.waiting == 1 else 's'} waiting or under way"]
+def _system_status(system_status: SystemStatus) -> str:
+    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
     lines += [
         f"• {name.removeprefix('outcome.')}: {count:,}"
-        for name, count in sorted(condition.counters.items())
+        for name, count in sorted(system_status.counters.items())
         if name.startswith("outcome.")
     ]
-    helpful, unhelpful = condition.counters.get("feedback.helpful", 0), condition.counters.get("feedback.unhelpful", 0)
+    helpful, unhelpful = (
+        system_status.counters.get("feedback.helpful", 0),
+        system_status.counters.get("feedback.unhelpful", 0),
+    )
     return "\n".join([*lines, f"• feedback: {helpful} found it helpful, {unhelpful} did not"])
 
 

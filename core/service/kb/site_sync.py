@@ -21,7 +21,7 @@ class SiteSync:
 
     records: KnowledgeRecords
     catalog: Catalog
-    shelves: Trash
+    trash: Trash
 
     async def after(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
         """How each page came out that this sync missed; the sync is counted when all have been taken from here.
@@ -49,7 +49,7 @@ class SiteSync:
         document = await self.catalog.document(document_id)
         removal = await self.records.removal(document_id)
         if document is not None and item.state is ItemState.REMOVED:
-            await self.shelves.remove(document, job.by.id)
+            await self.trash.remove(document, job.by.id)
         elif document is None and removal is not None and removal.at >= job.created_at:
-            await self.shelves.put_away(removal.document)  # a worker died over it
+            await self.trash.put_away(removal.document)  # a worker died over it
         return document is not None or (removal is not None and removal.at >= job.created_at)

@@ -59,12 +59,12 @@ def written() -> Written:
 @pytest.fixture
 def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
     """The cards as another process has them, over the same stores."""
-    postings = InProcessMessageStateStore()
+    message_states = InProcessMessageStateStore()
 
     async def connected() -> None:
         """From the beginning."""
 
-    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+    return lambda: JobCards(written, message_states, connected, lambda: clock.now().timestamp())
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ class Room:
         self.admins = {ADMIN}
         self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), RecordedPlatform()
-        self.jobs, self.records, self.archive = InProcessJobStore(), InProcessKnowledgeRecords(), InProcessBlobStore()
+        self.jobs, self.records, self.blobs = InProcessJobStore(), InProcessKnowledgeRecords(), InProcessBlobStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
         self.assemble()
@@ -157,28 +157,28 @@ class Room:
             clock=self.clock,
             originals=self.originals,
         )
-        self.shelves = Trash(
+        self.trash = Trash(
             catalog=self.catalog,
             index=self.index,
             encoder=self.encoder,
             records=self.records,
-            archive=self.archive,
+            blobs=self.blobs,
             clock=self.clock,
             originals=self.originals,
         )
-        self.leftovers = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
+        self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
         self.stores = Stores()
-        self.acceptance = JobQueue(
-            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers, self.stores
+        self.job_queue = JobQueue(
+            self.jobs, self.inbox, self.blobs, self.trash, self.records, self.clock, self.orphans, self.stores
         )
-        self.desk = KnowledgeService(
+        self.kb_service = KnowledgeService(
             self.catalog,
             self.index,
             self.retriever,
-            self.acceptance,
+            self.job_queue,
             self.audit,
             (*PRINCIPALS, "paper:channel:T/CHANNEL"),
-            IndexRepair(self.consistency, self.originals, self.acceptance),
+            IndexRepair(self.consistency, self.originals, self.job_queue),
         )
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
@@ -187,11 +187,11 @@ class Room:
             jobs=self.jobs,
             ingestor=self.ingestor,
             catalog=self.catalog,
-            shelves=self.shelves,
+            trash=self.trash,
             records=self.records,
-            materials=ItemSources(
+            item_sources=ItemSources(
                 self.catalog,
-                self.archive,
+                self.blobs,
                 WebCrawler(self.site),
                 capabilities,
                 0,
@@ -203,7 +203,7 @@ class Room:
         )
 
     def worker(self) -> JobWorker:
-        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.acceptance.tick)
+        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.job_queue.tick)
 
     async def works(self) -> None:
         """Let a worker do everything that waits."""
@@ -214,7 +214,7 @@ class Room:
 
     async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
         """Someone sends a command."""
-        return await self.desk.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
+        return await self.kb_service.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
 
     def caller(self, by: Person, *, private: bool = True) -> Caller:
         return Caller(
@@ -227,7 +227,7 @@ class Room:
 
     async def adds(self, base: str = "handbook", **files: str) -> Job:
         """The admin adds files, and they are worked on to the end."""
-        if await self.shelves.base(base) is None:
+        if await self.trash.base(base) is None:
             await self.says(KbVerb.CREATE, base=base)
         names = {name.replace("_", "."): text.encode() for name, text in files.items()}
         self.platform.files.update(names)
