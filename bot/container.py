@@ -325,7 +325,7 @@ async def _cancel(task: "asyncio.Task[None]") -> None:
 
 
 def _trace_store(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
-    """The journal in Redis, exporting its runs where that is configured."""
+    """The trace store in Redis, exporting its runs where that is configured."""
     trace_store = RedisTraceStore(redis)
     if not settings.otel_exporter_otlp_endpoint:
         return trace_store
@@ -391,7 +391,7 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
 
 
 def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
+    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet."""
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(

@@ -1,4 +1,4 @@
-"""The part of the composition root that governs the knowledge: its desk, its jobs, and the worker that does them."""
+"""The part of the composition root that governs the knowledge: its service, its jobs, and the worker that does them."""
 
 import os
 from collections.abc import Mapping

@@ -166,7 +166,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge desk."""
+        """What it lends to the knowledge service."""
         return self.knowledge.capabilities()
 
     def routes(self) -> tuple[()]:
@@ -393,7 +393,7 @@ def _question(incoming: Incoming) -> IncomingMessage:
     if isinstance(incoming, Expiry):
         return incoming.question
     if isinstance(incoming, IncomingChoice):
-        raise TypeError("A choice is shown on the surface of its question.")
+        raise TypeError("A choice is shown in the answer view of its question.")
     return incoming
 
 

@@ -36,10 +36,10 @@ Attributes = dict[str, str | int | float | bool]
 
 
 class TracingStore(TraceStore):
-    """A journal that also exports every finished run."""
+    """A trace store that also exports every finished run."""
 
     def __init__(self, trace_store: TraceStore, tracer: "Tracer") -> None:
-        """Keep in this journal, export with this tracer."""
+        """Keep in this trace store, export with this tracer."""
         self._trace_store = trace_store
         self._tracer = tracer
 

@@ -1,4 +1,4 @@
-"""The shelves in Redis: bases, documents, and which version of each is visible.
+"""The catalog in Redis: bases, documents, and which version of each is visible.
 
 All under one hash tag, so that publishing is one Lua call. The visible versions stand in a hash of their own, because
 every search asks for some sixty to a hundred of them: one HMGET.
@@ -49,7 +49,7 @@ _UNPACKED = 1_000  # ids; Lua's stack holds 8,000 values
 
 
 class RedisCatalog(Catalog):
-    """What is on the shelves. No time to live: it is the truth about the index."""
+    """Which bases and documents there are. No time to live: it is the truth about the index."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -81,8 +81,8 @@ class RedisCatalog(Catalog):
         async with reaching(), self._client.pipeline(transaction=False) as pipe:
             for base in sorted(bases):
                 pipe.hvals(DOCUMENTS + base)
-            shelves = await pipe.execute()
-        found = [from_json(Document, document) for shelf in shelves for document in shelf]
+            found_by_base = await pipe.execute()
+        found = [from_json(Document, document) for documents in found_by_base for document in documents]
         return sorted(found, key=lambda document: (document.knowledge_base, document.title, document.id))
 
     async def document(self, document_id: str) -> Document | None:

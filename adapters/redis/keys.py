@@ -64,7 +64,7 @@ def checkpoint_key(checkpoint_id: str) -> str:
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
+    """The sorted set of a person's threads, checkpoints, traces or message states, by when they were last written."""
     return tagged(f"person:{person_id}", what)
 
 
@@ -112,7 +112,7 @@ def called_off_key(thread: str, subject: str) -> str:
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
+    """The sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
     return tagged(thread, f"all-{what}")
 
 

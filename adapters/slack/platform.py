@@ -1,4 +1,4 @@
-"""Slack as the desk knows it: who reads, what was said before, what hangs on a question, and where answers appear."""
+"""Slack as the message handler knows it: who reads, what was said before, where answers appear."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A conversation in the terminal, with the same relay as every other platform."""
+"""A conversation in the terminal, with the same presenter as every other platform."""
 
 import uuid
 from collections.abc import AsyncGenerator

@@ -62,7 +62,7 @@ class IngestServices(Protocol):
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the desk's
+    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the service's
     jobs: JobStore
     trash: Trash
     ingestor: Ingestor

@@ -29,7 +29,7 @@ class Page:
 
 
 class RecordedAnswerView:
-    """Writes on one page, found again through the posting."""
+    """Writes on one page, found again through the message state."""
 
     def __init__(self, platform: "RecordedPlatform", message_state: MessageState) -> None:
         """Write for this platform."""

@@ -62,7 +62,7 @@ class StopwatchPlatform(RecordedPlatform):
 
 
 class StopwatchAnswerView:
-    """Keeps its posting as a real surface does, and shows nothing."""
+    """Keeps its message state as a real answer view does, and shows nothing."""
 
     def __init__(self, platform: StopwatchPlatform, message_state: MessageState, case: int) -> None:
         self._platform = platform

@@ -19,7 +19,7 @@ _LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are 
 
 
 class Originals:
-    """Keeps and finds them in an archive of their own."""
+    """Keeps and finds them in a blob store of their own."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs

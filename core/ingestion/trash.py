@@ -1,4 +1,4 @@
-"""Governing the knowledge: bases, whom they are for, and what was taken off the shelf and can be put back.
+"""Governing the knowledge: bases, whom they are for, and what was taken out and can be put back.
 
 Who may do this is decided before: here is how. What is removed is invisible first and deleted after, and what is
 needed to put it back is set aside for a week.
@@ -60,7 +60,7 @@ def revoked(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
 
 
 class Trash:
-    """Takes documents off the shelf and puts them back."""
+    """Takes documents out and puts them back."""
 
     def __init__(
         self,

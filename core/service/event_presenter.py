@@ -1,6 +1,6 @@
-"""One relay drives every platform: it turns the event stream of a run into what a surface shows.
+"""One presenter drives every platform: it turns the event stream of a run into what an answer view shows.
 
-A surface only renders. The relay knows no platform, and a platform knows no event: what there is to show are steps,
+A view only renders. The presenter knows no platform, and a platform knows no event: what there is to show are steps,
 text, notices, and one conclusion.
 """
 
@@ -31,10 +31,10 @@ from core.ports.answer_view import AnswerView, Step, StepState
 
 
 class EventPresenter:
-    """Shows one run on one surface."""
+    """Shows one run in one answer view."""
 
     def __init__(self, view: AnswerView, trace_id: str = "") -> None:
-        """Show on this surface what is recorded under this trace; a run that begins anew says its own."""
+        """Show in this view what is recorded under this trace; a run that begins anew says its own."""
         self._answer_view = view
         self._trace_id = trace_id
         self._refinements = 0

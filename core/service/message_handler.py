@@ -216,7 +216,7 @@ class MessageHandler:
     async def _show(
         self, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion", events: Events
     ) -> None:
-        """Stream a run onto its surface until it ends in one visible outcome."""
+        """Stream a run into its answer view until it ends in one visible outcome."""
         try:
             try:
                 await view.open()
@@ -240,7 +240,7 @@ class MessageHandler:
             await self._reflect(platform, asked)
 
     async def _fail(self, platform: Platform, view: AnswerView, asked: "_AskedQuestion", text: str) -> None:
-        """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
+        """Say in the view that it did not work; where the view itself is what fails, to the asker."""
         if asked.message_state.settled:  # the outcome stands there already: what failed came after it
             log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
             return

@@ -25,7 +25,7 @@ class Taken(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneTimeActions:
-    """Each action is a subject of the postings, kept for as long as they are. ``now`` is in seconds since the epoch."""
+    """A subject of the message states each, kept as long as they are. ``now`` is in seconds since the epoch."""
 
     message_states: MessageStateStore
     now: Callable[[], float] = time.time

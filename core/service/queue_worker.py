@@ -1,4 +1,4 @@
-"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the desk."""
+"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the message handler."""
 
 import asyncio
 import logging

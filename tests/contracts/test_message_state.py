@@ -20,7 +20,7 @@ THREAD = "paper/T/C/1 {odd}"
 
 
 class PostingsContract:
-    """Subclass it and give ``road``: postings and an inbox on the same store."""
+    """Subclass it and give ``road``: message states and an inbox on the same store."""
 
     @pytest.fixture
     async def road(self) -> tuple[MessageStateStore, Inbox]:

@@ -1,4 +1,4 @@
-"""What every journal promises."""
+"""What every trace store promises."""
 
 import pytest
 from redis.asyncio import Redis

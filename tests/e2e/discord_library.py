@@ -1,4 +1,4 @@
-"""The knowledge as it is governed, over the stores of a scene: the real desk, the real jobs, and pages on paper."""
+"""The knowledge as it is governed, over the stores of a scene: the real service, the real jobs, and pages on paper."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The bot in this process: scripted reasoner, stores in memory, the real desk, workers and platform adapter."""
+"""The bot in this process: scripted reasoner, stores in memory, the real service, workers and platform adapter."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence

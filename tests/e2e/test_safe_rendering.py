@@ -1,6 +1,6 @@
 """Nothing in what is shown can be clicked or calls anybody, whatever a document or a model wrote: by construction.
 
-Every hostile text is put into every place of what is shown, played through the real surface to the fake platform, and
+Every hostile text is put into every place of what is shown, played through the real view to the fake platform, and
 what arrived there is read with the platform's own rules, by readers that use nothing of ours.
 """
 
@@ -68,10 +68,10 @@ async def many(play: Callable[[str], Any]) -> None:
 async def played(
     platform: Platform, message: IncomingMessage, message_state: MessageState, events: AsyncIterator[AgentEvent]
 ) -> None:
-    """A run on the platform's real surface."""
-    surface = platform.answer_view(message, message_state, TRACE)
-    await surface.open()
-    await EventPresenter(surface).show(events)
+    """A run in the platform's real answer view."""
+    shown_view = platform.answer_view(message, message_state, TRACE)
+    await shown_view.open()
+    await EventPresenter(shown_view).show(events)
 
 
 # --- Slack

@@ -215,7 +215,7 @@ class DiscordPresses:
                 await press.response.send_modal(correction_form(trace_id))
 
     async def _correct(self, press: Press, trace_id: str, answer: str) -> None:
-        """Put it to the knowledge desk, with the question as it was asked and the way back to the answer."""
+        """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
         shown = await self._of(press, trace_id)
         if shown is None or self._kb is None:
             return None

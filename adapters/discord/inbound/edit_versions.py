@@ -22,7 +22,7 @@ def stamp_of(edited_at: datetime | None) -> str:
 
 
 class EditVersions:
-    """Kept for as long as the postings are."""
+    """Kept for as long as the message states are."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states

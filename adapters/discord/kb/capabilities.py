@@ -1,4 +1,4 @@
-"""What Discord lends to the knowledge desk: attached files, conversations as documents, and a job's card."""
+"""What Discord lends to the knowledge service: attached files, conversations as documents, and a job's card."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import unquote, urlsplit
@@ -27,7 +27,7 @@ class DiscordKnowledge:
         self._connected = connected
 
     def capabilities(self) -> PlatformCapabilities:
-        """As the knowledge desk takes them."""
+        """As the knowledge service takes them."""
         return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:

@@ -1,6 +1,6 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge desk does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge service does.
 
-The group is hidden from those who cannot manage the server; who may do what is the desk's to decide, by rights that
+The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
 """
 
@@ -50,7 +50,7 @@ Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[s
 
 
 class KbGroup:
-    """The commands, over the knowledge desk."""
+    """The commands, over the knowledge service."""
 
     def __init__(
         self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards

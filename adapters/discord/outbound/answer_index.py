@@ -1,4 +1,4 @@
-"""What leads from a button or a message of ours back to its conversation: small values beside the postings.
+"""What leads from a button or a message of ours back to its conversation: small values beside the message states.
 
 A button names a trace; the trace's thread, question and asker are looked up here. A reply names a message of ours;
 the conversation it continues is looked up here.
@@ -27,7 +27,7 @@ class Shown:
 
 
 class AnswerIndex:
-    """Kept for as long as the postings are."""
+    """Kept for as long as the message states are."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states

@@ -61,7 +61,7 @@ def shown_text(text: str) -> str:
 
 
 def reply_text(text: str) -> str:
-    """What the knowledge desk replies: as ``shown_text``, with places and people by the names that Discord has."""
+    """What the knowledge service replies: as ``shown_text``, with places and people by the names that Discord has."""
     return texts.named(shown_text(text))
 
 

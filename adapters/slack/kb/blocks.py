@@ -151,7 +151,7 @@ def options(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def filled(view: Mapping[str, Any]) -> Filled:
-    """The form as it was sent. What a client sends is data: bounded here, judged by the desk."""
+    """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
     def state(name: str) -> Mapping[str, Any]:

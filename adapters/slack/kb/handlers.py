@@ -64,10 +64,10 @@ class Filed:
 
 
 class SlackKnowledge:
-    """What Slack adds to the desk."""
+    """What Slack adds to the knowledge service."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """Ask this desk, as people of this workspace."""
+        """Ask this service, as people of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._files = Files(workspace.web)

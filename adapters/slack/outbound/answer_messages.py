@@ -41,7 +41,7 @@ class NowhereToPost(FootnoteError):
 
 
 class Workspace(Protocol):
-    """What a surface asks of the workspace around it."""
+    """What an answer view asks of the workspace around it."""
 
     @property
     def web(self) -> Web:
@@ -134,9 +134,8 @@ class AnswerMessages:
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        since = self.message_state.subject.partition(":")[
-            0
-        ]  # a message that somebody else asks about has more to its name
+        # a message that somebody else asks about has more to its name
+        since = self.message_state.subject.partition(":")[0]
         return await self._find(
             "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
         )

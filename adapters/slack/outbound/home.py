@@ -49,9 +49,9 @@ class Home:
             return
         audience = await self.workspace.audience(ThreadKey(PLATFORM, team, channel, ""), user)
         bases = [
-            shelf.base.name
-            for shelf in await self.workspace.answer_actions.knowledge_bases(audience)
-            if shelf.documents
+            summary.base.name
+            for summary in await self.workspace.answer_actions.knowledge_bases(audience)
+            if summary.documents
         ]
         about = [(f"About {name}"[:75], f"What is in the knowledge base {name}?") for name in bases[:1]]
         prompts = [{"title": title, "message": message} for title, message in (*about, *PROMPTS)][:MOST_PROMPTS]

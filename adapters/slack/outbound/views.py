@@ -165,7 +165,7 @@ def home(
     if waiting:
         rows += [_header("Proposals to look at"), *waiting]
     rows.append(_header("What I know"))
-    rows += [blocks.section(_shelf(shelf)) for shelf in knowledge_bases[:40]]
+    rows += [blocks.section(_base_summary(base_summary)) for base_summary in knowledge_bases[:40]]
     if not knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
@@ -175,10 +175,10 @@ def home(
     return {"type": "home", "blocks": rows[:100]}
 
 
-def _shelf(shelf: KnowledgeBaseSummary) -> str:
-    count = f"{shelf.documents} document{'' if shelf.documents == 1 else 's'}"
-    about = f"\n{escaped(shortened(shelf.base.description, 300))}" if shelf.base.description else ""
-    return f"*{escaped(shelf.base.name)}* · {count}{about}"
+def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
+    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
+    about = f"\n{escaped(shortened(base_summary.base.description, 300))}" if base_summary.base.description else ""
+    return f"*{escaped(base_summary.base.name)}* · {count}{about}"
 
 
 def _system_status(system_status: SystemStatus) -> str:

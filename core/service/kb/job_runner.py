@@ -101,7 +101,7 @@ class JobRunner:
         item_sources: ItemSources,
         clock: Clock,
     ) -> None:
-        """Work with these; cards are shown by the platforms that the materials know."""
+        """Work with these; cards are shown by the platforms that the item sources know."""
         self._jobs = jobs
         self._ingestor = ingestor
         self._catalogue = catalog

@@ -56,7 +56,7 @@ def test_behind_a_pipe_a_hits_scores_and_place_are_one_line() -> None:
 
 
 class Kept:
-    """A journal that holds one trace."""
+    """A trace store that holds one trace."""
 
     async def trace(self, trace_id: str) -> list[TracedEvent]:
         failed = AgentFailed("something long that goes on and on " * 5, "internal")

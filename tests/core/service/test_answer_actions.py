@@ -15,7 +15,7 @@ OPEN = Audience(frozenset({"everyone"}))
 
 
 class Counter:
-    """Controls over one scene."""
+    """Answer actions over one scene."""
 
     def __init__(self) -> None:
         self.scene = Scene()

@@ -385,7 +385,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
 
 
 class Refusing(RecordedAnswerView):
-    """A surface that fails as none should: with an error that nobody has named."""
+    """An answer view that fails as none should: with an error that nobody has named."""
 
     def __init__(self, platform: RecordedPlatform, message_state: MessageState, at: str) -> None:
         super().__init__(platform, message_state)
