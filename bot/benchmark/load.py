@@ -1,9 +1,9 @@
 """Many people at once: the first sign, what an answer takes beyond its model's time, answers a second, memory.
 
-The road is the real one: the durable inbox in the embedded Valkey, worker, message handler, presenter, agent, the openai
-reasoner over a socket, the embedded index. Only the ends are not: a scripted model in another process, whose own time is
-written down there, and a platform that keeps nothing but times. Each question opens a thread of its own and is new to
-every cache.
+The road is the real one: the durable inbox in the embedded Valkey, worker, message handler, presenter, agent, the
+openai reasoner over a socket, the embedded index. Only the ends are not: a scripted model in another process, whose own
+time is written down there, and a platform that keeps nothing but times. Each question opens a thread of its own and is
+new to every cache.
 
 ``load_plan`` says which questions are asked for what, ``load_driving`` asks them, ``load_looks`` sees what the process
 uses meanwhile, ``load_figures`` makes rows of it.
