@@ -14,10 +14,10 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
 from bot.health import application, listen
-from bot.platforms import Connected, platforms_of
+from bot.platforms import ConnectedPlatform, platforms_of
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
-from bot.supervision import Supervised
+from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
@@ -52,12 +52,14 @@ async def run() -> int:
 
 
 @asynccontextmanager
-async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
+async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
 
 
-async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
+async def _serve(
+    settings: Settings, footnote: Footnote, connected: list[ConnectedPlatform], stop: asyncio.Event
+) -> None:
     message_handler = MessageHandler(
         question_service=footnote.question_service,
         memory=footnote.memory,
@@ -76,7 +78,7 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
     }
     job_worker = footnote.knowledge_stack.worker(name, capabilities)
-    supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
+    supervised = [SupervisedPlatform(platform, alone=len(connected) == 1) for platform in connected]
 
     async def ready() -> dict[str, str]:
         return await _waiting_for(footnote, supervised)
@@ -137,13 +139,13 @@ def _model_failure(footnote: Footnote) -> str:
     return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""
 
 
-async def _waiting_for(footnote: Footnote, platforms: list[Supervised]) -> dict[str, str]:
+async def _waiting_for(footnote: Footnote, platforms: list[SupervisedPlatform]) -> dict[str, str]:
     """What is not ready yet, each with its reason."""
     waiting = {platform.name: platform.waiting_for() for platform in platforms if platform.waiting_for()}
     if not footnote.index.ready:
         waiting["index"] = "it is still opening"
     try:
-        metrics.WAITING.set(await footnote.inbox.waiting())
+        metrics.WAITING.set(await footnote.inbox.count_waiting())
     except FootnoteError as error:
         waiting["redis"] = str(error)
     return waiting

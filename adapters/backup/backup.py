@@ -13,11 +13,11 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
-from adapters.redis.keys import tagged
+from adapters.redis.keys import tagged_key
 from adapters.redis.schema import SCHEMA
-from core.ingestion.passage_copy import PassageCopy, copied, put_back
+from core.ingestion.passage_copy import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError
 from core.model.json_codec import from_json, to_json
@@ -28,7 +28,7 @@ from core.ports.encoder import Encoder
 from core.ports.index import Index
 
 _TRIES = 5  # to find a document and its passages at one version, while it is being replaced
-_RESTORING = tagged("restoring")
+_RESTORING = tagged_key("restoring")
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 
@@ -88,7 +88,7 @@ class Backup:
             document = await self.catalog.document(document_id)
             if document is None:
                 return None
-            found = BackedUpDocument(document, await copied(document, self.index, self.encoder))
+            found = BackedUpDocument(document, await copy_passages(document, self.index, self.encoder))
             if found.copy is not None:
                 return found
         return found
@@ -111,7 +111,7 @@ class Backup:
             await import_key(self.redis, from_json(KeptKey, line))
         await self._put_back(reader, progress)
         await self.catalog.remember_index(self.index.identity)
-        async with reaching():
+        async with bounded_call():
             await self.redis.delete(_RESTORING)
         return manifest
 
@@ -128,14 +128,14 @@ class Backup:
 
     async def _claim(self, manifest: Manifest) -> None:
         """See that nothing is there but an earlier beginning of this very restore."""
-        async with reaching():
+        async with bounded_call():
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
             raise ConfigurationError(
                 "There is data in here already.",
                 remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
             )
-        async with reaching():
+        async with bounded_call():
             await self.redis.set(_RESTORING, manifest.made_at)
 
 

@@ -25,7 +25,7 @@ from adapters.slack.api.web_client import Refusal, Web, fatal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_handlers import Presses
 from adapters.slack.inbound.button_press import Press, who_sent
-from adapters.slack.inbound.commands import COMMAND, Commands, Given
+from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, Intake
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
@@ -320,7 +320,7 @@ class SlackPlatform(SlackThreads):
         checkpoint = press.value.partition(" ")[0]
         shown = list(press.shown)
         if press.ephemeral:
-            layout = await self._presses.settled(press.thread, checkpoint, press.user, shown)
+            layout = await self._presses.settle_card(press.thread, checkpoint, press.user, shown)
             await self.workspace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
             await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
@@ -369,11 +369,13 @@ class SlackPlatform(SlackThreads):
         if await self._honestly(self._presses.share(press), press.thread, press.user):
             await self.workspace.web.answer(respond, delete_original=True)
 
-    def _command_listener(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
+    def _command_listener(
+        self, answer: Callable[[SlashCommand], Awaitable[str | None]]
+    ) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await answer(Given.of(body))
+                told = await answer(SlashCommand.of(body))
             except FootnoteError as error:
                 told = str(error)
             except Exception:
@@ -429,5 +431,5 @@ async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
 __all__ = ["PATH", "PLATFORM", "SlackPlatform"]
 
 
-async def _no_knowledge(_given: Given) -> str:
+async def _no_knowledge(_given: SlashCommand) -> str:
     return "The knowledge is not looked after from here."

@@ -11,7 +11,7 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
 from adapters.slack.outbound.answer_view import SlackAnswerView
-from adapters.slack.outbound.text import heard
+from adapters.slack.outbound.text import plain_message
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, Role, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -24,7 +24,7 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.answer_view import AnswerView
 from core.ports.platform import MessageState
 from core.service.answer_actions import MUTED, UNMUTED
@@ -37,7 +37,7 @@ MOST_BYTES = 10 * 2**20  # of one file
 MOST_READ = 40_000  # characters of one file
 MOST_FILES = 3
 
-Parse = Callable[[str, bytes], Awaitable[Parsed]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 log = structlog.get_logger(__name__)
 
 
@@ -118,7 +118,7 @@ class SlackThreads:
         us = await self.workspace.directory.identity()
         ours = said.get("user") == us.user
         author = "Footnote" if ours else await self.workspace.directory.name(str(said.get("user") or "someone"))
-        text = heard(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
+        text = plain_message(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
         return ContextMessage(author, text, Role.ASSISTANT if ours else Role.PERSON)
 
     # --- what hangs on it

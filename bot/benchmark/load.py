@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from bot.benchmark.endpoint import running
+from bot.benchmark.endpoint import run_endpoint
 from bot.benchmark.load_driver import PATIENCE, Load
 from bot.benchmark.load_figures import Figures, rows_of
 from bot.benchmark.load_plan import Plan
@@ -25,7 +25,7 @@ from bot.benchmark.texts import SAMPLES
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.rows import Row
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
@@ -62,8 +62,8 @@ async def load_rows(
     with tempfile.TemporaryDirectory(prefix="footnote-load-") as folder:
         log = Path(folder) / "calls.tsv"
         async with (
-            running(log, seconds=seconds, refused_from=plan.cases + 1 - refused) as endpoint,
-            opened(settings.model_copy(update=_model(endpoint.base_url))) as footnote,
+            run_endpoint(log, seconds=seconds, refused_from=plan.cases + 1 - refused) as endpoint,
+            open_temporary(settings.model_copy(update=_model(endpoint.base_url))) as footnote,
         ):
             await fill(footnote, sample)
             looks = await _driven(footnote, times, plan, asked, lanes)

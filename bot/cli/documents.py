@@ -42,10 +42,10 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool, dry_run: bool = Fal
     from adapters.terminal.ingest_view import ingest_files, report
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.ingestion.ingestor import Change, Ingested
+    from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [Ingested(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)

@@ -51,7 +51,7 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
     first = run.iteration + 1
     for offset, move in enumerate(moves):
         yield RetrievalStarted(first + offset, describe(move), where(move))
-    with run.timed("search"):
+    with run.time_stage("search"):
         try:
             findings = await run.within(
                 asyncio.gather(*(make(run, move) for move in moves)), reserve=RESERVE_SECONDS / 2
@@ -60,16 +60,16 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
             run.update(phase=Phase.COMPOSE, closing=True)
             run.meter.notice(str(cap))
             return
-    before = len(run.inquiry.library.found())
+    before = len(run.inquiry.library.items_found())
     for finding in findings:
         async for event in keep(run, finding):
             yield event
-    run.update(misses=0 if len(run.inquiry.library.found()) > before else run.inquiry.misses + 1)
+    run.update(misses=0 if len(run.inquiry.library.items_found()) > before else run.inquiry.misses + 1)
     run.update(attempt=_simple(run, moves))
     if run.inquiry.attempt:
         run.update(phase=Phase.COMPOSE)
         return
-    async for event in grade(run, run.inquiry.library.ungraded()):
+    async for event in grade(run, run.inquiry.library.ungraded_items()):
         yield event
     run.update(phase=Phase.DECIDE)
 
@@ -80,7 +80,7 @@ def _affordable(run: Run) -> tuple[SearchAction, ...]:
         if isinstance(move, SearchKnowledge | SearchSource):
             if not run.meter.searches_left:
                 continue
-            run.meter.searched()
+            run.meter.count_search()
         moves.append(move)
     return tuple(moves)
 
@@ -184,5 +184,5 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
         return False
     if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False
-    best = max((item.hit.score for item in run.inquiry.library.found()), default=0.0)
+    best = max((item.hit.score for item in run.inquiry.library.items_found()), default=0.0)
     return best > 0 and best >= run.deps.confident and not run.floor_reason

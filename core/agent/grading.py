@@ -24,7 +24,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         run.meter.notice(str(cap))
         run.update(closing=True)
         grades = [_from_score(item) for item in fresh]
-    run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
+    run.update(library=run.inquiry.library.with_grades({item.id: g for item, g in zip(fresh, grades, strict=True)}))
     run.decision = grades.decision if isinstance(grades, GradesWithDecision) else None
     elapsed = run.deps.clock.monotonic() - started
     run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from core.agent.outcomes import ended, nothing_to_read
+from core.agent.outcomes import end_run, nothing_to_read
 from core.agent.run import Run
 from core.model.answer import Outcome
 from core.model.events import AgentCompleted
@@ -26,7 +26,7 @@ async def overview(run: Run, plan: Overview) -> AgentCompleted:
     for name, group in groupby(sorted(shown, key=lambda one: (one.knowledge_base, one.title)), _base_of):
         lines.append(_base_line(name, list(group), share, run.inquiry.bases))
     lines.append("Ask about any of them, and I answer with its own sentences.")
-    return ended(run, Outcome.ANSWERED, "\n\n".join(lines))
+    return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))
 
 
 def _base_of(document: Document) -> str:

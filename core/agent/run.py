@@ -94,7 +94,7 @@ class Run:
         return asked or (self.inquiry.conduct.sources_first and not settled)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def time_stage(self, stage: str) -> Iterator[None]:
         """Add the time spent inside to a stage."""
         started = self.deps.clock.monotonic()
         try:

@@ -188,7 +188,7 @@ class AnswerActions:
 
     async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.waiting(), await self.trace_store.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
@@ -248,7 +248,7 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
 
 
-def explained(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
+def explain_settings(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
     """What applies in a place and why, a line each: chosen there, or the default."""
     now = settings.to_mapping()
     return tuple(

@@ -51,7 +51,7 @@ class HeardPlaces:
         while len(self._noted) > 10 * MOST_PLACES:
             self._noted.popitem(last=False)
 
-    async def listening(self) -> None:
+    async def mark_listening(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""
         await self._message_states.keep(self._key, _UNTIL, {"at": f"{self._now():.3f}"})
 

@@ -29,11 +29,11 @@ class PendingCardUpdates:
         """The job is over; its card is still to say so."""
         await self._message_states.keep(self._place, _UNTOLD, {job_id: person})
 
-    async def told(self, job_id: str) -> None:
+    async def mark_shown(self, job_id: str) -> None:
         """Its card says so, or never will."""
         await self._message_states.take(self._place, _UNTOLD, job_id)
 
-    async def left(self) -> Mapping[str, str]:
+    async def outstanding(self) -> Mapping[str, str]:
         """The person whose card it is, by the job."""
         return await self._message_states.read(self._place, _UNTOLD)
 

@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_reply import Understood, understood_as
-from core.agent.checkpoint_resume import EXPIRED, resumed
-from core.agent.outcomes import sources_shown, stopped
+from core.agent.checkpoint_reply import CheckpointReply, understood_as
+from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
+from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer
 from core.model.clock import Clock
@@ -109,7 +109,7 @@ class QuestionService:
     ) -> AsyncGenerator[AgentEvent, None]:
         understood = understood_as(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, Understood) and mine:
+        if isinstance(understood, CheckpointReply) and mine:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
@@ -187,7 +187,7 @@ class QuestionService:
         scope = frozenset(base.name for base in bases)
         library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
         now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
-        inquiry = resumed(now_visible, choice, text)
+        inquiry = resume_inquiry(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
             inquiry = replace(inquiry, searches=(), missing="")
         record = await self._memory.recall(inquiry.thread)
@@ -205,7 +205,7 @@ class QuestionService:
         run = self._running.pop(trace_id, None)
         if run is None:
             return None
-        event = stopped(run)
+        event = stop_run(run)
         await self._settle(run, event, fence)
         return event
 
@@ -332,7 +332,7 @@ def _words_from(run: Run) -> frozenset[str]:
     """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
-    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.found())
+    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.items_found())
 
 
 def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:

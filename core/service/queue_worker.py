@@ -37,7 +37,7 @@ class Worker:
             group.create_task(self._expire(stop))
 
     async def _handle(self, lease: Lease) -> None:
-        with self._message_handler.metrics.working():
+        with self._message_handler.metrics.track_work():
             await self._message_handler.handle(lease)
 
     async def _expire(self, stop: asyncio.Event) -> None:

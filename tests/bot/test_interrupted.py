@@ -13,13 +13,13 @@ from rich.progress import Progress, TextColumn
 
 from adapters.terminal.ingest_view import Terminal, _Bar, ingest_files
 from adapters.terminal.operator import operator
-from core.ingestion.ingestor import Change, Ingested
+from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.material import Material
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.encoder import Vectors
 from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
@@ -36,7 +36,7 @@ class Screen:
         self.room = room
         self._printed = io.StringIO()
 
-    async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+    async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[IngestResult]:
         console = Console(file=self._printed, width=200)
         files = [(path, path.name) for path in paths]
         return await ingest_files(console, self.terminal(connected=connected), files, base)
@@ -69,7 +69,7 @@ class ParserInParts(PlainParser):
         super().__init__()
         self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         if name == self._at:
             self.reached.set()
             await self.go_on.wait()
@@ -281,7 +281,7 @@ async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
     return reply.job
 
 
-async def _given_again(room: Room, paths: Sequence[Path]) -> list[Ingested]:
+async def _given_again(room: Room, paths: Sequence[Path]) -> list[IngestResult]:
     """The same command once more; the job in line is taken up at once, and nothing comes out before it is accepted."""
     room.parser.opened.clear()
     accepted = len(await room.audit.recent())

@@ -23,7 +23,7 @@ from core.model.sites import Site
 from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
 from tests.adapters.documents.sources.servers import s3_server
 
 ADA = Person("slack:T1/U1", "Ada")
@@ -101,7 +101,7 @@ class ShelfContract:
 
     async def test_a_removal_is_found_until_it_is_forgotten(self, records: KnowledgeRecords) -> None:
         document = Document("d1", "handbook", "a.md", "A", "v1", "text/markdown", 3)
-        removed = Removed(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
+        removed = RemovedDocument(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
         later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
         await records.keep_removed(removed)
         await records.keep_removed(later)
@@ -331,12 +331,12 @@ async def test_two_inboxes_of_different_namespaces_know_nothing_of_each_other(re
     questions, jobs = RedisInbox(redis, most_waiting_each=1), RedisInbox(redis, namespace="jobs", most_waiting_each=1)
     await questions.put(Delivery("1", "slack", "slack/T/C/t", ADA.id, "{}"))
     await jobs.put(Delivery("1", "slack", "kb/handbook", ADA.id, "job"))
-    assert await questions.waiting() == await jobs.waiting() == 1
+    assert await questions.count_waiting() == await jobs.count_waiting() == 1
     question = await questions.take("w", timedelta(seconds=1))
     job = await jobs.take("w", timedelta(seconds=1))
     assert question is not None
     assert job is not None
     assert (question.delivery.thread, job.delivery.thread) == ("slack/T/C/t", "kb/handbook")
     assert await questions.take("w", timedelta()) is None
-    await jobs.done(job)
-    assert (await questions.waiting(), await jobs.waiting()) == (1, 0)
+    await jobs.complete(job)
+    assert (await questions.count_waiting(), await jobs.count_waiting()) == (1, 0)

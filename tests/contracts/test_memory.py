@@ -56,7 +56,7 @@ class Stores:
         found = []
         while (lease := await self.inbox.take("worker", AT_ONCE)) is not None:
             found.append(lease.delivery.id)
-            await self.inbox.done(lease)
+            await self.inbox.complete(lease)
         return found
 
 
@@ -227,7 +227,7 @@ class MemoryContract:
         assert not await stores.message_states.read(here, "checkpoint:c1")
         assert not await stores.message_states.take_cancel(here, "m1")
         assert await stores.message_states.read(there, "m9")
-        assert await stores.inbox.waiting() == 1
+        assert await stores.inbox.count_waiting() == 1
         assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
         assert await stores.waiting() == ["d3"]
 
@@ -243,7 +243,7 @@ class MemoryContract:
             await stores.message_states.keep(
                 thread, "m1", {"outcome": "answered"}, fence=lease.fence
             )  # hers, also when he
-            await stores.inbox.done(lease)
+            await stores.inbox.complete(lease)
         await stores.message_states.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
         await stores.ask("d3", THREAD, BEN.id)
         await stores.ask("d4", THREAD, ANA.id)
@@ -253,7 +253,7 @@ class MemoryContract:
         assert kept == ["m2"]
         assert dict(await stores.message_states.read(thread, "m2")) == {"question": "How many days?"}
         assert await stores.waiting() == ["d3"]
-        assert await stores.inbox.waiting() == 0
+        assert await stores.inbox.count_waiting() == 0
 
     async def test_what_was_posted_for_one_stays_when_another_who_pressed_there_is_forgotten(
         self, stores: Stores
@@ -264,7 +264,7 @@ class MemoryContract:
             lease = await stores.inbox.take("worker", WAIT)
             assert lease is not None
             await stores.message_states.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
-            await stores.inbox.done(lease)
+            await stores.inbox.complete(lease)
         await stores.memory.forget_person(BEN.id)
         assert dict(await stores.message_states.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
         await stores.memory.forget_person(ANA.id)
@@ -295,7 +295,7 @@ class MemoryContract:
         await stores.memory.forget_person(ANA.id)
         await stores.memory.forget_thread(THREAD)
         await stores.memory.remember(THREAD, turn("t1"), [], fence=lease.fence)
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         assert await stores.waiting() == []
         assert (await stores.memory.recall(THREAD)).total == 1
 
@@ -365,7 +365,7 @@ class TestRedisMemory(MemoryContract):
         await stores.checkpoints.park(parked("c1"))
         await stores.trace_store.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
         await stores.feedback.keep(Feedback("t1", BEN, helpful=True, question=words, asker=ANA.id))
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         await stores.inbox.put(Delivery("d2", "slack", str(THREAD), ANA.id, words))
         await stores.memory.forget_person(ANA.id)
         await stores.waiting()

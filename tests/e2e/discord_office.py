@@ -15,7 +15,7 @@ from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.service.answer_actions import AnswerActions
 from core.service.kb.commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
@@ -27,9 +27,9 @@ from tests.fakes.discord import FakeDiscord
 SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
 
 
-async def parse(name: str, data: bytes) -> Parsed:
+async def parse(name: str, data: bytes) -> ParsedDocument:
     """A text file as it is."""
-    return Parsed(name, (Block(data.decode()),), "text/plain")
+    return ParsedDocument(name, (Block(data.decode()),), "text/plain")
 
 
 class Office:
@@ -116,7 +116,7 @@ class Office:
                 yield platform
             finally:
                 stop.set()
-                if answering is not None and not await self.inbox.waiting():
+                if answering is not None and not await self.inbox.count_waiting():
                     answering.cancel()  # it would look for more for another second
                 if jobs is not None:
                     jobs.cancel()
@@ -130,5 +130,5 @@ class Office:
         """Returns when everything that was heard has been worked off."""
         await self.discord.quiet(0.1)
         async with asyncio.timeout(60):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)

@@ -15,7 +15,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
 from core.service.answer_actions import AnswerActions
@@ -86,7 +86,7 @@ class Bot:
         async with self._process(lanes=lanes) as (stop, connection, worker):
             yield
             stop.set()
-            if not await self.inbox.waiting():
+            if not await self.inbox.count_waiting():
                 worker.cancel()  # it would look for more for another second
             await asyncio.wait([connection, worker])
             connection.result()
@@ -159,16 +159,16 @@ class Bot:
     async def waits(self, count: int, within: float = 60.0) -> None:
         """So many messages wait or are under way."""
         async with asyncio.timeout(within):
-            while await self.inbox.waiting() < count:
+            while await self.inbox.count_waiting() < count:
                 await asyncio.sleep(0.01)
 
     async def settled(self, within: float = 60.0) -> None:
         """Everything that came in has had its outcome."""
         async with asyncio.timeout(within):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)
 
 
-async def parse(name: str, data: bytes) -> Parsed:
+async def parse(name: str, data: bytes) -> ParsedDocument:
     """Files in scenes are plain text."""
-    return Parsed(name, (Block(data.decode()),), "text/plain")
+    return ParsedDocument(name, (Block(data.decode()),), "text/plain")

@@ -147,7 +147,7 @@ async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
         await discord.person("alice").says("Thank you both.")
         again = await helper.says("<@bot> how long do refunds take?")
         assert REFUNDS in (await discord.reply_to(again)).text
-        assert await office.inbox.waiting() == 0
+        assert await office.inbox.count_waiting() == 0
 
 
 async def test_a_card_in_a_thread_that_was_put_away_still_works(discord: FakeDiscord, office: Office) -> None:

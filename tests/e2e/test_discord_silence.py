@@ -42,7 +42,7 @@ async def office(closed: Office) -> AsyncIterator[Office]:
 
 async def worked_off(office: Office) -> None:
     async with asyncio.timeout(LONG):
-        while await office.inbox.waiting():
+        while await office.inbox.count_waiting():
             await asyncio.sleep(0.01)
 
 

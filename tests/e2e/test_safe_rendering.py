@@ -186,8 +186,8 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
     spot = Spot(asked.channel.id, discord.guild_id)
     quotes = text.quote_blocks(hostile, (citation(hostile),), 1)
     shown = {
-        "quotes": layouts.said(quotes[:3_900], (citation(hostile),)),
-        "chosen": layouts.chosen(hostile, hostile),
+        "quotes": layouts.text_layout(quotes[:3_900], (citation(hostile),)),
+        "chosen": layouts.choice_note(hostile, hostile),
         "job": discord_cards.card({"latest": f"{hostile}\njob 0123456789abcdef", "note": hostile}),
         "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
     }

@@ -196,7 +196,7 @@ async def test_a_request_without_slacks_signature_is_refused_and_nothing_kept(sl
         deliveries = slack.deliveries_of(question)
         await slack.until(lambda: all(one.finished.is_set() for one in deliveries), 15)
         assert {attempt.status for one in deliveries for attempt in one.attempts} == {401}
-        assert await bot.inbox.waiting() == 0
+        assert await bot.inbox.count_waiting() == 0
         slack.http.signature = "valid"
         assert await slack.http.verify_url()
     assert slack.answers_to(question) == []
@@ -213,7 +213,7 @@ async def test_events_are_acknowledged_while_no_answer_is_done(slack: FakeSlack,
             await asyncio.sleep(0)
     await slack.until(lambda: all(one.acknowledged for one in slack.deliveries), 60, what="all acknowledgements")
     assert len(slack.deliveries) >= 1_050
-    assert await bot.inbox.waiting() > 0
+    assert await bot.inbox.count_waiting() > 0
     bot.reasoner.go_on()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.slack.app import SlackPlatform
 from adapters.slack.inbound.one_time_actions import kept_under
-from adapters.slack.kb.command_parser import parsed
+from adapters.slack.kb.command_parser import parse_command
 from adapters.slack.kb.job_cards import EDITS
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
@@ -739,9 +739,9 @@ class TestInWords:
     ],
 )
 def test_words_become_a_command(words: str, command: KbCommand) -> None:
-    assert parsed(words, "C1") == command
+    assert parse_command(words, "C1") == command
 
 
 @pytest.mark.parametrize("words", ["", "dance", "list --loud", 'show "open', "list --page two"])
 def test_what_cannot_be_read_says_so(words: str) -> None:
-    assert isinstance(parsed(words), str)
+    assert isinstance(parse_command(words), str)

@@ -118,7 +118,7 @@ async def test_a_token_that_is_revoked_keeps_the_questions_and_is_said(slack: Fa
         slack.faults.fail("*", "token_revoked", None)
         question = await ask(slack)
         await slack.until(lambda: "token_revoked" in waiting_for(bot), PATIENCE, what="a word about it")
-        assert await bot.inbox.waiting() == 1
+        assert await bot.inbox.count_waiting() == 1
         slack.faults.clear()
     bot.scene.clock.advance(60)
     async with bot.running():

@@ -12,7 +12,7 @@ from adapters.redis.inbox import RedisInbox
 from adapters.terminal.chat import OPERATOR
 from bot.container import Footnote, open_footnote
 from bot.knowledge_stack import JOBS
-from core.ingestion.ingestor import Ingested, Ingestor, Progress
+from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
 from core.model.incoming_events import Permissions
@@ -46,7 +46,7 @@ class Telling(Ingestor):
         progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
-    ) -> Ingested:
+    ) -> IngestResult:
         def tell(stage: str, done: int, total: int) -> None:
             self._tell(stage)
             progress(stage, done, total)

@@ -89,7 +89,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
         editions = [passage.text.partition("edition ")[2].split()[0] for passage in passages]
         assert (len(editions), len(set(editions))) == (rules.passages, 1)
         assert (await restored.memory.recall(ThreadKey("console", "", "terminal", "trip"))).total == 2
-        assert await restored.inbox.waiting() == 0  # what waited then was answered since, or asked again
+        assert await restored.inbox.count_waiting() == 0  # what waited then was answered since, or asked again
         assert (await restored.audit.recent(1))[0].action == "kb ingest"
     with pytest.raises(ConfigurationError, match="data in here already"):
         await run(keeping._restore(tmp_path / "backup"))

@@ -44,7 +44,7 @@ from core.model.inquiry import (
 )
 from core.model.knowledge import KnowledgeBase
 from core.model.sites import Site
-from core.model.transcripts import Conversation, Said
+from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.catalog import Catalog
 from core.ports.index import Index
 from core.ports.memory import Memory
@@ -263,7 +263,7 @@ async def _proposals(at: Installation, dice: random.Random) -> None:
     """A thread of the board, and a correction there, wait for an admin; somebody looks from elsewhere."""
     canary = await _hidden_words(at)
     member = replace(_insider(at), permissions=Permissions(is_admin=False))
-    said = (Said("Chair", at.kb_service.job_queue.clock.now(), f"It is {canary}."),)
+    said = (TranscriptMessage("Chair", at.kb_service.job_queue.clock.now(), f"It is {canary}."),)
     await at.kb_service.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
     await at.kb_service.correct(f"When is {canary}?", f"On {canary}.", None, member)
     ids = [one.id for one in await at.kb_service.job_queue.records.proposals()]

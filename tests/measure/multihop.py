@@ -61,10 +61,10 @@ async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Qu
             library, added = inquiry.library.add(hits, move.query)
             made = Search(move, len(hits), len(added))
             inquiry = replace(inquiry, library=library, searches=(*inquiry.searches, made))
-        fresh = inquiry.library.ungraded()
+        fresh = inquiry.library.ungraded_items()
         grades = await reasoner.grade(inquiry, fresh, NO_METER)
         by_id = {item.id: grade for item, grade in zip(fresh, grades, strict=True)}
-        inquiry = replace(inquiry, library=inquiry.library.graded(by_id))
+        inquiry = replace(inquiry, library=inquiry.library.with_grades(by_id))
         if len(inquiry.searches) >= searches:
             break
         decision = await reasoner.decide(inquiry, Thread(KEY), NO_METER)

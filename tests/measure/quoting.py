@@ -56,7 +56,7 @@ async def quoted(reasoner: ExtractiveReasoner, question: Question, passages: Evi
     inquiry = replace(asked(question.text), library=passages)
     items = tuple(passages)
     grades = await reasoner.grade(inquiry, items, NO_METER)
-    inquiry = replace(inquiry, library=passages.graded({i.id: g for i, g in zip(items, grades, strict=True)}))
+    inquiry = replace(inquiry, library=passages.with_grades({i.id: g for i, g in zip(items, grades, strict=True)}))
     good = inquiry.library.relevant(inquiry.cutoff) or inquiry.library.relevant(1)[:1]
     return "".join([part async for part in reasoner.compose(inquiry, Thread(KEY), good[:10], NO_METER)])
 

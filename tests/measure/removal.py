@@ -76,7 +76,7 @@ async def _acceptance(footnote: Footnote) -> None:
             await kb_service.handle(KbCommand(KbVerb.CANCEL, target=reply.job.id), caller)
             lease = await footnote.knowledge_stack.inbox.take("measure", timedelta())
             assert lease is not None
-            await footnote.knowledge_stack.inbox.done(lease)
+            await footnote.knowledge_stack.inbox.complete(lease)
     for name, times in (("a link", links), ("ten files", files)):
         print(f"accepted, {name:<10} median {statistics.median(times):7.1f} ms   worst of {TRIES} {max(times):7.1f} ms")
 

@@ -171,7 +171,7 @@ class Stage:
         kept = [case for case in batch if not self._outcomes(case)]
         for case in batch:
             self.slack.faults.clear(case.where)
-        while await self.bot.inbox.waiting():
+        while await self.bot.inbox.count_waiting():
             self.bot.scene.clock.advance(60)  # the leases of what was kept run out
             await self._rest()
         for case in batch:
@@ -183,7 +183,7 @@ class Stage:
         """Until nothing waits, or what waits is worked on by nobody."""
         rests_since = None
         async with asyncio.timeout(PATIENCE):
-            while await self.bot.inbox.waiting():
+            while await self.bot.inbox.count_waiting():
                 if self._work.now:
                     rests_since = None
                 elif rests_since is None:

@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 from rich.console import Console
 
-from adapters.redis.client import connect, reaching
+from adapters.redis.client import bounded_call, connect
 from adapters.redis.inbox import RedisInbox
 from adapters.terminal.chat import OPERATOR
 from adapters.terminal.ingest_view import ingest_files
@@ -73,7 +73,7 @@ async def test_an_address_that_leaves_out_that_it_is_a_cluster_is_told_so(shapes
 
     async def writes() -> None:
         for number in range(64):
-            async with reaching():
+            async with bounded_call():
                 await client.set(f"k{number}", "v")
 
     with pytest.raises(StoreUnavailable, match=r"is a Cluster.* redis\+cluster://"):
@@ -85,7 +85,7 @@ async def test_a_certificate_of_an_unknown_authority_is_named_as_such(shapes: Sh
     client = connect(shapes.url("tls").partition("?")[0])
 
     async def pings() -> None:
-        async with reaching():
+        async with bounded_call():
             await client.ping()
 
     with pytest.raises(StoreUnavailable, match=r"certificate is not accepted: .*rediss://…\?ssl_ca_certs=") as raised:

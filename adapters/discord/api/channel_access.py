@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.permissions import Members, channel_principals, is_admin, may_view, person_principals
 from adapters.discord.api.reply_target import user_id
 from core.model.channel_settings import ChannelSettings
@@ -89,7 +89,7 @@ class Readers:
         channel: object = guild.get_channel(int(thread.channel))
         if channel is None:
             try:
-                async with reaching("look at that channel", 10):
+                async with api_call("look at that channel", 10):
                     channel = await guild.fetch_channel(int(thread.channel))
             except FootnoteError:
                 return None

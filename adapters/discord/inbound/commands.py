@@ -14,7 +14,7 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import (
@@ -31,9 +31,9 @@ from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.interaction_errors import (
     LOOK_UP_SECONDS,
     WENT_WRONG,
-    acknowledged,
-    answering,
+    acknowledge,
     is_admin,
+    report_errors,
     tell,
 )
 from adapters.discord.inbound.message_parser import ourselves, readable
@@ -43,7 +43,7 @@ from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import settings_menu
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
-from adapters.discord.outbound.text import clipped, markdown, plain
+from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Audience, ThreadKey, channel_principal
 from core.model.errors import Denied, FootnoteError, NotFound
@@ -108,7 +108,7 @@ class Commands:
         try:
             if (await self._preferences.read(place)).get("digest") == digest:
                 return False
-            async with reaching("register my commands"):
+            async with api_call("register my commands"):
                 if self._dev_guild is not None:
                     tree.copy_global_to(guild=self._dev_guild)
                 await tree.sync(guild=self._dev_guild)
@@ -125,10 +125,10 @@ class Commands:
         self, press: Press, question: str, private: bool | None, file: discord.Attachment | None, base: str = ""
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
-        async with answering(press):
+        async with report_errors(press):
             alone = private if private is not None else await self._is_private(press)
             alone = alone and press.guild_id is not None
-            response = await acknowledged(press, alone=alone)
+            response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
             address = ReplyTarget(
                 manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
@@ -163,7 +163,7 @@ class Commands:
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
-            f"There is no knowledge base called “{plain(clipped(name.strip(), 60))}” that everybody here may read.",
+            f"There is no knowledge base called “{plain(clip(name.strip(), 60))}” that everybody here may read.",
             remedy="Ask without naming one, or for your eyes only.",
         )
 
@@ -196,7 +196,7 @@ class Commands:
 
     async def _answer_this(self, press: Press, message: discord.Message) -> None:
         """Somebody else's message as the question, answered in a thread on it."""
-        async with answering(press):
+        async with report_errors(press):
             us = ourselves(press.client.user.id if press.client.user else 0, press.guild)
             text = readable(message, us)
             if not text and not message.attachments:
@@ -240,12 +240,12 @@ class Commands:
         return group
 
     async def _help(self, press: Press) -> None:
-        async with answering(press):
+        async with report_errors(press):
             lines = [line.replace("*Show quotes*", "**Show quotes**") for line in HELP]
             await tell(press, "\n".join([*lines, ALSO_HERE]))
 
     async def _why(self, press: Press) -> None:
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             audience = await self.own_audience(press)
             thread = await self._conversation_of(press)
@@ -271,7 +271,7 @@ class Commands:
         await self._set_muted(press, muted=False)
 
     async def _set_muted(self, press: Press, *, muted: bool) -> None:
-        async with answering(press):
+        async with report_errors(press):
             if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
@@ -282,7 +282,7 @@ class Commands:
 
     async def forget(self, press: Press, what: str) -> None:
         """Forget a thread, or everything that the person asked."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             person = person_of(press.user)
             if what == "me":
@@ -301,7 +301,7 @@ class Commands:
 
     async def settings(self, press: Press, place: int | None) -> None:
         """Show what applies in a place, with menus to change it."""
-        async with answering(press):
+        async with report_errors(press):
             place_id = place if place is not None else base_channel_id(press.channel)
             await self._require_admin(press, place_id)
             await press.response.defer(ephemeral=True, thinking=True)
@@ -317,7 +317,7 @@ class Commands:
         place = channel_principal("discord", str(press.guild_id), place_id)
         bases = [base.name for base in await self._answer_actions.visible_bases(Audience(unrestricted=True))]
         chosen = dict(await self._answer_actions.preferences.read(place))
-        form = settings_menu.changed(chosen, field, values)
+        form = settings_menu.change_field(chosen, field, values)
         await self._answer_actions.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
 

@@ -69,7 +69,7 @@ def replied_to(message: discord.Message) -> int | None:
     return message.reference.message_id
 
 
-def heard(
+def parse_message(
     message: discord.Message,
     us: Ourselves,
     *,

@@ -5,7 +5,7 @@ from urllib.parse import unquote, urlsplit
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
 from core.model.errors import DocumentRejected, FetchRefused
@@ -34,7 +34,7 @@ class DiscordKnowledge:
         """An attached file by its address, which Discord itself gave us. Raises FetchRefused, PlatformUnavailable."""
         name = unquote(urlsplit(reference).path.rsplit("/", 1)[-1]) or "file"
         await self._connected()
-        async with reaching("download an attached file", DOWNLOAD_SECONDS):
+        async with api_call("download an attached file", DOWNLOAD_SECONDS):
             try:
                 data = await self._client().http.get_from_cdn(reference)
             except (discord.NotFound, discord.Forbidden) as error:

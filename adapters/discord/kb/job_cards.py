@@ -49,7 +49,7 @@ class JobCards:
         self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def remember_card(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
@@ -64,9 +64,9 @@ class JobCards:
             drawn = kept["latest"]
             await self._draw(job.id, kept)
             if kept.get("over"):
-                await self._pending_updates.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
-    async def renewed(self, job_id: str, token: str, token_of: str) -> None:
+    async def renew_token(self, job_id: str, token: str, token_of: str) -> None:
         """Something on the card was pressed: it can be edited for another while, under the token of that."""
         await self._message_states.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
 
@@ -84,7 +84,7 @@ class JobCards:
         if "message" in kept:
             await self._draw(job.id, kept)
             if job.over:
-                await self._pending_updates.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -92,7 +92,7 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for job_id in await self._pending_updates.left():
+        for job_id in await self._pending_updates.outstanding():
             kept = await self._message_states.read(_place(job_id), _CARD)
             if kept.get("over") and "message" not in kept and job_id not in self._unplaced:
                 unplaced.add(job_id)  # it may be on its way: if it is not there the next time, it will not come
@@ -104,7 +104,7 @@ class JobCards:
                 raise
             except FootnoteError as error:
                 log.info("card_not_finished", job=job_id, reason=str(error))
-            await self._pending_updates.told(job_id)
+            await self._pending_updates.mark_shown(job_id)
         self._unplaced = unplaced
 
     async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:

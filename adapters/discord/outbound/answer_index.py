@@ -16,7 +16,7 @@ _QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownAnswer:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
     thread: ThreadKey
@@ -53,13 +53,13 @@ class AnswerIndex:
         found = kept.get(person_id) or kept.get("anybody")
         return ThreadKey.parse(found) if found else None
 
-    async def of(self, trace_id: str) -> Shown | None:
+    async def of(self, trace_id: str) -> ShownAnswer | None:
         """The question behind a trace, while it is kept."""
         kept = await self._message_states.read(_trace(trace_id), _WHERE)
         if "thread" not in kept:
             return None
         thread = ThreadKey.parse(kept["thread"])
-        return Shown(
+        return ShownAnswer(
             thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")), kept.get("asked_at", "")
         )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from adapters.discord.api.api_errors import Refused, TokenRefused
+from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound import layouts
@@ -22,7 +22,7 @@ from core.ports.platform import MessageState
 
 FIRST = "message"  # the name under which the first message's id is kept; the others have numbers
 PART = "part-"
-NOWHERE = (NotFound, Denied, Refused)  # what says that it is the place, or the message, that will not do
+NOWHERE = (NotFound, Denied, RequestRefused)  # what says that it is the place, or the message, that will not do
 
 log = structlog.get_logger(__name__)
 
@@ -130,7 +130,7 @@ class AnswerMessages:
             return
         try:
             await self._patiently(lambda: self._post(name, part, instead_of=known), self._pauses.posting)
-        except Refused:
+        except RequestRefused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(name, plain, instead_of=known, plain=True), self._pauses.posting)
         if known and known != self._message_state.get(name):  # a deferred answer is filled by what is posted after it

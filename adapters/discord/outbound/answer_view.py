@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from adapters.discord.api.api_errors import Refused
+from adapters.discord.api.api_errors import RequestRefused
 from adapters.discord.api.messages import Messages
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.inbound.edit_versions import EditVersions, Superseded
@@ -21,7 +21,7 @@ from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from adapters.discord.outbound.text import clipped, pieces, plain
+from adapters.discord.outbound.text import clip, pieces, plain
 from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
@@ -143,7 +143,7 @@ class DiscordAnswerView:
 
     async def _progress_views(self) -> list[SanitizedView]:
         question = self._question_line()
-        return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
+        return [layouts.progress_layout(self._steps, self._written, self._notices, self._trace_id, question=question)]
 
     def _question_line(self) -> str:
         """The question, where the answer does not stand below it, and who can see this, where that is only one."""
@@ -151,7 +151,7 @@ class DiscordAnswerView:
         if self._shown_as.manner not in apart and self._address.manner not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        return f"> {plain(clipped(self._message.text, 300))}{alone}"
+        return f"> {plain(clip(self._message.text, 300))}{alone}"
 
     def _with_place(self, render: Render) -> Render:
         """With where it was asked, where the answer had to go to the asker directly."""
@@ -193,7 +193,7 @@ class DiscordAnswerView:
         async def render() -> list[SanitizedView]:
             question = self._question_line()
             beside = replace(extras, question="" if len(parts) > 1 else question)
-            last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
+            last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
             return [
                 *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
                 last,
@@ -206,7 +206,9 @@ class DiscordAnswerView:
         trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[SanitizedView]:
-            return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
+            return [
+                layouts.checkpoint_card(checkpoint, answer, trace_id, self._notices, question=self._question_line())
+            ]
 
         await self._end(render, trace_id, answer.outcome)
 
@@ -228,25 +230,25 @@ class DiscordAnswerView:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
                 await self._say_why_not(error, trace_id)
-            except Refused as error:
+            except RequestRefused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
             await self._message_state.settle(outcome)
             self._pace.last = time.monotonic()
 
-    async def _say_refused(self, error: Refused, trace_id: str) -> None:
+    async def _say_refused(self, error: RequestRefused, trace_id: str) -> None:
         """The answer itself is what is refused: that much may be said."""
         try:
             await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
-        except (NotFound, Denied, Refused) as again:
+        except (NotFound, Denied, RequestRefused) as again:
             await self._say_why_not(again, trace_id)
 
     async def _say_why_not(self, error: FootnoteError, trace_id: str) -> None:
         """Who asked where answers are private, and cannot be written to, hears of it there; else the log has it."""
         log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
         if self._address.manner is ReplyMode.DIRECT and self._address.guild:
-            with suppress(NotFound, Denied, Refused):
-                await self._shown_as.refer(layouts.failed(NOT_DIRECTLY, trace_id))
+            with suppress(NotFound, Denied, RequestRefused):
+                await self._shown_as.refer(layouts.failure_layout(NOT_DIRECTLY, trace_id))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""
@@ -260,6 +262,6 @@ class DiscordAnswerView:
 
 def _failure(message: str, trace_id: str) -> Render:
     async def render() -> list[SanitizedView]:
-        return [layouts.failed(message, trace_id)]
+        return [layouts.failure_layout(message, trace_id)]
 
     return render

@@ -13,11 +13,11 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.event_listener import PLATFORM, Intake, person_id
-from adapters.slack.inbound.one_time_actions import Taken
+from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.sanitizer import permit
-from adapters.slack.outbound.text import escaped, group_call
+from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError, PlatformUnavailable
@@ -66,7 +66,7 @@ class Presses:
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
         found = await self._choosable(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
-        text = views.typed(body["view"], "narrow")
+        text = views.typed_value(body["view"], "narrow")
         if found is None or not text:
             return None
         parked, choice = found
@@ -105,7 +105,7 @@ class Presses:
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
     ) -> None:
         """Put what was chosen in place of the card's buttons."""
-        layout = await self.settled(thread, checkpoint, user, shown)
+        layout = await self.settle_card(thread, checkpoint, user, shown)
         try:
             await self.workspace.web.patiently(
                 "chat.update", channel=thread.channel, ts=card_ts, text="Chosen.", blocks=layout, link_names=False
@@ -113,13 +113,13 @@ class Presses:
         except (Refusal, PlatformUnavailable) as error:
             log.info("card_not_settled", reason=str(error))
 
-    async def settled(
+    async def settle_card(
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
         """The card without its buttons, with who chose what."""
         kept = await self.workspace.message_states.read(str(thread), f"checkpoint:{checkpoint}")
         name = await self.workspace.directory.name(user)
-        words = f"{escaped(name)} chose *{escaped(kept.get('chosen', ''))}*"
+        words = f"{escape(name)} chose *{escape(kept.get('chosen', ''))}*"
         return blocks.settled_card(shown or [blocks.markdown(kept.get("card") or "…")], words)
 
     # --- of an answer
@@ -149,7 +149,7 @@ class Presses:
         """Why an answer did not help, and what would have been right; what became of the latter, if it was told."""
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
-        text, right = views.typed(body["view"], "reason"), views.typed(body["view"], "answer", "answer")
+        text, right = views.typed_value(body["view"], "reason"), views.typed_value(body["view"], "answer", "answer")
         if text or right:
             reason = text or f"It should be: {right}"
             await self._rate(thread, user, kept.get("trace", ""), helpful=False, reason=reason)
@@ -157,11 +157,11 @@ class Presses:
             return None
         form, person = kept.get("form", ""), person_id(team, user)
         taken = await self.knowledge.personal_actions.take(form, person)
-        if taken is not Taken.NOW:
-            return KbReply(FORM_EXPIRED, ok=False) if taken is Taken.GONE else None
+        if taken is not PressOutcome.NOW:
+            return KbReply(FORM_EXPIRED, ok=False) if taken is PressOutcome.GONE else None
         shown = kept.get("shown") or kept.get("root", "")
         reply = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
-        await (self.knowledge.personal_actions.done if reply.ok else self.knowledge.personal_actions.again)(
+        await (self.knowledge.personal_actions.mark_done if reply.ok else self.knowledge.personal_actions.again)(
             form, person
         )
         return reply
@@ -187,8 +187,8 @@ class Presses:
         audience = await self.workspace.audience(press.thread, press.user)
         turn = await self.workspace.answer_actions.turn(press.thread, press.value, audience)
         await self.workspace.message_states.keep(str(press.thread), subject, {"by": press.person})
-        name = escaped(await self.workspace.directory.name(press.user))
-        words = f"{group} {name} asks for a person: “{escaped(turn.question[:1_500])}”"
+        name = escape(await self.workspace.directory.name(press.user))
+        words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
         await self.workspace.say(press.thread, "A person is asked for.", [permit(blocks.section(words), group=handoff)])
 
     async def share(self, press: Press) -> bool:
@@ -206,8 +206,8 @@ class Presses:
         await self.workspace.message_states.keep(str(press.thread), subject, {"by": press.person})
         answer = Answer(turn.outcome, turn.answer, turn.citations)
         parts = blocks.answer_parts(answer)
-        name = escaped(await self.workspace.directory.name(press.user))
-        asked = blocks.context(f"{name} asked: “{escaped(turn.question[:300])}”")
+        name = escape(await self.workspace.directory.name(press.user))
+        asked = blocks.context(f"{name} asked: “{escape(turn.question[:300])}”")
         for part in parts[:-1]:
             await self.workspace.say(press.thread, turn.answer, [blocks.answer_part(part, answer)])
         foot = blocks.sources(turn.citations)

@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SlashCommand:
     """A command as it was given."""
 
     team: str
@@ -40,7 +40,7 @@ class Given:
     trigger: str
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> "Given":
+    def of(cls, body: Mapping[str, Any]) -> "SlashCommand":
         """From a ``slash_commands`` payload."""
         return cls(
             team=str(body["team_id"]),
@@ -67,7 +67,7 @@ class Commands:
 
     workspace: SlackWorkspace
 
-    async def answer(self, given: Given) -> str:
+    async def answer(self, given: SlashCommand) -> str:
         """What to tell; empty when a modal opened instead."""
         verb, _, rest = given.words.partition(" ")
         try:
@@ -87,13 +87,13 @@ class Commands:
         except FootnoteError as error:
             return str(error)
 
-    async def _why(self, given: Given, rest: str) -> str:
+    async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
         return await self.workspace.answer_actions.why(thread, await self.workspace.reader(thread, given.user))
 
-    async def _forget(self, given: Given, rest: str) -> str:
+    async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:
             return await self.workspace.answer_actions.forget_person(given.person)
         thread = await self._thread(given, rest)
@@ -102,7 +102,7 @@ class Commands:
         is_admin = await self.workspace.is_admin(given.user)
         return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
 
-    async def _thread(self, given: Given, rest: str) -> ThreadKey | None:
+    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""
         if named := _LINK.search(rest):
             ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
@@ -116,7 +116,7 @@ class Commands:
 
     # --- settings
 
-    async def _settings(self, given: Given) -> str:
+    async def _settings(self, given: SlashCommand) -> str:
         answer_actions = self.workspace.answer_actions
         if not await self.workspace.is_admin(given.user):
             await answer_actions.refuse(given.person, "settings", given.place.place)

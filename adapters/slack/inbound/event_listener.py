@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from adapters.slack.api.directory import Directory, Identity
-from adapters.slack.outbound.text import heard, mentions
+from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
@@ -35,7 +35,7 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class IntakeResult:
     """What became of an event: whether it was new to us, and what to tell the writer, if anything."""
 
     new: bool = False
@@ -43,7 +43,7 @@ class Turned:
     message: IncomingMessage | None = None
 
 
-NOTHING = Turned()
+NOTHING = IntakeResult()
 
 
 class Intake:
@@ -66,7 +66,7 @@ class Intake:
         self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
-    async def take(self, event: Event, team: str) -> Turned:
+    async def take(self, event: Event, team: str) -> IntakeResult:
         """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
@@ -80,22 +80,22 @@ class Intake:
             return await self._on_message(event, team, us)
         return NOTHING
 
-    async def put(self, delivery_id: str, message: IncomingMessage) -> Turned:
+    async def put(self, delivery_id: str, message: IncomingMessage) -> IntakeResult:
         """Keep a question; what to say when its asker has too many waiting already."""
         try:
-            return Turned(await self._inbox.put(delivery(delivery_id, message)), message=message)
+            return IntakeResult(await self._inbox.put(delivery(delivery_id, message)), message=message)
         except Busy as busy:
             spoken_to = message.mentions_us or message.direct
-            return Turned(told=str(busy) if spoken_to else "", message=message)
+            return IntakeResult(told=str(busy) if spoken_to else "", message=message)
 
-    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> Turned:
+    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
     # --- what was said
 
-    async def _on_message(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
         message = self.message(event, team, us)
         if message is None:
             return NOTHING
@@ -120,7 +120,7 @@ class Intake:
         return IncomingMessage(
             id=ts,
             thread=ThreadKey(PLATFORM, team, channel, root),
-            text=heard(text, us.user),
+            text=plain_message(text, us.user),
             asker=sender,
             address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
             mentions_us=mentioned,
@@ -148,7 +148,7 @@ class Intake:
 
     # --- what was changed
 
-    async def _on_edit(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
         """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
@@ -174,7 +174,7 @@ class Intake:
 
     async def _ask_again(
         self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
-    ) -> Turned:
+    ) -> IntakeResult:
         """Call off what is under way, once for each edit: the edit that comes again must not call itself off.
 
         Where a card waits, the question as edited takes its place.

@@ -15,11 +15,11 @@ from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
-from adapters.slack.inbound.one_time_actions import PersonalActions, Taken
+from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.command_parser import KB, parsed
+from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownReply:
     """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
 
     text: str
@@ -55,7 +55,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FormResult:
     """What became of a form: errors by field, else what was accepted and has to be told."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -85,22 +85,22 @@ class SlackKnowledge:
 
     # --- in words
 
-    async def command(self, given: Given) -> Shown | None:
+    async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
         if not given.words:
-            return await self._form(given, caller, "") if caller.permissions.is_admin else said(FOR_READERS)
+            return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parsed(given.words, given.channel if in_channel else "")
+        command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return said("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
             try:
                 command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
-                return said(str(error))
+                return text_reply(str(error))
         return await self._to_shown(await self._kb.handle(command, caller), command, caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
@@ -146,7 +146,7 @@ class SlackKnowledge:
 
     # --- as a form
 
-    async def _form(self, given: Given, caller: Caller, base: str) -> Shown | None:
+    async def _form(self, given: SlashCommand, caller: Caller, base: str) -> ShownReply | None:
         """Open the form for adding; what to say when Slack does not."""
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
@@ -160,7 +160,7 @@ class SlackKnowledge:
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             why = f" ({error.error})" if isinstance(error, Refusal) else ""
-            return said(f"Slack did not open the form{why}. Please try again.")
+            return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
@@ -172,38 +172,38 @@ class SlackKnowledge:
         caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
-    async def submitted(self, body: Body) -> Filed:
+    async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
-            return Filed({"link": FORM_EXPIRED})
+            return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept["channel"], "")
-        filled = kb_blocks.filled(body["view"])
+        filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
-            return Filed({"link": wrong})
+            return FormResult({"link": wrong})
         caller = await self._caller(place, user)
         try:
             commands = await self._commands(filled, kept["channel"], caller)
         except FootnoteError as error:
-            return Filed({"link": str(error)})
+            return FormResult({"link": str(error)})
         taken = await self.personal_actions.take(form, caller.person.id)
-        if taken is not Taken.NOW:
-            return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
+        if taken is not PressOutcome.NOW:
+            return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
 
-    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
         replies: list[KbReply] = []
         for name, command in commands.items():
             reply = await self._kb.handle(command, caller)
             if not reply.ok and not replies:
                 await self.personal_actions.again(form, caller.person.id)
-                return Filed({name: reply.text})
+                return FormResult({name: reply.text})
             replies.append(reply)
-        await self.personal_actions.done(form, caller.person.id)
-        return Filed(replies=tuple(replies), place=caller.thread)
+        await self.personal_actions.mark_done(form, caller.person.id)
+        return FormResult(replies=tuple(replies), place=caller.thread)
 
-    async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
+    async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
         made: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
@@ -221,7 +221,7 @@ class SlackKnowledge:
         if form := views.kept_in(body["view"]).get("form", ""):
             await self.personal_actions.again(form, person_id(*who_sent(body)))
 
-    async def follow(self, filed: Filed, user: str) -> None:
+    async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
         if filed.place is not None and filed.replies:
             jobs = [job for reply in filed.replies for job in (reply.job, *reply.more) if job is not None]
@@ -231,26 +231,26 @@ class SlackKnowledge:
 
     # --- by buttons
 
-    async def pressed(self, press: Press) -> Shown | None:
+    async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
         kept = await self.personal_actions.read(press.value, press.person)
         if "command" not in kept:  # too old, or the value was never ours to give to this person
             await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
-            return said(EXPIRED)
+            return text_reply(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or "once" in kept
         if once:
             match await self.personal_actions.take(press.value, press.person):
-                case Taken.GONE:
-                    return said(EXPIRED)
-                case Taken.EARLIER:
+                case PressOutcome.GONE:
+                    return text_reply(EXPIRED)
+                case PressOutcome.EARLIER:
                     return None
-                case Taken.NOW:
+                case PressOutcome.NOW:
                     pass
         command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
         shown = await self._to_shown(await self._kb.handle(command, caller), command, caller)
         if once:
-            await self.personal_actions.done(press.value, press.person)
+            await self.personal_actions.mark_done(press.value, press.person)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
@@ -261,14 +261,14 @@ class SlackKnowledge:
             return []
         parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
         more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
-        return kb_blocks.sectioned(parts, note=f"More: `{more}`" if more else "")
+        return kb_blocks.section_rows(parts, note=f"More: `{more}`" if more else "")
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
         reply = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if reply.ok:
-            await self.cards.cancelling(press.value, press.person, reply.text)
+            await self.cards.show_cancelling(press.value, press.person, reply.text)
         else:
             await self._workspace.whisper(press.thread, press.user, reply.text)
 
@@ -317,12 +317,12 @@ class SlackKnowledge:
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
-    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
+    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> ShownReply:
         """A reply with its buttons; of a job, its card in the direct message."""
         parts = await self._parts(reply, caller)
         text = "\n".join(part for part, _ in parts)
         if reply.job is not None and not reply.choices:
-            return said(text)
+            return text_reply(text)
         person = caller.person.id
         row: list[blocks.Block] = []
         if reply.confirm is not None:
@@ -339,7 +339,7 @@ class SlackKnowledge:
                 row.append(blocks.button(label, action, offer))
         decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
         note = APPROVE if decidable else ""
-        return Shown(kb_blocks.words(text), kb_blocks.sectioned(parts, row, note), parts[0][0])
+        return ShownReply(kb_blocks.words(text), kb_blocks.section_rows(parts, row, note), parts[0][0])
 
     async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
         """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
@@ -368,12 +368,12 @@ class SlackKnowledge:
         return "\n".join(reversed(once))
 
 
-def said(text: str) -> Shown:
+def text_reply(text: str) -> ShownReply:
     """Words alone."""
-    return Shown(kb_blocks.words(text), kb_blocks.reply(text), text)
+    return ShownReply(kb_blocks.words(text), kb_blocks.reply(text), text)
 
 
-def _wrong(filled: kb_blocks.Filled) -> str:
+def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING

@@ -60,7 +60,7 @@ class _Card:
         """The card as it was last kept."""
         return cls(job_id, person, kept["user"], kept["space"], kept["card"], kept["title"])
 
-    def kept(self) -> dict[str, str]:
+    def to_record(self) -> dict[str, str]:
         """What another process needs to show it."""
         return {"user": self.user, "space": self.space, "card": self.layout, "title": self.title}
 
@@ -82,12 +82,12 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for job_id, person in (await self._pending_updates.left()).items():
+        for job_id, person in (await self._pending_updates.outstanding()).items():
             if job_id in self._concluding:
                 continue
             kept = await self._read_card(job_id, person)
             if not kept.get("over"):  # forgotten with the person it was for
-                await self._pending_updates.told(job_id)
+                await self._pending_updates.mark_shown(job_id)
                 continue
             try:
                 await self._show_last_state(_Card.of_kept(job_id, person, kept))
@@ -143,12 +143,12 @@ class JobCards:
         card = _Card.of(job)
         if not card.user:
             return
-        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.kept())
+        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.to_record())
         if job.over:  # who dies before this has not done the job: another shows it
             await self._pending_updates.expect(card.job, card.person)
         kept = await self._read_card(card.job, card.person)
         if kept.get("closed"):
-            await self._pending_updates.told(card.job)
+            await self._pending_updates.mark_shown(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif "ts" not in kept:
@@ -177,7 +177,7 @@ class JobCards:
             return
         if "ts" not in kept and not kept.get("closed") and not await self._adopt(card):
             return
-        await self._pending_updates.told(card.job)
+        await self._pending_updates.mark_shown(card.job)
 
     async def _adopt(self, card: "_Card") -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
@@ -197,7 +197,7 @@ class JobCards:
         except Refusal as refusal:
             if not refusal.retry_after:
                 await self._keep(card.job, card.person, closed="yes")
-                await self._pending_updates.told(card.job)
+                await self._pending_updates.mark_shown(card.job)
             raise
         finally:
             self._adopting.discard(card.job)
@@ -214,7 +214,7 @@ class JobCards:
 
     # --- when it is cancelled
 
-    async def cancelling(self, job_id: str, person: str, words: str) -> None:
+    async def show_cancelling(self, job_id: str, person: str, words: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
         kept = await self._read_card(job_id, person)
         if "ts" not in kept or kept.get("over"):

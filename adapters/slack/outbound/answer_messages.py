@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, Stumbled, Uncertain, Web, refuses_us
+from adapters.slack.api.web_client import Refusal, SlackServerError, Uncertain, Web, refuses_us
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -110,7 +110,7 @@ class AnswerMessages:
         arguments = {"channel": self.spot.channel, "ts": ts, "link_names": False}
         try:
             await self._call("chat.update", **arguments, text=text, blocks=layout, metadata=self.metadata(part))
-        except Stumbled as error:  # again and again, over this one message
+        except SlackServerError as error:  # again and again, over this one message
             log.info("edit_failed", reason=str(error))
             return False
         except Refusal as refusal:
@@ -161,8 +161,8 @@ class AnswerMessages:
         try:
             channel = self.message_state.get("direct") or await self._direct_channel()
             await self.message_state.keep(direct=channel)
-            asked = escaped(shortened(self.spot.question, MOST_QUOTED))
-            about = f"I could not answer where you asked (Slack: {escaped(why)}), so I answer here: “{asked}”"
+            asked = escape(shorten(self.spot.question, MOST_QUOTED))
+            about = f"I could not answer where you asked (Slack: {escape(why)}), so I answer here: “{asked}”"
             for number, layout in enumerate(layouts):
                 shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
                 part = f"direct-{number}"

@@ -17,7 +17,7 @@ import structlog
 from adapters.slack.api.web_client import Refusal, Uncertain, Web
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
-from adapters.slack.outbound.text import Escaper, escaped
+from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
@@ -273,7 +273,7 @@ class SlackAnswerView:
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
-        return blocks.working(self._steps.values(), shown, self._notices, self.message_state.subject)
+        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.subject)
 
     # --- the end
 
@@ -292,7 +292,7 @@ class SlackAnswerView:
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
-        kept = {"card": escaped(checkpoint.message)[:1_500]}
+        kept = {"card": escape(checkpoint.message)[:1_500]}
         subject = f"checkpoint:{checkpoint.id}"
         await self.message_state.store.keep(self.message_state.thread, subject, kept, fence=self.message_state.fence)
         await self._remember_latest()
@@ -303,7 +303,7 @@ class SlackAnswerView:
         """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
-        layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
+        layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, "done", "")
         await self.workspace.show_session(self.spot.thread, "active")
 

@@ -16,7 +16,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.file_stores import FileStores
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import Fetched, Gone, Web
+from core.ports.web import FetchResult, PageGone, Web
 
 WEB = ("http://", "https://")
 _UNSAFE = re.compile(r"[^\w .-]+")
@@ -62,7 +62,7 @@ class ItemSources:
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
-            gone = isinstance(why, Gone)
+            gone = isinstance(why, PageGone)
             refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
 
         async for page in self.web.crawl(job.reference, limit=job.limit, pause=self.pause, refused=note):
@@ -177,7 +177,7 @@ class ItemSources:
         return self.platforms.get(job.platform, PlatformCapabilities())
 
 
-def _material(job: Job, item: JobItem, fetched: Fetched) -> Material:
+def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
     return Material(
         source=item.source,
         name=fetched.file_name,

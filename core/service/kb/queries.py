@@ -112,7 +112,7 @@ class KnowledgeQueries:
         visible = {base.name for base in await self.visible(caller)}
         schedules = [one for one in await self.job_queue.records.schedules() if one.base in visible]
         lines = [
-            f"{count(range(await self.job_queue.inbox.waiting()), 'job')} in line or under way.",
+            f"{count(range(await self.job_queue.inbox.count_waiting()), 'job')} in line or under way.",
             *(job_text(job) for job in jobs if job.state is JobState.RUNNING),
             *(job_line(job) for job in jobs if job.state is JobState.QUEUED),
             *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),

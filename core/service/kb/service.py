@@ -11,16 +11,16 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.agent.gather import matching_sources
-from core.ingestion.trash import MOST_DESCRIPTION, RESTORABLE, base_name, granted, revoked
+from core.ingestion.trash import MOST_DESCRIPTION, RESTORABLE, base_name, grant, revoke
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.sites import Site
-from core.model.transcripts import Conversation, Said, as_markdown
+from core.model.transcripts import Conversation, TranscriptMessage, as_markdown
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
-from core.ports.knowledge_records import Decision, Every, Proposal, Removed
+from core.ports.knowledge_records import Decision, Every, Proposal, RemovedDocument
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import (
     EVERYONE,
@@ -108,7 +108,7 @@ class KnowledgeService(KnowledgeCommands):
     async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
         """The right answer to a question that was answered wrongly: goes the way of a proposal."""
         now = self.job_queue.clock.now()
-        said = (Said(caller.person.name or "A reader", now, answer),)
+        said = (TranscriptMessage(caller.person.name or "A reader", now, answer),)
         title = " ".join(question.split())[:160]
         if not title or not answer.strip():
             return KbReply("A correction needs the right answer.", ok=False)
@@ -358,7 +358,7 @@ class KnowledgeService(KnowledgeCommands):
         job = await self.job_queue.documents(JobKind.RESTORE, documents, base.name, caller)
         return KbReply(job_text(job), job=job)
 
-    async def _restore_document(self, kept: Sequence[Removed], name: str) -> KbReply:
+    async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbReply:
         found = matching_sources([one.document for one in kept], name)
         if len(found) != 1:
             raise not_one(name, found, "among what was removed in the last 7 days")
@@ -396,7 +396,7 @@ class KnowledgeService(KnowledgeCommands):
         if not command.principals:
             raise NotFound("Whom should it be for?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
-        base = replace(base, grants=frozenset()) if EVERYONE in principals else granted(base, principals)
+        base = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
         await self.catalog.save_base(base)
         return KbReply(f"“{base.name}” is {for_whom(base)}.")
 
@@ -410,7 +410,7 @@ class KnowledgeService(KnowledgeCommands):
         return frozenset(command.principals)
 
     async def _revoke(self, command: KbCommand, caller: Caller) -> KbReply:
-        base = revoked(await self._view.base(command.base, caller), command.principals)
+        base = revoke(await self._view.base(command.base, caller), command.principals)
         await self.catalog.save_base(base)
         return KbReply(f"“{base.name}” is {for_whom(base)}.")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.jobs import ItemState, Job, JobItem
-from core.model.sites import MISSES, Site, counted, missed, outcome
+from core.model.sites import MISSES, Site, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
 from core.ports.knowledge_records import KnowledgeRecords
 
@@ -32,8 +32,8 @@ class SiteSync:
         before = known.get(job.reference, Site(job.base, job.reference))
         if before.synced_by == job.id:
             return  # it was killed just before its end
-        now = counted(before, job)
-        for source in missed(before, now):
+        now = count_sync(before, job)
+        for source in missed_pages(before, now):
             await guard()
             at = job.position(source)
             gone = at is not None and job.items[at].gone

@@ -8,7 +8,7 @@ import pytest
 from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, ScriptedEndpoint
 from adapters.testing.message_state import InProcessMessageStateStore
-from bot.benchmark.endpoint import CaseModel, asked_as, case_of, covered
+from bot.benchmark.endpoint import CaseModel, asked_as, case_of, covered_seconds
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Person, ThreadKey
@@ -28,15 +28,15 @@ def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:
 
 
 def test_calls_made_side_by_side_count_once() -> None:
-    assert covered([(3.0, 4.0), (0.0, 1.0), (0.5, 1.5)]) == 2.5
+    assert covered_seconds([(3.0, 4.0), (0.0, 1.0), (0.5, 1.5)]) == 2.5
 
 
 def test_a_call_within_another_adds_nothing() -> None:
-    assert covered([(0.0, 3.0), (1.0, 2.0)]) == 3.0
+    assert covered_seconds([(0.0, 3.0), (1.0, 2.0)]) == 3.0
 
 
 def test_no_call_took_no_time() -> None:
-    assert covered([]) == 0.0
+    assert covered_seconds([]) == 0.0
 
 
 def test_a_question_keeps_its_case_on_the_way_through_the_model() -> None:

@@ -81,7 +81,7 @@ class Room:
 
     async def settled(self) -> None:
         async with asyncio.timeout(PATIENCE):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)
 
     async def until_open(self) -> Page:
@@ -458,7 +458,7 @@ async def test_a_delivery_of_a_platform_that_is_not_connected_here_is_left_to_ot
         await room.asks("How long do refunds take?", thread=replace(THREAD, platform="elsewhere"))
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while await room.inbox.waiting() > 1:
+            while await room.inbox.count_waiting() > 1:
                 await asyncio.sleep(0.01)
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"

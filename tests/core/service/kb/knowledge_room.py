@@ -23,13 +23,13 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
-from core.model.parsed_document import Block, Parsed
-from core.model.transcripts import Conversation, Said
+from core.model.parsed_document import Block, ParsedDocument
+from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
 from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import Fetched, Gone
+from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb
 from core.service.kb.index_repair import IndexRepair
@@ -52,14 +52,14 @@ class PlainParser:
         self.opened = asyncio.Event()
         self.opened.set()
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         await self.opened.wait()
         self.read.append(name)
         if b"\0" in data:
             raise DocumentRejected("This is no text.")
         text = data.decode()
         title = text.splitlines()[0].lstrip("# ") if text.startswith("#") else name
-        return Parsed(title, (Block(text, first_line=1),), "text/plain")
+        return ParsedDocument(title, (Block(text, first_line=1),), "text/plain")
 
 
 class PaperSite(Fetcher):
@@ -71,19 +71,19 @@ class PaperSite(Fetcher):
         self.broken: set[str] = set()
         self.asked: list[tuple[str, str | None]] = []
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         self.asked.append((url, etag))
         if url in self.broken:
             raise FetchRefused("The host answered 500 Internal Server Error.")
         if url not in self.pages:
-            raise Gone("The host answered 404 Not Found.")
+            raise PageGone("The host answered 404 Not Found.")
         text = self.pages[url]
         mark = f'"{hash(text)}"'
         name = url.rsplit("/", 1)[-1] or "index.html"
         if etag == mark:
-            return Fetched(url, 304, "", b"", mark, None, name)
+            return FetchResult(url, 304, "", b"", mark, None, name)
         kind = "text/html" if "<html" in text else "text/plain"
-        return Fetched(url, 200, kind, text.encode(), mark, None, name)
+        return FetchResult(url, 200, kind, text.encode(), mark, None, name)
 
 
 @dataclass
@@ -210,7 +210,7 @@ class Room:
         worker = self.worker()
         while (lease := await self.inbox.take("w", timedelta())) is not None:
             await worker.handle(lease)
-            await self.inbox.done(lease)
+            await self.inbox.complete(lease)
 
     async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
         """Someone sends a command."""
@@ -252,7 +252,7 @@ class Room:
 
 def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:
     when = datetime(2026, 1, 5, 9, 0, tzinfo=UTC) + timedelta(minutes=at)
-    said = (Said("Bo", when, "How long do refunds take?"), Said("Ada", when, text))
+    said = (TranscriptMessage("Bo", when, "How long do refunds take?"), TranscriptMessage("Ada", when, text))
     return Conversation(source, title, said, f"https://chat.example/{source}")
 
 

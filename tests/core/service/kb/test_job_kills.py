@@ -227,7 +227,7 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         kept = sum(one.passages for one in await room.catalog.documents(frozenset({"handbook"})))
         assert await room.index.count() == kept, where
         assert not [name for name in room.blobs.kept if name.startswith("spooled")], where
-        assert await room.inbox.waiting() == 0, where
+        assert await room.inbox.count_waiting() == 0, where
         for site in await room.records.sites("handbook"):
             missed = {ROOT: 0, f"{ROOT}alpha": 0, f"{ROOT}beta": 0, f"{ROOT}delta": 1}
             assert site.pages == missed, f"a sync counts once, {where}"
@@ -336,7 +336,7 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
             assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
             assert await _texts(room) == (1 if approved else 0), where
             assert await room.records.undone() == [], where
-            assert await room.inbox.waiting() == 0, where
+            assert await room.inbox.count_waiting() == 0, where
             assert held is not None or not again, where
         else:
             break

@@ -141,7 +141,7 @@ async def test_a_long_job_lets_another_persons_go_first_after_a_while(room: Room
     assert lease.delivery.body == long.id
     worker._runner = _Impatient(runner)  # type: ignore[assignment]
     await worker.handle(lease)
-    await room.inbox.done(lease)
+    await room.inbox.complete(lease)
     following = await room.inbox.take("w", timedelta())
     assert following is not None
     assert following.delivery.body == short.id
@@ -302,7 +302,7 @@ async def test_a_job_that_is_known_is_not_put_in_line_again(room: Room) -> None:
     await room.works()
     again = await room.job_queue.accept(replace(job, turn=7))
     assert again.id == job.id
-    assert await room.inbox.waiting() == 0
+    assert await room.inbox.count_waiting() == 0
 
 
 def _long(edition: str, changed: int = -1) -> bytes:
