@@ -156,7 +156,7 @@ async def _restore(room: Room) -> Job | None:
 
 
 INGESTED = frozenset({"inbox.take", "parser.parse", "encoder.encode_passages", "index.add", "catalog.publish",
-                      "index.remove", "jobs.record", "inbox.done"})  # fmt: skip
+                      "index.remove", "jobs.record", "inbox.complete"})  # fmt: skip
 CAME = frozenset({ItemState.ADDED, ItemState.UPDATED, ItemState.UNCHANGED})
 WORK = {
     "new files": Work(_two_files, _new_files, frozenset({"old alpha", "old beta"}),
