@@ -30,6 +30,7 @@ from core.ports.encoder import Encoder
 from core.ports.file_stores import FileStores
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
@@ -110,6 +111,7 @@ def knowledge_stack(
     audit: Audit,
     clock: Clock,
     kept_originals: BlobStore,
+    questions: QuestionLog,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
@@ -130,7 +132,13 @@ def knowledge_stack(
     job_queue = JobQueue(jobs, inbox, blobs, trash, records, clock, orphans, stores)
     return KnowledgeStack(
         kb_service=KnowledgeService(
-            catalog, index, retriever, job_queue, audit, repair=IndexRepair(consistency, originals, job_queue)
+            catalog,
+            index,
+            retriever,
+            job_queue,
+            audit,
+            repair=IndexRepair(consistency, originals, job_queue),
+            questions=questions,
         ),
         jobs=jobs,
         inbox=inbox,
