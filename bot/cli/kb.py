@@ -62,15 +62,15 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     for one in refused_in(paths):
         typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
-        desk, caller = footnote.governance.desk, operator()
-        if await footnote.governance.shelves.base(base) is None:
-            made = await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
+        kb_service, caller = footnote.knowledge_stack.kb_service, operator()
+        if await footnote.knowledge_stack.trash.base(base) is None:
+            made = await kb_service.handle(KbCommand(KbVerb.CREATE, base), caller)
             if not succeeded(made):
                 return await _report(footnote, [made], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
         links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if LINK.match(name)]
-        results = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
-        results += [await desk.handle(link, caller) for link in links]
+        results = [await kb_service.ingest_bytes(_bytes(group), base, caller) for group in groups]
+        results += [await kb_service.handle(link, caller) for link in links]
         return await _report(footnote, results, as_json)
 
 
@@ -261,14 +261,14 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from core.service.kb.wording import removal_question
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        result = await footnote.governance.desk.handle(command, operator())
+        result = await footnote.knowledge_stack.kb_service.handle(command, operator())
         if isinstance(result, RemovalPreview):
             if not yes and not sys.stdin.isatty():
                 typer.echo(f"{removal_question(result)} Say so with --yes.", err=True)
                 return 1
             if not yes:
                 typer.confirm(removal_question(result), abort=True)
-            result = await footnote.governance.desk.handle(result.confirm.command, operator())
+            result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())
         return await _report(footnote, [result], as_json)
 
 
@@ -316,16 +316,16 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[JobSummary]", *,
 
     stop = asyncio.Event()
     console = SafeConsole(stderr=quiet)
-    worker = footnote.governance.worker(f"terminal-{os.getpid()}", {})
+    worker = footnote.knowledge_stack.worker(f"terminal-{os.getpid()}", {})
     working = asyncio.create_task(worker.run(stop))
     ended: list[Job] = []
     try:
         with console.status("Queued.") as line:
             for job in accepted:
-                current = await footnote.governance.jobs.read(job.id)
+                current = await footnote.knowledge_stack.jobs.read(job.id)
                 while current is not None and not current.over and not working.done():
                     await asyncio.wait({working}, timeout=0.3)
-                    current = await footnote.governance.jobs.read(job.id) or current
+                    current = await footnote.knowledge_stack.jobs.read(job.id) or current
                     if worker.away is not None:
                         raise _cut_short(worker.away, current)
                     line.update(Text(job_state(summarize_job(current))))

@@ -17,7 +17,7 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.line_format import markdown_lines
@@ -25,7 +25,7 @@ from adapters.discord.kb.options import subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.json_codec import from_json, to_json
@@ -47,7 +47,7 @@ from core.service.kb.results import (
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_lines
-from core.service.one_time_actions import OneTimeActions, Taken
+from core.service.one_time_actions import OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -64,12 +64,14 @@ Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[s
 class KbGroup:
     """The commands, over whoever handles them."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+    def __init__(
+        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+    ) -> None:
         self._kb = kb
         self._readers = readers
-        self._postings = postings
+        self._message_states = message_states
         self._cards = cards
-        self._actions = OneTimeActions(postings)
+        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -101,7 +103,7 @@ class KbGroup:
 
     async def run(self, press: Press, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             caller = await self.caller(press)
             await self._show(press, await self._kb.handle(command, caller), caller)
@@ -130,29 +132,29 @@ class KbGroup:
 
     async def pressed(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._postings.read(_place(kept), _COMMAND)
+                values = await self._message_states.read(_place(kept), _COMMAND)
             if "command" not in values:
                 return await tell(press, EXPIRED)
             await press.response.defer()
             once = values.get("kind") == ONCE
-            if once and await self._actions.take(_place(kept), _COMMAND) is not Taken.NOW:
+            if once and await self._actions.take(_place(kept), _COMMAND) is not PressOutcome.NOW:
                 return await tell(press, DONE_ALREADY)
             command: KbCommand = from_json(KbCommand, values["command"])
             caller = await self.caller(press)
             result = await self._kb.handle(command, caller)
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.done(_place(kept), _COMMAND, values.get("by", ""))
+                await self._actions.mark_done(_place(kept), _COMMAND, values.get("by", ""))
             if values.get("kind") != ASIDE:
                 return await self._show(press, result, caller, in_place=True)
-            await self._cards.renewed(command.target, press.token, str(press.id))
+            await self._cards.renew_token(command.target, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
             caller = await self.caller(press)
@@ -208,7 +210,7 @@ class KbGroup:
         items: list[ui.Item[Any]] = []
         for part in parts:
             text = markdown_lines(part.lines)
-            items.append(Text(clipped(text, LONGEST_CHOICE) if part.actions else text, mentions=True))
+            items.append(Text(clip(text, LONGEST_CHOICE) if part.actions else text, mentions=True))
             if part.actions:
                 items.append(layouts.row(*[await self._action(press, one) for one in part.actions]))
         return items
@@ -248,7 +250,7 @@ class KbGroup:
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
         person = person_of(press.user).id
         values = {"command": text, "kind": kind, "by": person}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
+        await self._message_states.keep(_place(kept), _COMMAND, values, person=person)
         if kind == ONCE:
             await self._actions.open(_place(kept), _COMMAND, person)
         return KbButton.made(kept, label, danger=danger)
@@ -283,7 +285,7 @@ class KbGroup:
             found |= _names_by_id(result)
             command = result.page.next if isinstance(result, JobList | ProposalList) else None
         return [
-            choice(clipped(what, 100), number)
+            choice(clip(what, 100), number)
             for number, what in found.items()
             if typed.strip().casefold() in f"{number} {what}".casefold()
         ][:25]

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.results import JobSummary
@@ -26,7 +26,7 @@ NAME = 75
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledForm:
     """The form for adding as it was sent."""
 
     files: tuple[FileReference, ...] = ()
@@ -45,7 +45,7 @@ def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
     """Lines as text: whole ones, as many sections as it takes."""
     rows: list[str] = []
     for line in map(mrkdwn, lines):
-        cut = shortened(line, blocks.SECTION)
+        cut = shorten(line, blocks.SECTION)
         if rows and len(rows[-1]) + len(cut) < blocks.SECTION:
             rows[-1] = f"{rows[-1]}\n{cut}"
         else:
@@ -69,7 +69,7 @@ def reply(
         rows += paragraphs(lines) or [blocks.section("…")]
         rows += _row(f"footnote_kb_{number}", own)
     rows += _row("footnote_kb", buttons)
-    return [*rows, blocks.context(escaped(note))] if note else rows
+    return [*rows, blocks.context(escape(note))] if note else rows
 
 
 def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
@@ -78,7 +78,7 @@ def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
 
 def card(job: JobSummary) -> list[blocks.Block]:
     """A job's card: what it does, how far it is, what failed and why, and a way to end it."""
-    rows = [*paragraphs(job_lines(job)), blocks.context(escaped(job_id_line(job.id)))]
+    rows = [*paragraphs(job_lines(job)), blocks.context(escape(job_id_line(job.id)))]
     if not job.over and not job.cancelling:
         rows.append(
             {"type": "actions", "block_id": "footnote_kb_job", "elements": [blocks.button("Cancel", CANCEL, job.id)]}
@@ -88,7 +88,7 @@ def card(job: JobSummary) -> list[blocks.Block]:
 
 def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
     """A card whose job was told to end: without its button."""
-    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escaped(words))]
+    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escape(words))]
 
 
 # --- the form for adding
@@ -109,7 +109,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, s
     if bases:
         rows.append(_bases(bases, base))
     if note:
-        rows.append(blocks.context(escaped(note)))
+        rows.append(blocks.context(escape(note)))
     return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
 
 
@@ -131,7 +131,7 @@ def options(names: Sequence[str]) -> list[dict[str, Any]]:
     return [views.option(name, name) for name in names]
 
 
-def filled(view: Mapping[str, Any]) -> Filled:
+def read_form(view: Mapping[str, Any]) -> FilledForm:
     """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
@@ -140,7 +140,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
 
     limit = str(state("limit").get("value") or "")
     files = [one for one in state("files").get("files") or [] if isinstance(one, dict) and one.get("id")]
-    return Filled(
+    return FilledForm(
         files=tuple(
             FileReference(str(one["id"]), str(one.get("name") or one["id"]), int(one.get("size") or 0))
             for one in files[:MOST_FILES]

@@ -15,11 +15,11 @@ from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
-from adapters.slack.inbound.one_time_actions import PersonalActions, Taken
+from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.command_parser import KB, parsed
+from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
@@ -62,7 +62,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownReply:
     """What to show to the one who asked: the blocks, and the words for where there are none.
 
     ``outcome`` is what came of a press, without what else is shown below it.
@@ -74,7 +74,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FormResult:
     """What became of a form: errors by field, else what was accepted and has to be told."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -85,14 +85,14 @@ class Filed:
 class SlackKnowledge:
     """What Slack adds to ``/kb``."""
 
-    def __init__(self, workplace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
         """Ask this service, as people of this workspace."""
-        self._workplace = workplace
+        self._workspace = workspace
         self._kb = kb
-        self._files = Files(workplace.web)
-        self._transcripts = Transcripts(workplace.web, workplace.directory)
-        self.cards = JobCards(workplace)
-        self.offers = PersonalActions(workplace.postings)
+        self._files = Files(workspace.web)
+        self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self.cards = JobCards(workspace)
+        self.personal_actions = PersonalActions(workspace.message_states)
 
     def capabilities(self) -> PlatformCapabilities:
         """What whoever works on jobs needs of Slack."""
@@ -104,22 +104,22 @@ class SlackKnowledge:
 
     # --- in words
 
-    async def command(self, given: Given) -> Shown | None:
+    async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
         if not given.words:
-            return await self._form(given, caller, "") if caller.permissions.is_admin else said(FOR_READERS)
+            return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parsed(given.words, given.channel if in_channel else "")
+        command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return said("\n".join(filter(None, [command, await self._waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
             try:
                 command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
-                return said(str(error))
+                return text_reply(str(error))
         return await self._to_shown(await self._kb.handle(command, caller), caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
@@ -145,84 +145,84 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workplace.controls.refuse(caller.person, "kb ingest", what)
+        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workplace.directory.room(channel)
+            room = await self._workspace.directory.room(channel)
         except Refusal:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workplace.directory.room(channel)).name
+            name = (await self._workspace.directory.room(channel)).name
         except (Refusal, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
 
     # --- as a form
 
-    async def _form(self, given: Given, caller: Caller, base: str) -> Shown | None:
+    async def _form(self, given: SlashCommand, caller: Caller, base: str) -> ShownReply | None:
         """Open the form for adding; what to say when Slack does not."""
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.offers.make(caller.person.id, {"channel": given.channel})
+        offer = await self.personal_actions.make(caller.person.id, {"channel": given.channel})
         in_channel = not given.channel.startswith("D")
         note = await self._waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
-            await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             why = f" ({error.error})" if isinstance(error, Refusal) else ""
-            return said(f"Slack did not open the form{why}. Please try again.")
+            return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
         (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
         caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
-    async def submitted(self, body: Body) -> Filed:
+    async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
-            return Filed({"link": FORM_EXPIRED})
+            return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept["channel"], "")
-        filled = kb_blocks.filled(body["view"])
+        filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
-            return Filed({"link": wrong})
+            return FormResult({"link": wrong})
         caller = await self._caller(place, user)
         try:
             commands = await self._commands(filled, kept["channel"], caller)
         except FootnoteError as error:
-            return Filed({"link": str(error)})
-        taken = await self.offers.take(form, caller.person.id)
-        if taken is not Taken.NOW:
-            return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
+            return FormResult({"link": str(error)})
+        taken = await self.personal_actions.take(form, caller.person.id)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
 
-    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
         results: list[KbResult] = []
         for name, command in commands.items():
             result = await self._kb.handle(command, caller)
             if not succeeded(result) and not results:
-                await self.offers.again(form, caller.person.id)
-                return Filed({name: outcome_text(result)})
+                await self.personal_actions.again(form, caller.person.id)
+                return FormResult({name: outcome_text(result)})
             results.append(result)
-        await self.offers.done(form, caller.person.id)
-        return Filed(results=tuple(results), place=caller.thread)
+        await self.personal_actions.mark_done(form, caller.person.id)
+        return FormResult(results=tuple(results), place=caller.thread)
 
-    async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
+    async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
         made: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
@@ -238,35 +238,35 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.offers.again(form, person_id(*who_sent(body)))
+            await self.personal_actions.again(form, person_id(*who_sent(body)))
 
-    async def follow(self, filed: Filed, user: str) -> None:
+    async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
         if filed.place is not None and filed.results:
             await self.tell(filed.results, filed.place, user)
 
     # --- by buttons
 
-    async def pressed(self, press: Press) -> Shown | None:
+    async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.offers.read(press.value, press.person)
+        kept = await self.personal_actions.read(press.value, press.person)
         if "command" not in kept:  # too old, or the value was never ours to give to this person
-            await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
-            return said(EXPIRED)
+            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
+            return text_reply(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or "once" in kept
         if once:
-            match await self.offers.take(press.value, press.person):
-                case Taken.GONE:
-                    return said(EXPIRED)
-                case Taken.EARLIER:
+            match await self.personal_actions.take(press.value, press.person):
+                case PressOutcome.GONE:
+                    return text_reply(EXPIRED)
+                case PressOutcome.EARLIER:
                     return None
-                case Taken.NOW:
+                case PressOutcome.NOW:
                     pass
         command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
         shown = await self._to_shown(await self._kb.handle(command, caller), caller)
         if once:
-            await self.offers.done(press.value, press.person)
+            await self.personal_actions.mark_done(press.value, press.person)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
@@ -285,29 +285,29 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if succeeded(result):
-            await self.cards.cancelling(press.value, press.person, outcome_text(result))
+            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
         else:
-            await self._workplace.whisper(press.thread, press.user, outcome_text(result))
+            await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 
     # --- proposals and corrections
 
-    async def propose(self, thread: ThreadKey, person: Person) -> Shown:
+    async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
         user = person.id.rsplit("/", 1)[-1]
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._caller(thread, user)
-        return said_lines(await self._announce([await self._kb.propose(conversation, caller)], caller))
+        return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
 
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workplace.controls.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return refused(error)
         try:
-            link = await self._workplace.web.patiently("chat.getPermalink", **place)
+            link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
             link = {}
         permalink = str(link.get("permalink") or "") or None
@@ -315,19 +315,19 @@ class SlackKnowledge:
 
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
-        shown = said_lines(await self._announce(results, await self._caller(thread, user)))
-        if await self._workplace.whisper(thread, user, shown.text, shown.blocks):
+        shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
+        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workplace.say(direct, shown.text, shown.blocks)
+            await self._workspace.say(direct, shown.text, shown.blocks)
         except (Refusal, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workplace
+        work = self._workspace
         principals = await work.principals(thread.space, user)
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
@@ -337,10 +337,10 @@ class SlackKnowledge:
     async def _waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)
 
-    async def _to_shown(self, result: KbResult, caller: Caller) -> Shown:
+    async def _to_shown(self, result: KbResult, caller: Caller) -> ShownReply:
         """A result with its buttons; of jobs, where their cards are."""
         if isinstance(result, KbOutcome):
-            return said_lines(await self._announce([result], caller))
+            return lines_reply(await self._announce([result], caller))
         outcome = tuple(await self._announce([result.outcome], caller)) if isinstance(result, ProposalDecided) else ()
         view: KbView = result.remaining if isinstance(result, ProposalDecided) else result
         layout = lay_out(view)
@@ -352,7 +352,7 @@ class SlackKnowledge:
         row += await self._neighbours(layout.page, caller)
         note = APPROVE if isinstance(view, ProposalList) and view.proposals else ""
         text = "\n".join(line_text(line) for part in parts for line in part.lines)
-        return Shown(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
+        return ShownReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
 
     async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
         """Buttons to the pages before and after this one."""
@@ -384,7 +384,7 @@ class SlackKnowledge:
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
         values = {"command": to_json(action.command)} | ({"once": "yes"} if action.once else {})
-        return await self.offers.make(caller.person.id, values)
+        return await self.personal_actions.make(caller.person.id, values)
 
     async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
         """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""
@@ -399,14 +399,14 @@ class SlackKnowledge:
         return [*titles, *plain_lines(once)]
 
 
-def said(text: str) -> Shown:
+def text_reply(text: str) -> ShownReply:
     """Words alone."""
-    return said_lines(plain_lines(text.splitlines()))
+    return lines_reply(plain_lines(text.splitlines()))
 
 
-def said_lines(lines: Sequence[Line]) -> Shown:
+def lines_reply(lines: Sequence[Line]) -> ShownReply:
     """Lines alone."""
-    return Shown("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
+    return ShownReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
 
 
 def outcome_text(result: KbResult) -> str:
@@ -414,7 +414,7 @@ def outcome_text(result: KbResult) -> str:
     return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
 
 
-def _wrong(filled: kb_blocks.Filled) -> str:
+def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING

@@ -1,4 +1,4 @@
-"""Lines of the service as ``mrkdwn``: everything escaped, so that only our own bold and code survive.
+"""Lines of the service as ``mrkdwn``: everything escape, so that only our own bold and code survive.
 
 Addresses are not made into links (the blocks are ``verbatim``): a document's title may be one. Those of Slack's own
 messages are.
@@ -7,7 +7,7 @@ messages are.
 import re
 from typing import assert_never
 
-from adapters.slack.outbound.text import escaped
+from adapters.slack.outbound.text import escape
 from core.service.kb.text_spans import Line, Span, Style
 
 _MESSAGE = re.compile(r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
@@ -19,7 +19,7 @@ def mrkdwn(line: Line) -> str:
 
 
 def _span(span: Span) -> str:
-    words = escaped(" ".join(span.text.splitlines()))
+    words = escape(" ".join(span.text.splitlines()))
     match span.style:
         case Style.PLAIN:
             return words

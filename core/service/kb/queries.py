@@ -60,7 +60,7 @@ class KnowledgeQueries:
 
     catalog: Catalog
     index: Index
-    acceptance: JobQueue
+    job_queue: JobQueue
 
     # --- completing -------------------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class KnowledgeQueries:
             base = await self.base(command.base, caller)
             documents, page = page_of(await self.documents(base), command)
             rows = tuple(map(summarize_document, documents))
-            now = self.acceptance.clock.now()
+            now = self.job_queue.clock.now()
             return DocumentList(base.name, rows, now, page, await self.proposals_waiting(caller))
         bases, page = page_of(await self.visible(caller), command)
         admin = caller.permissions.is_admin
@@ -104,7 +104,7 @@ class KnowledgeQueries:
             return await self._base_details(await self.base(command.base, caller), caller)
         document, admin = await self.document(command, caller), caller.permissions.is_admin
         found = await self.index.passages(document.id, document.version, Scope(frozenset({document.knowledge_base})))
-        jobs = await self.acceptance.jobs.recent(MOST_JOBS) if admin else ()
+        jobs = await self.job_queue.jobs.recent(MOST_JOBS) if admin else ()
         passages, page = page_of(found, command)
         return DocumentDetails(
             document=summarize_document(document),
@@ -114,7 +114,7 @@ class KnowledgeQueries:
             last_look=last_look(document, jobs),
             notes=document.notes,
             passages=tuple(map(preview_passage, passages)),
-            as_of=self.acceptance.clock.now(),
+            as_of=self.job_queue.clock.now(),
             page=page,
         )
 
@@ -123,8 +123,8 @@ class KnowledgeQueries:
         summary = summarize_base(base, await self.documents(base), admin=admin)
         if not admin:
             return BaseDetails(summary)
-        schedules = [one for one in await self.acceptance.records.schedules() if one.base == base.name]
-        recent = [job for job in await self.acceptance.jobs.recent() if job.base == base.name]
+        schedules = [one for one in await self.job_queue.records.schedules() if one.base == base.name]
+        recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
         failed = {redact_link(item.source): item.reason for job in recent for item in job.failed}
         return BaseDetails(
             base=summary,
@@ -137,10 +137,10 @@ class KnowledgeQueries:
         """The queue, running jobs, failures, schedules."""
         jobs = [summarize_job(job) for job in await self.jobs(caller)]
         visible = {base.name for base in await self.visible(caller)}
-        schedules = [one for one in await self.acceptance.records.schedules() if one.base in visible]
+        schedules = [one for one in await self.job_queue.records.schedules() if one.base in visible]
         troubled = [job for job in jobs if job.over and (job.failures or job.reason)]
         return QueueStatus(
-            in_line=await self.acceptance.inbox.waiting(),
+            in_line=await self.job_queue.inbox.count_waiting(),
             running=tuple(job for job in jobs if job.state is JobState.RUNNING),
             queued=tuple(job for job in jobs if job.state is JobState.QUEUED),
             troubled=tuple(troubled[:TROUBLED]),
@@ -160,7 +160,7 @@ class KnowledgeQueries:
         """What waits for an admin, each with what can be done about it."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
-        shown, page = page_of(await self.acceptance.records.proposals(), turning, PROPOSALS)
+        shown, page = page_of(await self.job_queue.records.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
         base = next((one for one in bases if one.name.casefold() == _wanted("", bases)), KnowledgeBase(DEFAULT_BASE))
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
@@ -170,7 +170,7 @@ class KnowledgeQueries:
         """How many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
             return None
-        waiting = len(await self.acceptance.records.proposals())
+        waiting = len(await self.job_queue.records.proposals())
         look = KbAction("Look at them", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 
@@ -191,7 +191,7 @@ class KnowledgeQueries:
         for base in bases:
             if base.name.casefold() == wanted:
                 return base
-        if create and wanted == DEFAULT_BASE and await self.acceptance.shelves.base(DEFAULT_BASE) is None:
+        if create and wanted == DEFAULT_BASE and await self.job_queue.trash.base(DEFAULT_BASE) is None:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
@@ -216,7 +216,7 @@ class KnowledgeQueries:
         """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
         alone = caller.permissions.is_admin and caller.private
-        return [job for job in await self.acceptance.jobs.recent(MOST_JOBS) if alone or job.base in visible]
+        return [job for job in await self.job_queue.jobs.recent(MOST_JOBS) if alone or job.base in visible]
 
 
 def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from core.ingestion.trash import NOBODY, RESTORABLE
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.ports.knowledge_records import Proposal, Removed, Schedule
+from core.ports.knowledge_records import Proposal, RemovedDocument, Schedule
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.link_redaction import redact_link
 from core.service.kb.results import (
@@ -143,6 +143,6 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
     )
 
 
-def summarize_removal(removed: Removed) -> RestorableDocument:
+def summarize_removal(removed: RemovedDocument) -> RestorableDocument:
     """What can be put back, and until when."""
     return RestorableDocument(removed.document.title, removed.base.name, removed.at + RESTORABLE)

@@ -62,12 +62,12 @@ def written() -> Written:
 @pytest.fixture
 def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
     """The cards as another process has them, over the same stores."""
-    postings = InProcessMessageStateStore()
+    message_states = InProcessMessageStateStore()
 
     async def connected() -> None:
         """From the beginning."""
 
-    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+    return lambda: JobCards(written, message_states, connected, lambda: clock.now().timestamp())
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 ) -> None:
     await cards.posted(summarize_job(job), caller_of(job), CARD)
     clock.advance(13 * MINUTES)
-    await cards.renewed(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    await cards.renew_token(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
     await cards.show(done(job))
     assert len(written.edits) == 1

@@ -73,7 +73,7 @@ async def test_who_is_no_admin_is_denied_and_that_is_recorded(room: Room, verb: 
 async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
-    reply = await room.desk.handle(asked_in(asked), room.caller(MEMBER))
+    reply = await room.kb_service.handle(asked_in(asked), room.caller(MEMBER))
     assert denied(reply)
     assert await room.finds("refunds") == ["Refunds"]
 
@@ -82,7 +82,7 @@ async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
     async def files() -> AsyncIterator[tuple[str, str, bytes]]:
         yield "refunds.md", "refunds.md", b"# Refunds"
 
-    reply = await room.desk.ingest_bytes(files(), "default", room.caller(MEMBER))
+    reply = await room.kb_service.ingest_bytes(files(), "default", room.caller(MEMBER))
     assert denied(reply)
     assert await room.jobs.recent() == []
     assert (await room.audit.recent())[0].allowed is False
@@ -174,7 +174,7 @@ async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(
     job = await room.job(job_in(reply).id)
     assert job.counts == {ItemState.UNCHANGED: 3, ItemState.ADDED: 2, ItemState.FAILED: 1}
     assert job.failed[0].source == f"{root}gone.html"
-    assert not room.archive.kept  # what was set aside is gone once it is read
+    assert not room.blobs.kept  # what was set aside is gone once it is read
 
 
 async def test_no_site_is_followed_further_than_the_bound(room: Room) -> None:
@@ -232,17 +232,17 @@ async def test_a_scheduled_link_is_fetched_when_it_is_due_and_once_however_many_
     await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="daily")
     await room.works()
     asked = len(room.site.asked)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked
     room.clock.advance(86_401)
-    await room.acceptance.tick()
-    await room.acceptance.tick()
+    await room.job_queue.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked + 1
     await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="never")
     room.clock.advance(86_401)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked + 1
 
@@ -260,7 +260,7 @@ async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(ro
     await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
     asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
     assert await room.finds("refunds thirty") != ["Leave"]
-    reply = await room.desk.handle(asked_in(asked), room.caller(ADMIN))
+    reply = await room.kb_service.handle(asked_in(asked), room.caller(ADMIN))
     assert "1 passage then, 0 now" in words(reply)
     assert "now finds Leave" in words(reply)
     assert "Refunds" not in await room.finds("refunds thirty days")
@@ -299,7 +299,7 @@ async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Ro
     job_in(await room.says(KbVerb.RESTORE, base="handbook"))
     await room.works()
     assert sorted(await room.finds("days")) == ["Leave", "Refunds"]
-    base = await room.shelves.base("handbook")
+    base = await room.trash.base("handbook")
     assert base is not None
     assert base.grants == {CHANNEL}
 
@@ -329,12 +329,12 @@ async def test_revoking_the_last_grant_closes_a_base_and_never_opens_it(room: Ro
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     reply = await room.says(KbVerb.REVOKE, base="board", principals=(CHANNEL,))
     assert "for nobody" in words(reply)
-    base = await room.shelves.base("board")
+    base = await room.trash.base("board")
     assert base is not None
     assert base.grants == {NOBODY}
     assert not base.visible_to(Audience(frozenset({CHANNEL})))
     await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
-    opened = await room.shelves.base("board")
+    opened = await room.trash.base("board")
     assert opened is not None
     assert opened.visible_to(Audience())
 
@@ -386,8 +386,8 @@ async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room:
         assert "board" not in words(public)
         assert "merger" not in words(public)
     assert "board" in words(await room.says(KbVerb.LIST))  # an admin's own eyes
-    assert await room.desk.complete("b", room.caller(MEMBER)) == ()
-    assert await room.desk.complete_document("merger", room.caller(MEMBER)) == ()
+    assert await room.kb_service.complete("b", room.caller(MEMBER)) == ()
+    assert await room.kb_service.complete_document("merger", room.caller(MEMBER)) == ()
 
 
 # --- proposals ------------------------------------------------------------------------------------------------------
@@ -395,7 +395,7 @@ async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room:
 
 async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
-    reply = await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    reply = await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     assert "An admin will look" in words(reply)
     await room.works()
     assert await room.finds("working days") == []
@@ -410,14 +410,14 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
 
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
-    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     assert succeeded(await room.says(KbVerb.REJECT, target=proposal.id))
     assert await room.records.proposals() == []
 
 
 async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
-    job_in(await room.desk.propose(conversation("Five working days."), room.caller(ADMIN)))
+    job_in(await room.kb_service.propose(conversation("Five working days."), room.caller(ADMIN)))
     await room.works()
     assert await room.finds("working days", "default") == ["Refunds?"]
 
@@ -425,24 +425,25 @@ async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
 async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     for right in ("Sixty days.", "Ninety days."):
-        await room.desk.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
+        await room.kb_service.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
     for proposal in await room.records.proposals():
         await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
     await room.works()
     assert await room.index.count() == 1
     passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
-    assert not succeeded(await room.desk.correct("How long?", "  ", None, room.caller(MEMBER)))
+    assert not succeeded(await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER)))
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
     assert isinstance(room.records, InProcessKnowledgeRecords)
-    replies = [await room.desk.propose(conversation("x", source=f"T/C/{n}"), room.caller(MEMBER)) for n in range(12)]
+    member = room.caller(MEMBER)
+    replies = [await room.kb_service.propose(conversation("x", source=f"T/C/{n}"), member) for n in range(12)]
     assert [succeeded(reply) for reply in replies] == [True] * 10 + [False] * 2
 
 
 async def test_proposals_are_not_shown_where_others_read(room: Room) -> None:
-    await room.desk.propose(conversation("The canary sings."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("The canary sings."), room.caller(MEMBER))
     reply = await room.says(KbVerb.PROPOSALS, private=False)
     assert "canary" not in words(reply)
     assert not succeeded(reply)
@@ -502,7 +503,7 @@ async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(ro
 
 
 async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
-    await room.desk.propose(conversation("The unspeakable word."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("The unspeakable word."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
     assert "unspeakable" in (await room.job(job_in(approved).id)).items[0].reference
@@ -512,7 +513,7 @@ async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Roo
 
 
 async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None:
-    await room.desk.propose(conversation("Thirty days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Thirty days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     for verb in (KbVerb.APPROVE, KbVerb.REJECT):
         reply = await room.says(verb, target=proposal.id, private=False)
@@ -540,7 +541,7 @@ async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored
 
 
 async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when_there_is(room: Room) -> None:
-    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     for number in range(20):
         await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
@@ -548,7 +549,7 @@ async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when
     assert await room.records.proposals() == []
     await room.works()
     assert (await room.job(job_in(approved).id)).state is JobState.QUEUED
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert (await room.job(job_in(approved).id)).state is JobState.DONE
     assert await room.finds("working days", "default") == ["Refunds?"]
@@ -559,7 +560,7 @@ async def proposed(room: Room, *texts: str) -> list[str]:
     """Proposals of these words; their ids."""
     for number, text in enumerate(texts):
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
-        assert succeeded(await room.desk.propose(made, room.caller(MEMBER)))
+        assert succeeded(await room.kb_service.propose(made, room.caller(MEMBER)))
         room.clock.advance(1)
     return [one.id for one in await room.records.proposals()]
 
@@ -567,7 +568,7 @@ async def proposed(room: Room, *texts: str) -> list[str]:
 async def pressed(room: Room, listed: KbResult, number: int, label: str, by: Person = ADMIN) -> KbResult:
     """What comes of the button of this name below a proposal, the first being 0."""
     (action,) = [one for one in waiting_in(listed).proposals[number].actions if one.label == label]
-    return await room.desk.handle(action.command, room.caller(by))
+    return await room.kb_service.handle(action.command, room.caller(by))
 
 
 def waiting_in(result: KbResult) -> ProposalList:
@@ -605,9 +606,9 @@ async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
     assert "goes into “default”, open to everybody, unless" in words(listed)
-    assert await room.shelves.base("default") is None  # to look makes nothing
+    assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
-    assert await room.shelves.base("default") is not None
+    assert await room.trash.base("default") is not None
 
 
 async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room: Room) -> None:
@@ -651,12 +652,12 @@ async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room:
     first = waiting_in(await room.says(KbVerb.PROPOSALS))
     assert (len(first.proposals), first.page.number, first.page.pages, first.page.previous) == (5, 1, 2, None)
     assert first.page.next is not None
-    second = waiting_in(await room.desk.handle(first.page.next, room.caller(ADMIN)))
+    second = waiting_in(await room.kb_service.handle(first.page.next, room.caller(ADMIN)))
     assert len(second.proposals) == 3
     left = waiting_in(await pressed(room, second, 0, "Reject"))
     assert (left.page.number, left.page.pages, left.page.next) == (2, 2, None)
     assert left.page.previous is not None
-    turned = await room.desk.handle(left.page.previous, room.caller(ADMIN))
+    turned = await room.kb_service.handle(left.page.previous, room.caller(ADMIN))
     assert turned == first
 
 
@@ -670,14 +671,14 @@ async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nob
         assert words(reply).endswith("2 proposals to look at: /kb proposals")
         assert reply.waiting is not None
         assert reply.waiting.look is not None
-        assert waiting_in(await room.desk.handle(reply.waiting.look.command, room.caller(ADMIN))).proposals
+        assert waiting_in(await room.kb_service.handle(reply.waiting.look.command, room.caller(ADMIN))).proposals
         assert "working days" not in words(reply)
         assert "to look at" not in words(await room.says(verb, MEMBER))
         public = await room.says(verb, private=False)
         assert isinstance(public, BaseList | QueueStatus)
         assert public.waiting == ProposalsWaiting(2)  # how many there are, and no way to their words
-    assert await room.desk.proposals_waiting(room.caller(MEMBER)) == 0
-    assert await room.desk.proposals_waiting(room.caller(ADMIN)) == 2
+    assert await room.kb_service.proposals_waiting(room.caller(MEMBER)) == 0
+    assert await room.kb_service.proposals_waiting(room.caller(ADMIN)) == 2
 
 
 async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(room: Room) -> None:
@@ -695,7 +696,7 @@ async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) ->
     removed = (await room.records.removed())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
-        await room.shelves.restore(removed)
+        await room.trash.restore(removed)
 
 
 async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:
@@ -722,8 +723,8 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
 async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room) -> None:
     log = InProcessQuestionLog()
     await log.keep(LoggedQuestion("t1", "paper/T/C/1", MEMBER.id, "paper:channel:T/C", NOW, Outcome.ANSWERED))
-    desk = replace(room.desk, questions=log)
-    assert not succeeded(await desk.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1"))
+    kb_service = replace(room.kb_service, questions=log)
+    assert not succeeded(await kb_service.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1"))
     assert [question.corrected async for question in log.since(NOW)] == [False]
-    assert succeeded(await desk.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
+    assert succeeded(await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
     assert [question.corrected async for question in log.since(NOW)] == [True]
