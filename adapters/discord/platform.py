@@ -18,7 +18,7 @@ from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordPresses, role_of
+from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
 from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.event_listener import EventListener
@@ -93,7 +93,7 @@ class DiscordPlatform:
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = IdentifyLimiter(answer_actions.preferences)
+        self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
         self._intake = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
@@ -109,7 +109,7 @@ class DiscordPlatform:
             in_line=self._intake.add,
             places=places,
         )
-        self._listening = EventListener(
+        self._event_listener = EventListener(
             client=self.client,
             intake=self._intake,
             inbox=inbox,
@@ -132,7 +132,7 @@ class DiscordPlatform:
             kb=group,
             dev_guild=dev_guild,
         )
-        self._presses = DiscordPresses(
+        self._button_handlers = DiscordButtonHandlers(
             answer_actions=answer_actions,
             checkpoints=checkpoints,
             message_states=message_states,
@@ -199,7 +199,7 @@ class DiscordPlatform:
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
-        self._connection.closing()
+        self._connection.mark_closing()
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         client = self._connection.client
@@ -211,7 +211,7 @@ class DiscordPlatform:
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
-        await self._listening.close()
+        await self._event_listener.close()
         if self._connection.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -224,42 +224,44 @@ class DiscordPlatform:
         await self.close()
 
     def _new_client(self, content: bool) -> FootnoteClient:
-        client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
+        client = FootnoteClient(
+            events=self, button_handlers=self._button_handlers, identify_limiter=self._identify_limiter, content=content
+        )
         self._commands.register(client.tree)
         return client
 
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
-        self._connection.established()
+        self._connection.mark_established()
         self._look_back.session_began()
         await self._commands.sync(self.client().tree)
-        self._connection.serving()
+        self._connection.mark_serving()
 
     def on_resume(self) -> None:
         """The session goes on."""
-        self._connection.resumed()
+        self._connection.mark_resumed()
 
     def on_disconnect(self) -> None:
         """The connection is lost."""
-        self._connection.disconnected()
+        self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
     def on_message(self, message: discord.Message) -> None:
         """Something was said."""
-        self._listening.on_message(message)
+        self._event_listener.on_message(message)
 
     def on_edit(self, message: discord.Message) -> None:
         """Something reads otherwise now."""
-        self._listening.on_edit(message)
+        self._event_listener.on_edit(message)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Something is gone."""
-        self._listening.on_delete(guild_id, channel_id, message_id)
+        self._event_listener.on_delete(guild_id, channel_id, message_id)
 
     async def on_submit(self, press: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._presses.submitted(press)
+        await self._button_handlers.on_submit(press)
 
     def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""

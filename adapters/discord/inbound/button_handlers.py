@@ -53,17 +53,17 @@ KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it p
 log = structlog.get_logger(__name__)
 
 
-class KnowledgePresses(Protocol):
+class KnowledgeButtonHandlers(Protocol):
     """What is pressed and sent that is about the knowledge itself."""
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
     async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
-class DiscordPresses:
+class DiscordButtonHandlers:
     """Everything behind our buttons, menus and forms."""
 
     def __init__(
@@ -77,7 +77,7 @@ class DiscordPresses:
         messages: Messages,
         intake: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
-        kb: "KnowledgePresses | None",
+        kb: "KnowledgeButtonHandlers | None",
     ) -> None:
         self._answer_actions = answer_actions
         self._checkpoints = checkpoints
@@ -169,7 +169,7 @@ class DiscordPresses:
 
     # --- forms
 
-    async def submitted(self, press: Press) -> None:
+    async def on_submit(self, press: Press) -> None:
         """A form of ours was sent, perhaps one that another process had opened."""
         data = dict(press.data or {})
         match = MODAL.fullmatch(str(data.get("custom_id", "")))
@@ -204,7 +204,7 @@ class DiscordPresses:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
             return await tell(press, THANKS)
-        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
         await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
         return None
 
@@ -331,7 +331,7 @@ class DiscordPresses:
         if self._kb is None:
             await tell(press, GONE)
         else:
-            await self._kb.pressed(press, kept)
+            await self._kb.on_press(press, kept)
 
 
 def address_of(press: Press) -> ReplyTarget:

@@ -107,7 +107,7 @@ class EventListener:
         if not (could_be or unknown):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._soon(self._messages.typing(message.channel.id))
+            self._soon(self._messages.show_typing(message.channel.id))
         self._intake.add(keep)
 
     async def _place_known(self, message: discord.Message) -> None:

@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Presses:
+class ButtonHandlers:
     """Does what was pressed."""
 
     workspace: SlackWorkspace
