@@ -298,7 +298,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
                 "jobs": [json.loads(to_json(job)) for job in ended],
             }
         )
-    broken = any(job.state is not JobState.DONE or job.failed for job in ended)
+    broken = any(job.state is not JobState.DONE or job.failed_items for job in ended)
     return 1 if broken or not ok else 0
 
 

@@ -148,7 +148,7 @@ def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str
     lines += [f"-# {markdown_lines([line])}" for line in plain_lines(note.splitlines()) if line[0].text.strip()]
     parts: list[Any] = [Text("\n".join(filter(None, [*lines, number, where])), mentions=True)]
     if cancel:
-        parts.append(layouts.row(KbButton.made(cancel, "Cancel")))
+        parts.append(layouts.row(KbButton.create(cancel, "Cancel")))
     return layouts.layout(*parts)
 
 

@@ -41,7 +41,7 @@ from core.service.kb.summaries import (
     summarize_proposal,
     summarize_schedule,
 )
-from core.service.kb.text_spans import enumerate_names
+from core.service.kb.text_spans import join_names
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
@@ -125,7 +125,7 @@ class KnowledgeQueries:
             return BaseDetails(summary)
         schedules = [one for one in await self.job_queue.records.schedules() if one.base == base.name]
         recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
-        failed = {redact_link(item.source): item.reason for job in recent for item in job.failed}
+        failed = {redact_link(item.source): item.reason for job in recent for item in job.failed_items}
         return BaseDetails(
             base=summary,
             schedules=tuple(map(summarize_schedule, schedules)),
@@ -195,7 +195,7 @@ class KnowledgeQueries:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
-        there = enumerate_names(base.name for base in bases[:PAGE]) or "none yet"
+        there = join_names(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
             raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
@@ -255,5 +255,5 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     """What to raise when a name means none or several documents."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
-    which = enumerate_names(redact_link(document.source) for document in found[:5])
+    which = join_names(redact_link(document.source) for document in found[:5])
     return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")

@@ -25,7 +25,7 @@ from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_queue import JobQueue, described, is_link
+from core.service.kb.job_queue import JobQueue, audit_text, is_link
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.link_redaction import redact_link
 from core.service.kb.queries import KnowledgeQueries, not_one, one_job, page_of, require_privacy
@@ -64,7 +64,7 @@ from core.service.kb.summaries import (
     summarize_removal,
     summarize_schedule,
 )
-from core.service.kb.text_spans import enumerate_names
+from core.service.kb.text_spans import join_names
 from core.service.kb.wording import decision_line, outcome_lines
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
@@ -97,7 +97,7 @@ class KnowledgeService(KnowledgeCommands):
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         """Do it, or say in one line why not."""
-        about = "/".join(part for part in (command.base, described(command)) if part)
+        about = "/".join(part for part in (command.base, audit_text(command)) if part)
         try:
             _check(command, caller)
             result = await self._handler(command.verb)(command, caller)
@@ -432,7 +432,7 @@ class KnowledgeService(KnowledgeCommands):
         known = re.compile("|".join(re.sub("[A-Z]+", "[A-Z0-9]+", form) for form in (EVERYONE, *self.forms)))
         for one in command.principals:
             if not known.fullmatch(one):
-                remedy = f"Write {EVERYONE}, or with their ids {enumerate_names(self.forms)}."
+                remedy = f"Write {EVERYONE}, or with their ids {join_names(self.forms)}."
                 raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
         return frozenset(command.principals)
 

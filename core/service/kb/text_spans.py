@@ -56,7 +56,7 @@ def count(number: int, name: str) -> str:
     return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
-def enumerate_names(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Names in a row."""
     return ", ".join(names)
 

@@ -44,7 +44,7 @@ from core.service.kb.results import (
     ScheduleSummary,
     SearchCheck,
 )
-from core.service.kb.text_spans import Line, age, code, count, duration, enumerate_names, link, plain, strong
+from core.service.kb.text_spans import Line, age, code, count, duration, join_names, link, plain, strong
 
 ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
 
@@ -105,7 +105,7 @@ def readers_phrase(readers: Readers) -> str:
     """Whom a base is for, as it goes on after “is” or a comma."""
     if readers.everybody:
         return "open to everybody"
-    return f"for {enumerate_names(readers.principals)}" if readers.principals else "for nobody, until it is granted"
+    return f"for {join_names(readers.principals)}" if readers.principals else "for nobody, until it is granted"
 
 
 def base_line(base: BaseSummary) -> Line:
@@ -113,14 +113,14 @@ def base_line(base: BaseSummary) -> Line:
     about = f": {base.description}" if base.description else ""
     facts = [count(base.documents, "document"), count(base.passages, "passage")]
     facts += [readers_phrase(base.readers)] if base.readers is not None else []
-    return (strong(base.name), plain(f"{about} ({enumerate_names(facts)})"))
+    return (strong(base.name), plain(f"{about} ({join_names(facts)})"))
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
     """A document."""
     added = age(document.added_at, now)
     facts = [count(document.passages, "passage"), f"version {document.version[:8]}", added and f"added {added}"]
-    return (strong(document.title), plain(f" ({enumerate_names(filter(None, facts))}), {document.source}"))
+    return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
@@ -185,7 +185,7 @@ def search_line(check: SearchCheck) -> str:
     """What a search for a document finds after it was removed or restored."""
     if check.found is None:
         return "No search can be made just now."
-    finding = f"“{check.title}” itself" if check.found else enumerate_names(check.others) or "nothing"
+    finding = f"“{check.title}” itself" if check.found else join_names(check.others) or "nothing"
     return f"A search for “{check.title}” now finds {finding}."
 
 
