@@ -1,7 +1,7 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -53,6 +53,8 @@ from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.drafts import GapDrafts
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
+    from core.ports.platform_capabilities import Transcript
 
 log = structlog.get_logger(__name__)
 
@@ -154,6 +157,14 @@ class Footnote:
             inbox=self.inbox,
             defaults=ChannelSettings(self.conduct),
         )
+
+    def gaps(self) -> GapAnalysis:
+        """What the documents lack."""
+        return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
+
+    def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
+        """Drafts of what they lack, with the words of threads of these platforms."""
+        return GapDrafts(self.feedback, self.governance.records, self.audit, self.clock, transcripts or {})
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
