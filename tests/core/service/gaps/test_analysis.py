@@ -111,7 +111,7 @@ async def test_documents_that_a_reader_may_not_see_are_not_named(house: House) -
     report = await report_of(house, Reader(frozenset({"handbook"})))
     (gap,) = report.gaps
     assert [near.document for near in gap.nearest] == [HANDBOOK]
-    assert report.most_cited == report.conflicts == ()
+    assert (report.most_cited, report.conflicts) == ((), ())
     assert [use.document for use in report.never_cited] == [HANDBOOK]
 
 
@@ -137,7 +137,7 @@ async def test_a_document_that_is_gone_is_in_no_list(house: House) -> None:
     await house.catalog.withdraw(HANDBOOK.id)
     report = await report_of(house)
     assert report.gaps[0].nearest == ()
-    assert report.most_cited == report.conflicts == ()
+    assert (report.most_cited, report.conflicts) == ((), ())
 
 
 async def test_conflicts_are_counted_whichever_of_the_two_came_first(house: House) -> None:

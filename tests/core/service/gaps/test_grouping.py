@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+from core.ports.encoder import Vectors
 from core.service.gaps import grouping
 from core.service.gaps.grouping import group_by_meaning
 
 
-def clusters(groups: int, each: int, seed: int = 7) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+def clusters(groups: int, each: int, seed: int = 7) -> Vectors:
     """Unit vectors around so many middles, one of each in turn."""
     rng = np.random.default_rng(seed)
     middles = rng.standard_normal((groups, 64))
     points = np.tile(middles, (each, 1)) + 0.2 * rng.standard_normal((groups * each, 64))
-    return (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+    unit: Vectors = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+    return unit
 
 
 def partition(groups: list[int]) -> set[frozenset[int]]:
