@@ -13,7 +13,7 @@ from adapters.testing.stores import InProcessAudit
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, NotFound
 from core.model.json_codec import from_json, to_json
-from core.model.transcripts import Conversation, Said
+from core.model.transcripts import Conversation, TranscriptMessage
 from core.service.gaps.drafts import GapDrafts
 from core.service.gaps.export import as_csv
 from core.service.gaps.report import Gap, GapReport
@@ -43,7 +43,7 @@ class Office:
 
     def said(self, thread: str, *texts: str) -> None:
         at = datetime(2026, 3, 29, tzinfo=UTC)
-        messages = tuple(Said("Ben", at, text) for text in texts)
+        messages = tuple(TranscriptMessage("Ben", at, text) for text in texts)
         self.platform.conversations_[str(ThreadKey.parse(thread))] = Conversation("s", PARKING, messages)
 
 
@@ -69,7 +69,7 @@ async def test_a_draft_begins_with_what_was_asked_and_said_in_the_threads(office
 async def test_a_thread_that_is_gone_keeps_no_draft_from_being_begun(office: Office) -> None:
     await office.house.asks(PARKING)
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
-    assert "Said about it" not in draft.text
+    assert "TranscriptMessage about it" not in draft.text
 
 
 async def test_words_of_a_private_thread_are_in_no_draft(office: Office) -> None:
