@@ -25,6 +25,7 @@ from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
@@ -47,10 +48,12 @@ from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
+from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
 
@@ -105,6 +108,7 @@ class Footnote:
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
+    questions: QuestionLog
     parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
@@ -212,6 +216,7 @@ async def open_footnote(
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
         journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
         kept_originals = blob_store(settings, "originals")
+        questions = RedisQuestionLog(redis)
         ingestor = Ingestor(
             index=index,
             encoder=encoder,
@@ -239,6 +244,7 @@ async def open_footnote(
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
+            questions=questions,
             parser=parser,
             reasoner=reasoner,
             agent=agent,
@@ -250,6 +256,7 @@ async def open_footnote(
                 journal=journal,
                 catalog=catalog,
                 clock=clock,
+                recorder=QuestionRecorder(questions, encoder),
             ),
             ingestor=ingestor,
             governance=governance(
@@ -263,6 +270,7 @@ async def open_footnote(
                 audit=audit,
                 clock=clock,
                 kept_originals=kept_originals,
+                questions=questions,
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )

@@ -30,6 +30,7 @@ from core.ports.encoder import Encoder
 from core.ports.file_stores import FileStores
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
@@ -110,6 +111,7 @@ def governance(
     audit: Audit,
     clock: Clock,
     kept_originals: BlobStore,
+    questions: QuestionLog,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
@@ -130,7 +132,13 @@ def governance(
     acceptance = JobQueue(jobs, inbox, archive, shelves, records, clock, leftovers, stores)
     return KnowledgeStack(
         desk=KnowledgeService(
-            catalog, index, retriever, acceptance, audit, repair=IndexRepair(consistency, originals, acceptance)
+            catalog,
+            index,
+            retriever,
+            acceptance,
+            audit,
+            repair=IndexRepair(consistency, originals, acceptance),
+            questions=questions,
         ),
         jobs=jobs,
         inbox=inbox,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from aiohttp import web
     from pydantic import SecretStr
 
+    from adapters.web.platform import WebPlatform
+
 
 class Connected(Platform, Protocol):
     """A platform that runs."""
@@ -34,10 +36,41 @@ class Connected(Platform, Protocol):
 
 def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[Connected]]:
     """Each configured platform, to be entered."""
+    if settings.has_page:
+        yield page(settings, footnote)
     if settings.has_slack:
         yield _slack(settings, footnote)
     if settings.has_discord:
         yield _discord(settings, footnote)
+
+
+def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
+    """The page, with all its screens."""
+    from adapters.redis.answer_stream import RedisAnswerStream
+    from adapters.redis.web_sessions import RedisWebSessions
+    from adapters.web.access.rules import AccessRules
+    from adapters.web.ask.screen import AskScreen
+    from adapters.web.pages import Pages
+    from adapters.web.platform import WebPlatform
+
+    rules = AccessRules(
+        password_hash=revealed(settings.web_password_hash) or "",
+        reader_password_hash=revealed(settings.web_reader_password_hash) or "",
+        identity_header=settings.web_identity_header,
+        proxies=listed(settings.web_proxies),
+        admins=listed(settings.web_admins),
+        address=settings.web_address,
+    )
+    pages, stream = Pages(), RedisAnswerStream(footnote.redis)
+    return WebPlatform(
+        rules=rules,
+        sessions=RedisWebSessions(footnote.redis),
+        audit=footnote.audit,
+        controls=footnote.controls(),
+        stream=stream,
+        pages=pages,
+        screens=[AskScreen(pages)],
+    )
 
 
 def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import structlog
@@ -13,8 +13,8 @@ from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
-from bot.health import application, listen
-from bot.platforms import Connected, platforms_of
+from bot.health import address_of, application, listen
+from bot.platforms import Connected, page, platforms_of
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import Supervised
@@ -34,15 +34,12 @@ async def run() -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    if not settings.has_slack and not settings.has_discord:
+    if not settings.has_slack and not settings.has_discord and not settings.has_page:
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote manifest slack and footnote manifest discord say how; footnote chat works without.",
+            remedy="footnote manifest slack and footnote manifest discord say how; footnote web works without.",
         )
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in ending_signals():
-        loop.add_signal_handler(name, stop.set)
+    stop = _stop_on_signals()
     try:
         async with open_footnote(settings, wait=False) as footnote, _connect_platforms(settings, footnote) as connected:
             await _serve(settings, footnote, connected, stop)
@@ -51,13 +48,46 @@ async def run() -> int:
     return 0
 
 
+async def run_page(port: int | None = None, announce: Callable[[str], None] = print) -> int:
+    """Serve the page alone, on this port or HTTP_PORT, and announce the link that signs its operator in."""
+    settings = load_settings()
+    settings = settings if port is None else settings.model_copy(update={"http_port": port})
+    logs.configure("warning" if settings.log_level == "info" else settings.log_level, "text", settings.secrets())
+    stop = _stop_on_signals()
+    try:
+        async with open_footnote(settings, wait=False) as footnote, page(settings, footnote) as shown:
+
+            async def listening(address: str) -> None:
+                announce(address + await shown.sign_in_link())
+
+            await _serve(settings, footnote, [shown], stop, listening)
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return 0
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """What is set when the process is asked to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in ending_signals():
+        loop.add_signal_handler(name, stop.set)
+    return stop
+
+
 @asynccontextmanager
 async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
 
 
-async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
+async def _serve(
+    settings: Settings,
+    footnote: Footnote,
+    connected: list[Connected],
+    stop: asyncio.Event,
+    listening: Callable[[str], Awaitable[None]] | None = None,
+) -> None:
     desk = MessageHandler(
         assistant=footnote.assistant,
         memory=footnote.memory,
@@ -83,6 +113,8 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
     runner = await listen(
         application(ready, routes, lambda: _model_failure(footnote)), settings.http_host, settings.http_port
     )
+    if listening is not None:
+        await listening(address_of(runner))
     log.info("serving", platforms=[platform.name for platform in connected], worker=name)
     try:
         async with asyncio.TaskGroup() as group:

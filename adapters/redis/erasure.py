@@ -24,6 +24,7 @@ from adapters.redis.keys import (
     called_off_key,
     checkpoint_key,
     lease_key,
+    live_key,
     notes_key,
     person_key,
     posting_key,
@@ -34,6 +35,7 @@ from adapters.redis.keys import (
     trace_key,
     waiting_member,
 )
+from adapters.redis.question_log import forget_questions
 from core.model.erasure import fields_about, mentions
 from core.model.json_codec import from_json
 from core.ports.checkpoints import ParkedInquiry
@@ -94,6 +96,7 @@ class Erasure:
         await self._traces(every)
         await self._postings(thread, await self._members(thread_index_key(thread, "postings")))
         await self._feedback(traces=frozenset(every), thread=thread)
+        await forget_questions(self._client, thread=thread)
         for what in ("checkpoints", "traces", "postings"):
             await self._client.delete(thread_index_key(thread, what))
         return bool(waited)
@@ -113,6 +116,7 @@ class Erasure:
         await self._named_in_postings(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
+        await forget_questions(self._client, person=person)
         for what in ("threads", "checkpoints", "traces", "postings"):
             await self._client.delete(person_key(person, what))
 
@@ -146,7 +150,9 @@ class Erasure:
 
     async def _postings(self, thread: str, subjects: Collection[str]) -> None:
         for subject in subjects:
-            await self._client.delete(posting_key(thread, subject), called_off_key(thread, subject))
+            await self._client.delete(
+                posting_key(thread, subject), called_off_key(thread, subject), live_key(thread, subject)
+            )
             await self._client.zrem(thread_index_key(thread, "postings"), subject)
 
     async def _named_in_postings(self, person: str, traces: frozenset[str]) -> None:

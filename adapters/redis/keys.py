@@ -22,6 +22,10 @@ COUNTERS = f"{PREFIX}:counters"
 DUE = f"{PREFIX}:checkpoints:due"
 FEEDBACK = f"{PREFIX}:{{feedback}}:words"
 FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+QUESTIONS = f"{PREFIX}:{{questions}}:records"
+QUESTIONS_ORDER = f"{PREFIX}:{{questions}}:order"
+QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
+QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
@@ -109,6 +113,11 @@ EVERY_POSTING = f"{PREFIX}:*:posting:*"
 def called_off_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
     return tagged(thread, "called-off", subject)
+
+
+def live_key(thread: str, subject: str) -> str:
+    """The stream of what is shown of an answer in the making."""
+    return tagged(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:

@@ -96,6 +96,7 @@ class RecordedPlatform:
         self.told: list[str] = []
         self.acknowledged: list[MessageRoute] = []
         self.principals: frozenset[str] = frozenset()
+        self.public = False
         self._admins = admins
         self._settings = settings or ChannelSettings()
 
@@ -120,7 +121,7 @@ class RecordedPlatform:
 
     async def audience(self, incoming: Incoming) -> Audience:
         """As set."""
-        return Audience(self.principals)
+        return Audience(self.principals, public=self.public)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Admins are those given."""

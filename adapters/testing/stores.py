@@ -22,6 +22,7 @@ from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.knowledge_records import Proposal
 from core.ports.memory import Memory, ThreadRecord
+from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
 
 
@@ -42,6 +43,7 @@ class InProcessState:
     posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
     take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
+    questions: dict[str, LoggedQuestion] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
     drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
 
@@ -105,6 +107,7 @@ class InProcessMemory(Memory):
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
         self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        self._drop_questions(lambda question: question.thread == thread)
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
@@ -130,8 +133,13 @@ class InProcessMemory(Memory):
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
+        self._drop_questions(lambda question: question.asker == person_id)
         self._state.drop_waiting("", person_id)
         return removed
+
+    def _drop_questions(self, chosen: Callable[[LoggedQuestion], bool]) -> None:
+        for question in [question for question in self._state.questions.values() if chosen(question)]:
+            del self._state.questions[question.trace_id]
 
     def _drop_checkpoint(self, checkpoint_id: str) -> None:
         parked = self._state.parked.pop(checkpoint_id, None)
@@ -326,6 +334,35 @@ class InProcessFeedbackStore(FeedbackStore):
 
     def _by_age(self) -> list[Feedback]:
         return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
+
+
+class InProcessQuestionLog(QuestionLog):
+    """Keeps how questions ended, the newest ``most``."""
+
+    def __init__(self, state: InProcessState | None = None, *, most: int = 20_000) -> None:
+        self._kept = (state or InProcessState()).questions
+        self._most = most
+
+    async def keep(self, question: LoggedQuestion) -> None:
+        """Keep it, replacing what was kept of the same trace."""
+        earlier = self._kept.get(question.trace_id)
+        self._kept[question.trace_id] = replace(question, corrected=earlier is not None and earlier.corrected)
+        for old in self._by_age()[: -self._most]:
+            del self._kept[old.trace_id]
+
+    async def mark_corrected(self, trace_id: str) -> None:
+        """Note that somebody corrected this answer, if it is kept."""
+        if trace_id in self._kept:
+            self._kept[trace_id] = replace(self._kept[trace_id], corrected=True)
+
+    async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
+        """Those asked at this moment or later, oldest first."""
+        for question in self._by_age():
+            if question.at >= moment:
+                yield question
+
+    def _by_age(self) -> list[LoggedQuestion]:
+        return sorted(self._kept.values(), key=lambda question: question.at)
 
 
 class InProcessChannelSettingsStore(ChannelSettingsStore):

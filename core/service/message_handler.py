@@ -9,10 +9,11 @@ import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
+from core.model.channel_settings import ReplyStyle
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
@@ -146,11 +147,14 @@ class MessageHandler:
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
     ) -> Events:
         settings = await platform.settings(message.thread)
+        audience = await platform.audience(message)
+        if message.private or settings.reply_style is ReplyStyle.PRIVATE:
+            audience = replace(audience, public=False)
         question = Question(
             text=message.text,
             thread=message.thread,
             asker=message.asker,
-            audience=await platform.audience(message),
+            audience=audience,
             conduct=settings.conduct,
             bases=_bases_to_search(settings.bases, message.bases),
             context=() if record.total else await platform.context(message),

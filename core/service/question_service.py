@@ -38,6 +38,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
+from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
@@ -75,8 +76,9 @@ class QuestionService:
         journal: TraceStore,
         catalog: Catalog,
         clock: Clock,
+        recorder: QuestionRecorder | None = None,
     ) -> None:
-        """Work with these; the reasoner writes thread summaries."""
+        """Work with these; the reasoner writes thread summaries. Without a ``recorder`` no log of questions is kept."""
         self._agent = agent
         self._reasoner = reasoner
         self._memory = memory
@@ -84,6 +86,7 @@ class QuestionService:
         self._journal = journal
         self._catalogue = catalog
         self._clock = clock
+        self._recorder = recorder
         self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # those under way here, and some that were cancelled
 
@@ -298,12 +301,19 @@ class QuestionService:
             case CheckpointReached():
                 await self._checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
                 await self._remember(run, event.answer, fence)
+                await self._record(run, event.answer)
             case AgentCompleted():
                 await self._remember(run, event.answer, fence)
+                await self._record(run, event.answer)
             case AgentFailed():
                 await self._journal.count({"outcome.failed": 1})
+                await self._record(run, None)
             case _:
                 pass
+
+    async def _record(self, run: Run, answer: Answer | None) -> None:
+        if self._recorder is not None:
+            await self._recorder.record(run, answer)
 
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
         inquiry = run.inquiry

@@ -12,6 +12,7 @@ from adapters.testing.stores import (
     InProcessCatalog,
     InProcessCheckpoints,
     InProcessMemory,
+    InProcessQuestionLog,
     InProcessState,
     InProcessTraceStore,
 )
@@ -34,6 +35,7 @@ from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice,
 from core.model.knowledge import Document, KnowledgeBase, Locator, Passage
 from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import Question, QuestionService
 
 E = TypeVar("E")
@@ -118,6 +120,7 @@ class Scene:
         self.memory = InProcessMemory(self.state)
         self.checkpoints = InProcessCheckpoints(self.state)
         self.journal = InProcessTraceStore(self.state)
+        self.questions = InProcessQuestionLog(self.state)
         bench = AgentDeps(
             reasoner=self.reasoner,
             retriever=Retriever(self.index, self.encoder, None, self.catalog),
@@ -137,6 +140,7 @@ class Scene:
             journal=self.journal,
             catalog=self.catalog,
             clock=self.clock,
+            recorder=QuestionRecorder(self.questions, self.encoder),
         )
         self._documents = 0
 

@@ -36,7 +36,9 @@ class WrittenDown(KnowledgeCommands):
         self.proposed.append((conversation, caller))
         return KbReply("Proposed.")
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbReply:
         return KbReply("Proposed.")
 
     async def waiting(self, caller: Caller) -> str:

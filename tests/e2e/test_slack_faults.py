@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"),
 ]
 
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 WORDS = " ".join(f"word{n}" for n in range(120))
 TEXT = f"{WORDS} [1]."
 PIECES = [TEXT[n : n + 60] for n in range(0, len(TEXT), 60)]
@@ -292,6 +293,10 @@ async def test_a_private_channel_is_another_audience(slack: FakeSlack, bot: Bot)
     inside = await slack.person("alice").says("<@bot> when does the canary sing?", room)
     answer = await slack.reply_to(inside, until=lambda one: "Show quotes" in one.buttons())
     assert "dawn" in answer.markdown
+    logged = {question.place: question async for question in bot.scene.questions.since(LONG_AGO)}
+    assert logged[f"slack:channel:{slack.team_id}/{outside.channel.id}"].question == "when does the canary sing?"
+    private = logged[f"slack:channel:{slack.team_id}/{room.id}"]
+    assert (private.private, private.question) == (True, "")
 
 
 async def test_a_direct_message_reads_what_the_persons_groups_may(slack: FakeSlack, bot: Bot) -> None:

@@ -8,7 +8,14 @@ from collections.abc import Callable
 import discord
 
 from adapters.discord.api.api_errors import reaching
-from adapters.discord.api.permissions import Members, channel_principals, is_admin, may_view, person_principals
+from adapters.discord.api.permissions import (
+    Members,
+    channel_principals,
+    is_admin,
+    is_public,
+    may_view,
+    person_principals,
+)
 from adapters.discord.api.reply_target import user_id
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
@@ -28,7 +35,9 @@ class Readers:
     async def of_place(self, thread: ThreadKey) -> Audience:
         """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
         channel = await self._channel(thread)
-        return Audience() if channel is None else Audience(await channel_principals(channel, self.members.get))
+        if channel is None:
+            return Audience()
+        return Audience(await channel_principals(channel, self.members.get), public=is_public(channel))
 
     async def of_person(self, person: Person) -> Audience:
         """One person by themselves, as in a direct message: what they have in every server that we share."""

@@ -82,6 +82,11 @@ async def channel_principals(channel: discord.abc.GuildChannel, members: FetchMe
     return frozenset(shared)
 
 
+def is_public(channel: discord.abc.GuildChannel) -> bool:
+    """Whether every member of the server may view the channel."""
+    return _lets_in(channel, channel.guild.default_role)
+
+
 def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
     """Whether a member with just this role (and @everyone) may view the channel, and is no administrator.
 

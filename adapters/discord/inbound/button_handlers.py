@@ -59,7 +59,7 @@ class KnowledgePresses(Protocol):
     async def pressed(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
@@ -223,7 +223,7 @@ class DiscordPresses:
             return await tell(press, "There was nothing in that field. Press again and write the right answer.")
         await press.response.defer(ephemeral=True, thinking=True)
         turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
-        await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
+        await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
     async def _link_to(self, shown: Shown) -> str | None:

@@ -27,6 +27,7 @@ from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clipped
+from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.json_codec import from_json, to_json
@@ -143,9 +144,10 @@ class KbGroup:
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
             await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
-        await self._show(press, await self._kb.correct(question, answer, link, await self.caller(press)))
+        caller = await self.caller(press)
+        await self._show(press, await self._kb.correct(turn.question, answer, link, caller, trace_id=turn.trace_id))
 
     async def caller(self, press: Press) -> Caller:
         """Who calls, by what Discord says of them now."""

@@ -78,7 +78,7 @@ class SlackWorkspace:
             return Audience(frozenset({here}))
         if room.direct:
             return Audience(await self.principals(thread.space, user) | {here})
-        return Audience(frozenset({here, team_principal(thread.space)}))
+        return Audience(frozenset({here, team_principal(thread.space)}), public=not room.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
         """One person who looks at something in this thread alone: what they may see, and what the place may."""

@@ -293,7 +293,8 @@ class SlackKnowledge:
             link = await self._workplace.web.patiently("chat.getPermalink", **place)
         except Refusal:
             link = {}
-        return await self._kb.correct(turn.question, answer, str(link.get("permalink") or "") or None, caller)
+        permalink = str(link.get("permalink") or "") or None
+        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
 
     async def tell(self, reply: KbReply, thread: ThreadKey, user: str) -> None:
         """Show a reply that nobody waits for: where the person is, or else in the direct message."""

@@ -21,6 +21,7 @@ from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.ports.knowledge_records import Decision, Every, Proposal, Removed
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import (
     EVERYONE,
@@ -70,6 +71,7 @@ class KnowledgeService(KnowledgeCommands):
     audit: Audit
     forms: tuple[str, ...] = PRINCIPALS
     repair: IndexRepair | None = None
+    questions: QuestionLog | None = None  # notes there which answers were corrected
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
         """Do it, or say in one line why not."""
@@ -105,7 +107,9 @@ class KnowledgeService(KnowledgeCommands):
         )
         return await self._proposed(proposal, caller)
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbReply:
         """The right answer to a question that was answered wrongly: goes the way of a proposal."""
         now = self.acceptance.clock.now()
         said = (Said(caller.person.name or "A reader", now, answer),)
@@ -113,7 +117,13 @@ class KnowledgeService(KnowledgeCommands):
         if not title or not answer.strip():
             return KbReply("A correction needs the right answer.", ok=False)
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
-        return await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        reply = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        if reply.ok and trace_id and self.questions is not None:
+            try:
+                await self.questions.mark_corrected(trace_id)
+            except FootnoteError as error:  # the correction itself is kept
+                log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
+        return reply
 
     async def waiting(self, caller: Caller) -> str:
         """One line that tells an admin what waits for them."""

@@ -8,11 +8,14 @@ import pytest
 from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, ScriptedEndpoint
 from adapters.testing.message_state import InProcessMessageStateStore
-from bot.benchmark.endpoint import CaseModel, asked_as, case_of, covered
+from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, asked_as, case_of, covered
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
+from core.agent.claims import verbatim_in
+from core.agent.lexical_check import check_lexically
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import IncomingMessage
+from core.model.knowledge import Passage
 from core.ports.platform import MessageState
 
 
@@ -49,7 +52,30 @@ def test_a_question_keeps_its_case_on_the_way_through_the_model() -> None:
     assert [case_of(query) for query in plan["queries"]] == [7]
     document = '<document-0a0a0a0a id="3">\nRefunds take ten days.\n</document-0a0a0a0a>'
     draft = model(asked_of_the_model(prompts.COMPOSE, f"{document}\n\nQuestion: {plan['question']}")).text
-    assert draft == "For case 7: Refunds take ten days. [3]"
+    assert draft == "That is to say, Refunds take ten days. [3]"
+
+
+def test_a_call_that_shows_no_question_belongs_to_the_case_whose_material_it_shows() -> None:
+    whose = Cases()
+
+    def sentence(token: str) -> Request:
+        return asked_of_the_model(prompts.CHECK, f'<sentence-{token} n="1">\nTen days. [3]\n</sentence-{token}>')
+
+    for case, token in ((7, "0a0a0a0a"), (8, "0b0b0b0b")):
+        material = f"<message-{token}>\n{asked_as(case, 'How long?')}\n</message-{token}>"
+        assert whose(asked_of_the_model(prompts.UNDERSTAND, material)) == case
+    assert [whose(sentence(token)) for token in ("0b0b0b0b", "0a0a0a0a", "0c0c0c0c")] == [8, 7, 0]
+
+
+def test_a_sentence_of_the_model_is_a_claim_that_is_checked_and_holds() -> None:
+    """As a quote it would cost no call; with a word or number of its own it would be struck, and quoted instead."""
+    text = "The refunds take ten days. [3]"
+    passage = Passage("p", "base", "d", "v", section="s", ordinal=0, title="Refunds", text="The refunds take ten days.")
+    said = f"{NOT_VERBATIM}{text}"
+    assert verbatim_in(said, [passage.text]) is None
+    result = check_lexically(said, [passage], asked_as(7, "How long do refunds take?"))
+    assert result.fault == ""
+    assert result.stated
 
 
 def test_a_text_without_a_case_belongs_to_none() -> None:

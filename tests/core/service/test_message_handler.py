@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
 from core.model.answer import Answer
+from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import ModelUnavailable, PlatformUnavailable
 from core.model.incoming_events import FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
@@ -622,3 +623,21 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
             await room.settled()
     assert room.paper.told == [EDITED_LATE]
     assert len(room.scene.script.called("understand")) == 1
+
+
+@pytest.mark.parametrize(
+    ("style", "private", "kept"),
+    [(ReplyStyle.THREAD, False, True), (ReplyStyle.THREAD, True, False), (ReplyStyle.PRIVATE, False, False)],
+)
+async def test_words_of_a_question_that_is_answered_in_private_are_not_logged(
+    style: ReplyStyle, private: bool, kept: bool
+) -> None:
+    room = Room()
+    room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=style))
+    room.paper.public = True
+    await room.scene.knows(REFUNDS)
+    async with room.working():
+        await room.asks("How long do refunds take?", private=private)
+        await room.settled()
+    (logged,) = [question async for question in room.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    assert (logged.question != "", not logged.private) == (kept, kept)

@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.job_store import InProcessKnowledgeRecords
+from adapters.testing.stores import InProcessQuestionLog
 from core.ingestion.trash import NOBODY, RESTORABLE
+from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
@@ -17,10 +20,12 @@ from core.model.jobs import ItemState, JobState
 from core.model.knowledge import KnowledgeBase
 from core.ports.encoder import Vectors
 from core.ports.index import Scope
+from core.ports.question_log import LoggedQuestion
 from core.service.kb.commands import EVERYONE, KbReply, KbVerb
 from core.service.kb.job_queue import MOST_PAGES
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, GRACE, MEMBER, Room, conversation
 
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
 
 
@@ -688,3 +693,13 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
     room.assemble()
     assert (await room.says(KbVerb.RESTORE, target="refunds")).ok
     assert other.asked == 1
+
+
+async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room) -> None:
+    log = InProcessQuestionLog()
+    await log.keep(LoggedQuestion("t1", "paper/T/C/1", MEMBER.id, "paper:channel:T/C", NOW, Outcome.ANSWERED))
+    desk = replace(room.desk, questions=log)
+    assert not (await desk.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1")).ok
+    assert [question.corrected async for question in log.since(NOW)] == [False]
+    assert (await desk.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1")).ok
+    assert [question.corrected async for question in log.since(NOW)] == [True]
