@@ -14,10 +14,10 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
 from bot.health import address_of, application, listen
-from bot.platforms import Connected, page, platforms_of
+from bot.platforms import ConnectedPlatform, page, platforms_of
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
-from bot.supervision import Supervised
+from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
@@ -76,7 +76,7 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 @asynccontextmanager
-async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
+async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
 
@@ -84,27 +84,29 @@ async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIte
 async def _serve(
     settings: Settings,
     footnote: Footnote,
-    connected: list[Connected],
+    connected: list[ConnectedPlatform],
     stop: asyncio.Event,
     listening: Callable[[str], Awaitable[None]] | None = None,
 ) -> None:
-    desk = MessageHandler(
-        assistant=footnote.assistant,
+    message_handler = MessageHandler(
+        question_service=footnote.question_service,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         inbox=footnote.inbox,
         platforms={platform.name: platform for platform in connected},
         warming=lambda: not footnote.opened.done(),
         metrics=PrometheusMetrics(),
     )
     name = f"{socket.gethostname()}-{os.getpid()}"
-    worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
+    worker = Worker(
+        name=name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=settings.workers
+    )
     capabilities = {
         platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
     }
-    job_worker = footnote.governance.worker(name, capabilities)
-    supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
+    job_worker = footnote.knowledge_stack.worker(name, capabilities)
+    supervised = [SupervisedPlatform(platform, alone=len(connected) == 1) for platform in connected]
 
     async def ready() -> dict[str, str]:
         return await _waiting_for(footnote, supervised)
@@ -131,7 +133,7 @@ async def _warm_up(footnote: Footnote) -> None:
     """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
     await footnote.opened
     log.info("ready", passages=await footnote.index.count())
-    report = await footnote.governance.consistency.report()
+    report = await footnote.knowledge_stack.consistency.report()
     if report.incomplete:
         log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
     await footnote.reranker.open()
@@ -167,13 +169,13 @@ def _model_failure(footnote: Footnote) -> str:
     return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""
 
 
-async def _waiting_for(footnote: Footnote, platforms: list[Supervised]) -> dict[str, str]:
+async def _waiting_for(footnote: Footnote, platforms: list[SupervisedPlatform]) -> dict[str, str]:
     """What is not ready yet, each with its reason."""
     waiting = {platform.name: platform.waiting_for() for platform in platforms if platform.waiting_for()}
     if not footnote.index.ready:
         waiting["index"] = "it is still opening"
     try:
-        metrics.WAITING.set(await footnote.inbox.waiting())
+        metrics.WAITING.set(await footnote.inbox.count_waiting())
     except FootnoteError as error:
         waiting["redis"] = str(error)
     return waiting

@@ -31,13 +31,13 @@ class WebPlatform:
         rules: AccessRules,
         sessions: WebSessions,
         audit: Audit,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         stream: AnswerStream,
         pages: Pages,
         screens: Sequence[Screen],
     ) -> None:
         self._screens = tuple(screens)
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._stream = stream
         pages.show_menu([entry for screen in self._screens for entry in screen.menu])
         self._guard = Guard(rules, sessions, audit, pages)
@@ -79,13 +79,13 @@ class WebPlatform:
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> WebAnswerView:
+    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> WebAnswerView:
         """Where the answer to this will be visible."""
-        return WebAnswerView(_question(incoming), posting, self._stream, trace_id)
+        return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies on the page: chosen for the page as a whole."""
-        return await self._controls.settings(PLATFORM)
+        return await self._answer_actions.settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """The one who asks, and they alone."""
@@ -112,7 +112,7 @@ class WebPlatform:
         subject = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
         await self._stream.publish(thread, subject, [NoticeShown(text), Ended()])
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
         """Nothing is posted anywhere else."""
 
 
