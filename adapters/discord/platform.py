@@ -94,7 +94,7 @@ class DiscordPlatform:
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
-        self._intake = OrderedQueue(inbox)
+        self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
         self.messages = Messages(self.client)
@@ -106,12 +106,20 @@ class DiscordPlatform:
             client=self.client,
             hears=self._connection.hears,
             said=self.on_message,
-            in_line=self._intake.add,
+            in_line=self._ordered_queue.add,
             places=places,
         )
-        self._event_listener = EventListener(
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        self._commands = self._new_commands(group, dev_guild)
+        self._button_handlers = self._new_button_handlers(checkpoints, message_states, group)
+
+    def _new_event_listener(
+        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+    ) -> EventListener:
+        return EventListener(
             client=self.client,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             inbox=inbox,
             message_states=message_states,
             places=places,
@@ -122,24 +130,29 @@ class DiscordPlatform:
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
-        self._commands = Commands(
-            answer_actions=answer_actions,
+
+    def _new_commands(self, group: KbGroup | None, dev_guild: str | None) -> Commands:
+        return Commands(
+            answer_actions=self._answer_actions,
             readers=self.readers,
-            intake=self._intake,
-            preferences=answer_actions.preferences,
+            ordered_queue=self._ordered_queue,
+            preferences=self._answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
-        self._button_handlers = DiscordButtonHandlers(
-            answer_actions=answer_actions,
+
+    def _new_button_handlers(
+        self, checkpoints: Checkpoints, message_states: MessageStateStore, group: KbGroup | None
+    ) -> DiscordButtonHandlers:
+        return DiscordButtonHandlers(
+            answer_actions=self._answer_actions,
             checkpoints=checkpoints,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             set_place=self._commands.set_place,
             kb=group,
         )
@@ -179,7 +192,7 @@ class DiscordPlatform:
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
         """
-        taking = asyncio.create_task(self._intake.run())
+        taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
@@ -191,7 +204,7 @@ class DiscordPlatform:
                     task.result()
         finally:
             await self._hang_up(connecting)
-            await self._intake.drain()
+            await self._ordered_queue.drain()
             helping = (taking, stopping, finishing, catching_up)
             for task in helping:
                 task.cancel()

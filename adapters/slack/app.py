@@ -26,7 +26,7 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_handlers import ButtonHandlers
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
 from adapters.slack.kb import blocks as kb_blocks
@@ -101,16 +101,16 @@ class SlackPlatform(SlackThreads):
         self._signing_secret = signing_secret
         self._bot_token = bot_token
         places = HeardPlaces(message_states, PLATFORM)
-        self._intake = Intake(
+        self._event_listener = EventListener(
             directory=directory,
             inbox=inbox,
             message_states=message_states,
             places=places,
             allowed_bots=frozenset(allowed_bots),
         )
-        self._look_back = LookBack(connection, self._intake, places)
+        self._look_back = LookBack(connection, self._event_listener, places)
         self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
-        self._button_handlers = ButtonHandlers(workspace, self._intake, self._knowledge)
+        self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
         self._commands = Commands(workspace)
         self._home = Home(workspace, self._knowledge)
         self._socket = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
@@ -272,7 +272,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=200, body="")
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                turned = await self._intake.take(event, team)
+                turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
             return BoltResponse(status=503, body="")

@@ -75,7 +75,7 @@ class DiscordButtonHandlers:
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
         kb: "KnowledgeButtonHandlers | None",
     ) -> None:
@@ -85,7 +85,7 @@ class DiscordButtonHandlers:
         self._shown = shown
         self._readers = readers
         self._messages = messages
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._set_place = set_place
         self._kb = kb
 
@@ -162,9 +162,9 @@ class DiscordButtonHandlers:
                 if shown.private:
                     known |= {"token": press.token, "token_of": str(press.id)}
                 await self._message_states.keep(str(shown.thread), shown.subject, known)
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        if not self._intake.add(keep):
+        if not self._ordered_queue.add(keep):
             await tell(press, TRY_AGAIN)
 
     # --- forms
