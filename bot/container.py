@@ -14,6 +14,7 @@ import structlog
 from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.milvus.connection import is_server
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -25,12 +26,15 @@ from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.named_leases import RedisNamedLeases
+from adapters.redis.process_registry import RedisProcessRegistry
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, governance
+from bot.opening import Opening
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -47,6 +51,8 @@ from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
+from core.ports.named_leases import NamedLeases
+from core.ports.process_registry import ProcessRegistry
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
@@ -91,6 +97,7 @@ class Footnote:
     settings: Settings
     clock: Clock
     opened: "asyncio.Task[None]"
+    opening: Opening
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -101,6 +108,8 @@ class Footnote:
     checkpoints: RedisCheckpoints
     journal: TraceStore
     postings: RedisMessageStateStore
+    leases: NamedLeases
+    processes: ProcessRegistry
     inbox: RedisInbox
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
@@ -163,7 +172,8 @@ async def open_footnote(
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
-    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
+    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails, and
+    servers that are not there yet are waited for: ``Footnote.opening`` says which.
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
@@ -183,8 +193,9 @@ async def open_footnote(
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
-        agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_opened(redis, index, loading, agreement))
+        agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
+        opening = Opening(patient=not wait)
+        opened = asyncio.create_task(_opened(settings, opening, redis, index, loading, agreement))
         stack.push_async_callback(_ended, opened)
         if wait:
             await opened
@@ -225,6 +236,7 @@ async def open_footnote(
             settings=settings,
             clock=clock,
             opened=opened,
+            opening=opening,
             redis=redis,
             index=index,
             encoder=encoder,
@@ -235,6 +247,8 @@ async def open_footnote(
             checkpoints=checkpoints,
             journal=journal,
             postings=RedisMessageStateStore(redis),
+            leases=RedisNamedLeases(redis),
+            processes=RedisProcessRegistry(redis),
             inbox=RedisInbox(redis),
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
@@ -296,22 +310,25 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 
 
 async def _opened(
+    settings: Settings,
+    opening: Opening,
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
-    await check_schema(redis)
+    await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
+    remote = is_server(settings.milvus_uri or "")
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(index.open())
+            group.create_task(opening.reach("index", index.open, remote=remote))
             if loading is not None:
                 group.create_task(_awaited(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
-        await consistency.check()
+        await opening.reach("catalog", consistency.check, remote=True)
 
 
 async def _awaited(task: "asyncio.Task[None]") -> None:

@@ -5,8 +5,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from bot.container import Footnote
+from bot.roles import Role
 from bot.settings import Settings
 from core.ports.platform import Platform
+from core.service.turns import LeasedTurn, NeverOurs
 
 if TYPE_CHECKING:
     import asyncio
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 
+GATEWAY = "discord gateway"  # one connection for each application: with two, everything would be heard twice
+
+
 class Connected(Platform, Protocol):
-    """A platform that runs."""
+    """A platform that runs; where the process only works, over the platform's API alone."""
 
     async def run(self, stop: "asyncio.Event") -> None:
         """Stay connected until ``stop`` is set.
@@ -32,15 +37,17 @@ class Connected(Platform, Protocol):
         """Why it cannot be reached by people right now; empty when it can."""
 
 
-def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[Connected]]:
-    """Each configured platform, to be entered."""
+def platforms_of(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> Iterator[AbstractAsyncContextManager[Connected]]:
+    """Each configured platform, to be entered; ``process`` is the name under which turns are taken."""
     if settings.has_slack:
-        yield _slack(settings, footnote)
+        yield _slack(settings, footnote, role)
     if settings.has_discord:
-        yield _discord(settings, footnote)
+        yield _discord(settings, footnote, role, process)
 
 
-def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncContextManager[Connected]:
     from adapters.slack.app import SlackPlatform
 
     return SlackPlatform(
@@ -56,10 +63,13 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
         admin_users=listed(settings.slack_admin_users),
         allowed_bots=listed(settings.slack_allowed_bots),
         kb=footnote.governance.desk,
+        listens=role.listens,
     )
 
 
-def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+def _discord(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> AbstractAsyncContextManager[Connected]:
     from adapters.discord.platform import DiscordPlatform
 
     return DiscordPlatform(
@@ -74,6 +84,7 @@ def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextMana
         allowed_bots=listed(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
+        gateway_turn=LeasedTurn(footnote.leases, GATEWAY, process) if role.listens else NeverOurs(),
     )
 
 
