@@ -28,12 +28,13 @@ from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.named_leases import RedisNamedLeases
 from adapters.redis.process_registry import RedisProcessRegistry
+from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
-from bot.knowledge_stack import KnowledgeStack, blob_store, governance
+from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.opening import Opening
 from bot.settings import Settings
 from core.agent.agent import Agent
@@ -53,10 +54,12 @@ from core.ports.encoder import Encoder
 from core.ports.memory import Memory
 from core.ports.named_leases import NamedLeases
 from core.ports.process_registry import ProcessRegistry
+from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
 
@@ -106,20 +109,21 @@ class Footnote:
     catalog: RedisCatalog
     memory: Memory
     checkpoints: RedisCheckpoints
-    journal: TraceStore
-    postings: RedisMessageStateStore
+    trace_store: TraceStore
+    message_states: RedisMessageStateStore
     leases: NamedLeases
     processes: ProcessRegistry
     inbox: RedisInbox
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
+    questions: QuestionLog
     parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
-    assistant: QuestionService
+    question_service: QuestionService
     ingestor: Ingestor
-    governance: KnowledgeStack
+    knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
 
     async def all_bases(self) -> frozenset[str]:
@@ -147,11 +151,11 @@ class Footnote:
             raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
         return found[0]
 
-    def controls(self) -> AnswerActions:
+    def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
         return AnswerActions(
             memory=self.memory,
-            journal=self.journal,
+            trace_store=self.trace_store,
             catalog=self.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
@@ -162,7 +166,7 @@ class Footnote:
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
-        return Chat(console, self.assistant, self.journal, self.catalog, self.conduct, bases)
+        return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
 
 
 @asynccontextmanager
@@ -177,14 +181,14 @@ async def open_footnote(
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
-    await asyncio.to_thread(_secured, settings.home)
+    await asyncio.to_thread(_secure_home, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
         loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
         if loading is not None:
-            stack.push_async_callback(_ended, loading)
+            stack.push_async_callback(_cancel, loading)
         redis = await _redis(settings, stack)
         if settings.embedding_model and loading is not None:
             await loading  # a model from a hub tells its dimension only when it is loaded
@@ -195,15 +199,15 @@ async def open_footnote(
         catalog = RedisCatalog(redis)
         agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
         opening = Opening(patient=not wait)
-        opened = asyncio.create_task(_opened(settings, opening, redis, index, loading, agreement))
-        stack.push_async_callback(_ended, opened)
+        opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
+        stack.push_async_callback(_cancel, opened)
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
         parser = await stack.enter_async_context(DocumentParser())
         extractive = ExtractiveReasoner(encoder)
-        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
-        bench = AgentDeps(
+        reasoner = _reasoner(settings, extractive, clock, stack, _daily_budget(settings, redis, clock))
+        deps = AgentDeps(
             reasoner=reasoner,
             retriever=retriever,
             index=index,
@@ -221,8 +225,9 @@ async def open_footnote(
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
-        journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
+        trace_store, audit = _trace_store(settings, redis, stack), RedisAudit(redis)
         kept_originals = blob_store(settings, "originals")
+        questions = RedisQuestionLog(redis)
         ingestor = Ingestor(
             index=index,
             encoder=encoder,
@@ -231,7 +236,7 @@ async def open_footnote(
             clock=clock,
             originals=Originals(kept_originals),
         )
-        agent = Agent(bench, limits)
+        agent = Agent(deps, limits)
         yield Footnote(
             settings=settings,
             clock=clock,
@@ -245,28 +250,30 @@ async def open_footnote(
             catalog=catalog,
             memory=memory,
             checkpoints=checkpoints,
-            journal=journal,
-            postings=RedisMessageStateStore(redis),
+            trace_store=trace_store,
+            message_states=RedisMessageStateStore(redis),
             leases=RedisNamedLeases(redis),
             processes=RedisProcessRegistry(redis),
             inbox=RedisInbox(redis),
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
+            questions=questions,
             parser=parser,
             reasoner=reasoner,
             agent=agent,
-            assistant=QuestionService(
+            question_service=QuestionService(
                 agent=agent,
                 reasoner=reasoner,
                 memory=memory,
                 checkpoints=checkpoints,
-                journal=journal,
+                trace_store=trace_store,
                 catalog=catalog,
                 clock=clock,
+                recorder=QuestionRecorder(questions, encoder),
             ),
             ingestor=ingestor,
-            governance=governance(
+            knowledge_stack=knowledge_stack(
                 settings,
                 redis=redis,
                 index=index,
@@ -277,12 +284,13 @@ async def open_footnote(
                 audit=audit,
                 clock=clock,
                 kept_originals=kept_originals,
+                questions=questions,
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
 
 
-def _secured(home: Path) -> None:
+def _secure_home(home: Path) -> None:
     """The data directory, for its owner alone."""
     try:
         tightened = secure_home(home)
@@ -302,14 +310,14 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     else:
         server = await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))
         watching = asyncio.create_task(server.watch())
-        stack.push_async_callback(_ended, watching)
+        stack.push_async_callback(_cancel, watching)
         url = server.url
     client = connect(url)
     stack.push_async_callback(client.aclose)
     return client
 
 
-async def _opened(
+async def _open_index_and_model(
     settings: Settings,
     opening: Opening,
     redis: "Redis",
@@ -324,33 +332,33 @@ async def _opened(
         async with asyncio.TaskGroup() as group:
             group.create_task(opening.reach("index", index.open, remote=remote))
             if loading is not None:
-                group.create_task(_awaited(loading))
+                group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
         await opening.reach("catalog", consistency.check, remote=True)
 
 
-async def _awaited(task: "asyncio.Task[None]") -> None:
+async def _await(task: "asyncio.Task[None]") -> None:
     await task
 
 
-async def _ended(task: "asyncio.Task[None]") -> None:
+async def _cancel(task: "asyncio.Task[None]") -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task
 
 
-def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
-    """The journal in Redis, exporting its runs where that is configured."""
-    journal = RedisTraceStore(redis)
+def _trace_store(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
+    """The trace store in Redis, exporting its runs where that is configured."""
+    trace_store = RedisTraceStore(redis)
     if not settings.otel_exporter_otlp_endpoint:
-        return journal
+        return trace_store
     from adapters.observability.opentelemetry import TracingStore, tracer_to
 
     tracer, shut_down = tracer_to(settings.otel_exporter_otlp_endpoint)
     stack.push_async_callback(asyncio.to_thread, shut_down)
-    return TracingStore(journal, tracer)
+    return TracingStore(trace_store, tracer)
 
 
 def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
@@ -360,14 +368,18 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+    settings: Settings,
+    extractive: ExtractiveReasoner,
+    clock: Clock,
+    stack: AsyncExitStack,
+    daily_budget: DailyBudget | None,
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
 
-    primary = model_endpoint(settings, purse)
+    primary = model_endpoint(settings, daily_budget)
     stack.push_async_callback(primary.close)
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
 
@@ -378,15 +390,15 @@ def _count_model_failure(kind: ModelFailure) -> None:
     MODEL_FAILURES.labels(kind.value).inc()
 
 
-def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
+def _daily_budget(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
     """The day's budget, where one is set and prices say what a call costs."""
-    budget = _priced(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
+    budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     return None if budget is None else RedisDailyBudget(redis, clock, budget)
 
 
 def _answer_budget(settings: Settings) -> float | None:
     """What one answer may cost, where that is set."""
-    return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+    return _require_prices(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
 
 
 def _seconds(limit: Limits, deadline: float) -> float:
@@ -394,7 +406,7 @@ def _seconds(limit: Limits, deadline: float) -> float:
     return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
-def _priced(settings: Settings, name: str, budget: float | None) -> float | None:
+def _require_prices(settings: Settings, name: str, budget: float | None) -> float | None:
     """This budget. Raises ConfigurationError when there are no prices to hold it by."""
     if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(
@@ -403,8 +415,8 @@ def _priced(settings: Settings, name: str, budget: float | None) -> float | None
     return budget
 
 
-def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
+def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet."""
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
@@ -417,7 +429,7 @@ def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "Ope
         temperature=settings.llm_temperature,
         reasoning_effort=settings.llm_reasoning_effort or "",
         context_tokens=settings.llm_context,
-        daily_budget=purse,
+        daily_budget=daily_budget,
         prices=_prices(settings),
     )
 

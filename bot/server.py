@@ -1,10 +1,10 @@
-"""Platforms and workers, in one process or in several: started together, drained together."""
+"""Platforms and workers in one process: started together, drained together."""
 
 import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -15,12 +15,12 @@ from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
-from bot.health import application, listen
-from bot.platforms import Connected, platforms_of
+from bot.health import address_of, application, listen
+from bot.platforms import ConnectedPlatform, page, platforms_of
 from bot.roles import Role
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
-from bot.supervision import Supervised
+from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
@@ -38,21 +38,17 @@ async def run(role: Role = Role.ALL) -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    if not settings.has_slack and not settings.has_discord:
+    if not settings.has_slack and not settings.has_discord and not settings.has_page:
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote manifest slack and footnote manifest discord say how; footnote chat works without.",
+            remedy="footnote manifest slack and footnote manifest discord say how; footnote web works without.",
         )
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for one in ending_signals():
-        loop.add_signal_handler(one, stop.set)
-    name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"  # a container's process is always number 1
+    stop, name = _stop_on_signals(), _process_name()
     models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension
     try:
         async with (
             open_footnote(settings, models=models, wait=False) as footnote,
-            _connected(settings, footnote, role, name) as connected,
+            _connect_platforms(settings, footnote, role, name) as connected,
         ):
             await _Serving(settings, footnote, role, name, connected).run(stop)
     except BaseExceptionGroup as failures:
@@ -60,8 +56,41 @@ async def run(role: Role = Role.ALL) -> int:
     return 0
 
 
+async def run_page(port: int | None = None, announce: Callable[[str], None] = print) -> int:
+    """Serve the page alone, on this port or HTTP_PORT, and announce the link that signs its operator in."""
+    settings = load_settings()
+    settings = settings if port is None else settings.model_copy(update={"http_port": port})
+    logs.configure("warning" if settings.log_level == "info" else settings.log_level, "text", settings.secrets())
+    stop = _stop_on_signals()
+    try:
+        async with open_footnote(settings, wait=False) as footnote, page(settings, footnote) as shown:
+
+            async def listening(address: str) -> None:
+                announce(address + await shown.sign_in_link())
+
+            await _Serving(settings, footnote, Role.ALL, _process_name(), [shown]).run(stop, listening)
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return 0
+
+
+def _process_name() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"  # a container's process is always number 1
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """What is set when the process is asked to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in ending_signals():
+        loop.add_signal_handler(name, stop.set)
+    return stop
+
+
 @asynccontextmanager
-async def _connected(settings: Settings, footnote: Footnote, role: Role, name: str) -> AsyncIterator[list[Connected]]:
+async def _connect_platforms(
+    settings: Settings, footnote: Footnote, role: Role, name: str
+) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
 
@@ -70,28 +99,30 @@ class _Serving:
     """One process while it serves, under its name among those that do."""
 
     def __init__(
-        self, settings: Settings, footnote: Footnote, role: Role, name: str, connected: list[Connected]
+        self, settings: Settings, footnote: Footnote, role: Role, name: str, connected: list[ConnectedPlatform]
     ) -> None:
         self._settings = settings
         self._footnote = footnote
         self._role = role
         self._name = name
         self._connected = connected
-        self._supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
+        self._supervised = [SupervisedPlatform(platform, alone=len(connected) == 1) for platform in connected]
         self._stores = SharedStores(
             name=name,
             role=role.value,
             registry=footnote.processes,
             leases=footnote.leases,
-            blobs=footnote.governance.archives["originals"],
+            blobs=footnote.knowledge_stack.blob_stores["originals"],
         )
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set, and what is under way is finished."""
+    async def run(self, stop: asyncio.Event, listening: Callable[[str], Awaitable[None]] | None = None) -> None:
+        """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
         settings, footnote = self._settings, self._footnote
-        routes = [route for platform in self._connected for route in platform.routes()]
+        routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
+        if listening is not None:
+            await listening(address_of(runner))
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:
@@ -110,24 +141,26 @@ class _Serving:
         if not self._role.works:
             return []
         footnote = self._footnote
-        desk = MessageHandler(
-            assistant=footnote.assistant,
+        message_handler = MessageHandler(
+            question_service=footnote.question_service,
             memory=footnote.memory,
             checkpoints=footnote.checkpoints,
-            postings=footnote.postings,
+            message_states=footnote.message_states,
             inbox=footnote.inbox,
             platforms={platform.name: platform for platform in self._connected},
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),
         )
         lanes = self._settings.workers
-        worker = Worker(name=self._name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=lanes)
+        worker = Worker(
+            name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
+        )
         return [worker.run(stop), self._do_jobs(stop)]
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
         offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
-        jobs = self._footnote.governance.worker(self._name, {one.name: one.capabilities() for one in offering})
+        jobs = self._footnote.knowledge_stack.worker(self._name, {one.name: one.capabilities() for one in offering})
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -147,7 +180,7 @@ class _Serving:
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())
-        report = await self._footnote.governance.consistency.report()
+        report = await self._footnote.knowledge_stack.consistency.report()
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 
@@ -159,7 +192,7 @@ class _Serving:
         if not self._stores.joined.is_set():
             waiting.setdefault("index", "it is still opening")
         try:
-            metrics.WAITING.set(await footnote.inbox.waiting())
+            metrics.WAITING.set(await footnote.inbox.count_waiting())
         except FootnoteError as error:
             waiting["redis"] = str(error)
         return waiting

@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from bot.platforms import Connected
+from bot.platforms import ConnectedPlatform
 from core.model.errors import ConfigurationError, FootnoteError
 from core.service.leases import pause
 
@@ -13,10 +13,10 @@ RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one again and agai
 log = structlog.get_logger(__name__)
 
 
-class Supervised:
+class SupervisedPlatform:
     """One connected platform, with the reason why it is away while it is."""
 
-    def __init__(self, platform: Connected, *, alone: bool) -> None:
+    def __init__(self, platform: ConnectedPlatform, *, alone: bool) -> None:
         """``alone``: there is nothing else to serve, so that credentials which were never let in end the process."""
         self._platform = platform
         self._alone = alone
@@ -41,9 +41,9 @@ class Supervised:
             except ConfigurationError as error:
                 if self._alone:
                     raise
-                self._failed(error)
+                self._record_failure(error)
             except Exception as error:  # noqa: BLE001 - no error of one platform ends the service
-                self._failed(error)
+                self._record_failure(error)
             else:
                 return
             lasted = asyncio.get_running_loop().time() - started
@@ -52,7 +52,7 @@ class Supervised:
             failures += 1
             self._away = ""
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         ours = isinstance(error, FootnoteError)
         self._away = str(error) if ours else "it failed; the log says why"
         log.error("platform_failed", platform=self.name, reason=str(error), exc_info=None if ours else error)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import PLATFORM
@@ -77,7 +77,7 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[DiscordCheck]:
     """What we may do in each server, as roles give it; single channels may still take some of it away."""
-    async with reaching("look at the servers I am in", CHECK_SECONDS):
+    async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
         remedy = f"Invite me: {invite(str(client.application_id))}"
@@ -89,7 +89,7 @@ async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[Dis
 
 
 async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int]) -> list[DiscordCheck]:
-    async with reaching("look at a server", CHECK_SECONDS):
+    async with api_call("look at a server", CHECK_SECONDS):
         guild = await client.fetch_guild(guild_id, with_counts=False)
         me = await guild.fetch_member(client.user.id if client.user else 0)
         channels = await guild.fetch_channels()
@@ -99,7 +99,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
         remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
         return [DiscordCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
     checks = [DiscordCheck(name, ok=True, detail="every permission is there")]
-    checks += [_lacking(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
+    checks += [_missing_permission(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
     checks += [_unmentionable(name, role) for role in guild.roles if role.id in handoffs and not role.mentionable]
     return checks
 
@@ -116,7 +116,7 @@ def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
     return found
 
 
-def _lacking(name: str, where: list[str]) -> DiscordCheck:
+def _missing_permission(name: str, where: list[str]) -> DiscordCheck:
     more = f" and {len(where) - 5} more" if len(where) > 5 else ""
     remedy = "Allow my role these in the channels' permissions, where I am meant to answer."
     return DiscordCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)

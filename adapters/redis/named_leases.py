@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import named_lease_key
 from core.ports.named_leases import NamedLeases
 
@@ -33,10 +33,10 @@ class RedisNamedLeases(NamedLeases):
     async def acquire(self, name: str, holder: str, lasting: timedelta) -> bool:
         """Take it, or renew what is held already; False while another holds it. Raises StoreUnavailable."""
         milliseconds = int(lasting.total_seconds() * 1000)
-        async with reaching():
+        async with bounded_call():
             return bool(await self._acquire(keys=[named_lease_key(name)], args=[holder, milliseconds]))
 
     async def release(self, name: str, holder: str) -> None:
         """Let it go; does nothing when it is another's. Raises StoreUnavailable."""
-        async with reaching():
+        async with bounded_call():
             await self._release(keys=[named_lease_key(name)], args=[holder])

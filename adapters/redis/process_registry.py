@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import SERVING
 from core.model.json_codec import from_json, to_json
 from core.ports.process_registry import ProcessRegistry, ServingProcess
@@ -48,16 +48,16 @@ class RedisProcessRegistry(ProcessRegistry):
     async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
         """Be known from now on, or still. Raises StoreUnavailable."""
         milliseconds = int(lasting.total_seconds() * 1000)
-        async with reaching():
+        async with bounded_call():
             await self._announce(keys=[SERVING], args=[process.name, to_json(process), milliseconds])
 
     async def serving(self) -> Sequence[ServingProcess]:
         """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
-        async with reaching():
+        async with bounded_call():
             found = texts(await self._serving(keys=[SERVING]))
         return sorted((from_json(ServingProcess, one) for one in found), key=lambda one: one.name)
 
     async def withdraw(self, name: str) -> None:
         """Be known no more. Raises StoreUnavailable."""
-        async with reaching():
+        async with bounded_call():
             await self._client.hdel(SERVING, name)

@@ -28,7 +28,7 @@ from rich.progress import (
 from rich.text import Text
 
 from core.ingestion.consistency import IndexConsistency
-from core.ingestion.ingestor import Change, Ingested, Ingestor
+from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
 from core.ingestion.trash import Trash, base_name
 from core.model.errors import FootnoteError, StoreUnavailable
@@ -62,9 +62,9 @@ class IngestServices(Protocol):
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the desk's
+    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the service's
     jobs: JobStore
-    shelves: Trash
+    trash: Trash
     ingestor: Ingestor
     consistency: IndexConsistency
     worker: Callable[[], IngestServices]
@@ -75,7 +75,7 @@ class Terminal:
 
         Raises NotFound when nothing can be called that.
         """
-        there = await self.shelves.base(name)
+        there = await self.trash.base(name)
         return (there or await self.ingestor.ensure_base(base_name(name))).name
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
@@ -87,7 +87,7 @@ class Terminal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Working:
+class _RunningWorker:
     """Who does the jobs here, while it runs."""
 
     worker: IngestServices
@@ -109,9 +109,9 @@ class _Bar:
     progress: Progress
     task: TaskID
     waited: bool = False
-    results: list[Ingested] = field(default_factory=list)
+    results: list[IngestResult] = field(default_factory=list)
 
-    def add(self, result: Ingested) -> None:
+    def add(self, result: IngestResult) -> None:
         self.results.append(result)
         self.progress.update(self.task, completed=len(self.results))
 
@@ -133,7 +133,7 @@ class _Bar:
 
 async def ingest_files(
     console: Console, terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
-) -> list[Ingested]:
+) -> list[IngestResult]:
     """Bring files in: (path, source name) each. A file that cannot be read is one failure.
 
     Stopped in the middle (Ctrl-C, or a store is away), it says what is in and how to go on. Raises what keeps all files
@@ -153,7 +153,7 @@ async def ingest_files(
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         bar = _Bar(console, progress, progress.add_task("Reading", total=len(files), passages=""))
         worker = terminal.worker()
-        working = _Working(worker, asyncio.create_task(worker.run(stop)))
+        working = _RunningWorker(worker, asyncio.create_task(worker.run(stop)))
         try:
             base = await terminal.base(base)
             for batch in _batches(files):
@@ -184,7 +184,7 @@ def within(now: JobProgress) -> str:
             return ""
 
 
-def _cut_short(error: StoreUnavailable, results: Sequence[Ingested], files: int) -> StoreUnavailable:
+def _cut_short(error: StoreUnavailable, results: Sequence[IngestResult], files: int) -> StoreUnavailable:
     """The failure with what is in and how to go on."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
@@ -204,20 +204,20 @@ def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str
 
 
 async def _together(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _Working
+    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _RunningWorker
 ) -> None:
     """One job of a few files; what is as it was needs none."""
-    changed = await _changed(terminal, files, base, bar)
+    changed = await _changed_files(terminal, files, base, bar)
     if not changed:
         return
-    job = await terminal.accept(_given(changed), base)
+    job = await terminal.accept(_read_files(changed), base)
     sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
-        job = await _watched(terminal.jobs, job, bar, working)
+        job = await _watch_job(terminal.jobs, job, bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)
-            job = await _ended(terminal.jobs, job)
+            job = await _await_end(terminal.jobs, job)
         for result in _results(job, sources):
             bar.add(result)
         raise
@@ -232,7 +232,7 @@ async def _together(
         bar.add(result)
 
 
-async def _changed(
+async def _changed_files(
     terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
 ) -> list[tuple[Path, str]]:
     """The files that have something new to say, and those whose passages the index has lost."""
@@ -242,9 +242,9 @@ async def _changed(
         try:
             data = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            bar.add(Ingested(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
+            bar.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
             continue
-        there = await terminal.ingestor.known(Material(source=source, name=path.name, data=data), base)
+        there = await terminal.ingestor.find_unchanged(Material(source=source, name=path.name, data=data), base)
         if there is None:
             changed.append((path, source))
         else:
@@ -254,18 +254,18 @@ async def _changed(
         if name in lost:
             changed.append(file)
         else:
-            bar.add(Ingested(there.source, Change.UNCHANGED, there.passages))
+            bar.add(IngestResult(there.source, Change.UNCHANGED, there.passages))
     return changed
 
 
-async def _given(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
+async def _read_files(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
     """Each file as it is set aside, one after the other: together they may be more than there is memory."""
     for path, source in files:
         with suppress(OSError):  # it could be read a moment ago
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
 
 
-async def _watched(jobs: JobStore, job: Job, bar: _Bar, working: _Working) -> Job:
+async def _watch_job(jobs: JobStore, job: Job, bar: _Bar, working: _RunningWorker) -> Job:
     """The job when it is over, whoever does it."""
     began = time.monotonic()
     while not job.over:
@@ -278,7 +278,7 @@ async def _watched(jobs: JobStore, job: Job, bar: _Bar, working: _Working) -> Jo
     return job
 
 
-async def _ended(jobs: JobStore, job: Job) -> Job:
+async def _await_end(jobs: JobStore, job: Job) -> Job:
     """A job that was cancelled, once it is over; or as it is, where it stands in line and ends when it is taken up."""
     until = time.monotonic() + ENDING_SECONDS
     while not job.over and time.monotonic() < until:
@@ -287,17 +287,19 @@ async def _ended(jobs: JobStore, job: Job) -> Job:
     return job
 
 
-def _results(job: Job, sources: Collection[str], left: str = "") -> list[Ingested]:
+def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestResult]:
     """How each of these files came out; those that did not are left out, or failed for the reason given."""
     items = [one for one in job.items if one.source in sources]
     made = [
-        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes) for one in items if one.over
+        IngestResult(one.source, Change(one.state.value), one.passages, one.reason, one.notes)
+        for one in items
+        if one.over
     ]
     waiting = [one for one in items if one.state is ItemState.WAITING]
-    return made + [Ingested(one.source, Change.FAILED, reason=left) for one in waiting if left]
+    return made + [IngestResult(one.source, Change.FAILED, reason=left) for one in waiting if left]
 
 
-def report(console: Console, results: Sequence[Ingested]) -> None:
+def report(console: Console, results: Sequence[IngestResult]) -> None:
     """The totals, and each failure with its reason."""
     counts = Counter(result.change for result in results)
     passages = sum(result.passages for result in results)

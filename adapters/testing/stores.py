@@ -1,7 +1,7 @@
 """The stores' ports in plain dictionaries, for tests and for reading what each port promises.
 
 What belongs together in Redis shares an ``InProcessState`` here: give the same one to the memory, the checkpoints, the
-journal, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
+trace store, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
 """
 
 from collections import Counter
@@ -22,6 +22,7 @@ from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.knowledge_records import Proposal
 from core.ports.memory import Memory, ThreadRecord
+from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
 
 
@@ -38,10 +39,11 @@ class InProcessState:
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
     traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
-    postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    message_states: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
     take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
+    questions: dict[str, LoggedQuestion] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
     drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
 
@@ -74,10 +76,10 @@ class InProcessMemory(Memory):
         )[-self._turns :]
         items = {item.id: item for item in (*record.library, *evidence)}
         self._state.threads[str(key)] = replace(
-            record, turns=turns, total=record.total + (not known), library=self._trimmed(items, turns)
+            record, turns=turns, total=record.total + (not known), library=self._trim(items, turns)
         )
 
-    def _trimmed(self, items: Mapping[int, Evidence], turns: Sequence[Turn]) -> EvidenceLibrary:
+    def _trim(self, items: Mapping[int, Evidence], turns: Sequence[Turn]) -> EvidenceLibrary:
         cited = {citation.evidence for turn in turns for citation in turn.citations}
         keep = sorted(items, key=lambda number: (number in cited, number))[-self._library :]
         return EvidenceLibrary(tuple(items[number] for number in sorted(keep)))
@@ -104,7 +106,8 @@ class InProcessMemory(Memory):
         self._drop_traces([turn.trace_id for turn in record.turns])
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
-        self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        self._drop_message_states([subject for subject in state.message_states if subject[0] == thread])
+        self._drop_questions(lambda question: question.thread == thread)
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
@@ -122,16 +125,23 @@ class InProcessMemory(Memory):
                 self._drop_checkpoint(checkpoint_id)
         self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
-        self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
-        self._drop_postings([posted for posted in self._state.postings if mentions(" ".join(posted), person_id)])
-        for values in self._state.postings.values():
+        self._drop_message_states([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
+        self._drop_message_states(
+            [posted for posted in self._state.message_states if mentions(" ".join(posted), person_id)]
+        )
+        for values in self._state.message_states.values():
             for name in fields_about(values, person_id, traces):
                 del values[name]
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
+        self._drop_questions(lambda question: question.asker == person_id)
         self._state.drop_waiting("", person_id)
         return removed
+
+    def _drop_questions(self, chosen: Callable[[LoggedQuestion], bool]) -> None:
+        for question in [question for question in self._state.questions.values() if chosen(question)]:
+            del self._state.questions[question.trace_id]
 
     def _drop_checkpoint(self, checkpoint_id: str) -> None:
         parked = self._state.parked.pop(checkpoint_id, None)
@@ -150,9 +160,9 @@ class InProcessMemory(Memory):
         for word in [word for word in self._state.feedback.values() if chosen(word)]:
             del self._state.feedback[word.trace_id, word.person.id]
 
-    def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
+    def _drop_message_states(self, subjects: Sequence[tuple[str, str]]) -> None:
         for subject in subjects:
-            for kept in (self._state.postings, self._state.posted_by, self._state.take_cancel):
+            for kept in (self._state.message_states, self._state.posted_by, self._state.take_cancel):
                 kept.pop(subject, None)
 
 
@@ -253,7 +263,7 @@ class InProcessTraceStore(TraceStore):
 
 
 class InProcessCatalog(Catalog):
-    """What is on the shelves."""
+    """Which bases and documents there are."""
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
@@ -326,6 +336,35 @@ class InProcessFeedbackStore(FeedbackStore):
 
     def _by_age(self) -> list[Feedback]:
         return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
+
+
+class InProcessQuestionLog(QuestionLog):
+    """Keeps how questions ended, the newest ``most``."""
+
+    def __init__(self, state: InProcessState | None = None, *, most: int = 20_000) -> None:
+        self._kept = (state or InProcessState()).questions
+        self._most = most
+
+    async def keep(self, question: LoggedQuestion) -> None:
+        """Keep it, replacing what was kept of the same trace."""
+        earlier = self._kept.get(question.trace_id)
+        self._kept[question.trace_id] = replace(question, corrected=earlier is not None and earlier.corrected)
+        for old in self._by_age()[: -self._most]:
+            del self._kept[old.trace_id]
+
+    async def mark_corrected(self, trace_id: str) -> None:
+        """Note that somebody corrected this answer, if it is kept."""
+        if trace_id in self._kept:
+            self._kept[trace_id] = replace(self._kept[trace_id], corrected=True)
+
+    async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
+        """Those asked at this moment or later, oldest first."""
+        for question in self._by_age():
+            if question.at >= moment:
+                yield question
+
+    def _by_age(self) -> list[LoggedQuestion]:
+        return sorted(self._kept.values(), key=lambda question: question.at)
 
 
 class InProcessChannelSettingsStore(ChannelSettingsStore):

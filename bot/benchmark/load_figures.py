@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.benchmark.endpoint import Span, covered
+from bot.benchmark.endpoint import Span, covered_seconds
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import Times
@@ -39,7 +39,7 @@ class Figures:
 
     def model(self, cases: Sequence[int]) -> list[float]:
         """Seconds in which a call of the case was with the model."""
-        return [covered(self.calls.get(case, ())) for case in cases]
+        return [covered_seconds(self.calls.get(case, ())) for case in cases]
 
     def beyond(self, cases: Sequence[int]) -> list[float]:
         """Milliseconds that an answer took beyond its model's time."""
@@ -50,15 +50,15 @@ def rows_of(figures: Figures) -> list[Row]:
     """All rows."""
     plan = figures.plan
     return [
-        *_felt(figures, plan.burst, f"{plan.threads} threads in the same instant"),
-        *_felt(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
+        *_latency_rows(figures, plan.burst, f"{plan.threads} threads in the same instant"),
+        *_latency_rows(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
         *_pace(figures),
         _errors(figures),
         _growth(figures),
     ]
 
 
-def _felt(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
+def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
     """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
     cases = figures.answered(asked)
     if not cases:

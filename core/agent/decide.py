@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.floor import NO_ANSWER, falls_to_floor
-from core.agent.outcomes import clarified, parked
+from core.agent.outcomes import ask_back, park_run
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
 from core.model.errors import BudgetExhausted
@@ -34,10 +34,10 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
     if run.inquiry.closing:
         run.update(phase=Phase.COMPOSE)
         return
-    with run.timed("decide"):
-        decision = _decided(run) or await _decision(run)
+    with run.time_stage("decide"):
+        decision = _take_grader_decision(run) or await _decision(run)
     if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
-        async for event in clarified(run, decision):
+        async for event in ask_back(run, decision):
             yield event
         return
     if isinstance(decision, Insufficient):
@@ -48,7 +48,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
     run.update(phase=Phase.COMPOSE, missing="" if found else run.inquiry.missing)
 
 
-def _decided(run: Run) -> Decision | None:
+def _take_grader_decision(run: Run) -> Decision | None:
     """What the grader decided in the same breath, unless its own grades leave nothing to answer from."""
     decision, run.decision = run.decision, None
     return None if isinstance(decision, Sufficient) and not run.relevant else decision
@@ -89,14 +89,14 @@ def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
-    message = f"I found {passages} on this, in {_listed(titles)}. See the sources first, or an answer?"
+    message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
     choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
-    return parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
+    return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
 def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
-    have = f"I have evidence from {_listed(found)}"
+    have = f"I have evidence from {_name_list(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
     searches = run.meter.spent.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
@@ -105,7 +105,7 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
         Choice("answer", "Answer now"),
         Choice("narrow", "Narrow it", asks_text=True),
     )
-    return parked(run, CheckpointKind.LONG_SEARCH, message, choices)
+    return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
@@ -113,10 +113,10 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     choices = tuple(Choice(f"try-{n}", f"Try “{term}”", term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
-    return parked(
+    return park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{message}{_listed(weak)}. How shall I go on?",
+        f"{message}{_name_list(weak)}. How shall I go on?",
         (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
     )
 
@@ -130,7 +130,7 @@ def _proposed_terms(run: Run, moves: tuple[SearchAction, ...]) -> tuple[str, ...
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
 
 
-def _listed(names: dict[str, None]) -> str:
+def _name_list(names: dict[str, None]) -> str:
     shown = list(names)[:4]
     more = len(names) - len(shown)
     text = ", ".join(f"*{name}*" for name in shown)

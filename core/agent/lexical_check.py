@@ -327,7 +327,7 @@ def _against(clause: str, evidence: _Evidence, asked: frozenset[str], *, one_sou
         return "", False
     best = max(evidence.units, key=lambda unit: (_share(wanted, unit.words), _share(wanted, unit.own)))
     covered = _share(wanted, best.words)
-    if covered >= ALIGNED and (turned := _turned(clause, best, evidence, wanted)):
+    if covered >= ALIGNED and (turned := _find_negation(clause, best, evidence, wanted)):
         return turned, False
     exact = _exact(clause)
     if covered >= NEARLY_ALL:
@@ -335,11 +335,11 @@ def _against(clause: str, evidence: _Evidence, asked: frozenset[str], *, one_sou
         strange = {word for word in exact - asked if word not in (best.own if word[0].isdigit() else best.words)}
         return ("the sentence on this in its documents names something else" if strange else ""), not strange
     if one_source and _share(wanted, evidence.words) >= NEARLY_ALL and len(wanted) > FEWEST_SHARED:
-        return _stitched(wanted, exact, evidence)
-    return _replaced(wanted, exact, evidence), False
+        return _find_stitching(wanted, exact, evidence)
+    return _find_substitution(wanted, exact, evidence), False
 
 
-def _stitched(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> tuple[str, bool]:
+def _find_stitching(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> tuple[str, bool]:
     """Words that all stand in the passage but in no one sentence.
 
     That is harmless unless a name or a number is among those that the nearest sentence lacks, or all but one is there.
@@ -349,7 +349,7 @@ def _stitched(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> t
     return ("no sentence of its documents says this together" if lacking & exact or len(lacking) == 1 else ""), False
 
 
-def _replaced(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> str:
+def _find_substitution(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> str:
     """Whether the sentence on the same thing has another name or number where the claim has its own."""
     plain = wanted - exact
     if len(plain) < FEWEST_SHARED or not exact:
@@ -361,7 +361,7 @@ def _replaced(wanted: frozenset[str], exact: set[str], evidence: _Evidence) -> s
     return ""
 
 
-def _turned(clause: str, unit: _Unit, evidence: _Evidence, wanted: frozenset[str]) -> str:
+def _find_negation(clause: str, unit: _Unit, evidence: _Evidence, wanted: frozenset[str]) -> str:
     """Whether one of the two denies what the other says."""
     level = [one for one in evidence.units if _share(wanted, one.words) >= _share(wanted, unit.words) - 0.1]
     odd = len(_NEGATION.findall(clause)) % 2

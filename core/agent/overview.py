@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from core.agent.outcomes import ended, nothing_to_read
+from core.agent.outcomes import end_run, nothing_to_read
 from core.agent.run import Run
 from core.model.answer import Outcome
 from core.model.events import AgentCompleted
@@ -15,32 +15,32 @@ LISTED = 40  # titles at most, shared by the bases
 
 async def overview(run: Run, plan: Overview) -> AgentCompleted:
     """The titles of what this audience may read, base by base; of one base where the person named it."""
-    documents = await run.bench.catalog.documents(run.inquiry.scope)
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
     named = frozenset(base.name for base in chosen)
     shown = [document for document in documents if document.knowledge_base in named]
     if not documents:
         return nothing_to_read(run)
-    lines = [_counted(shown, chosen)]
+    lines = [_document_count(shown, chosen)]
     share = max(5, LISTED // max(1, len(chosen)))
     for name, group in groupby(sorted(shown, key=lambda one: (one.knowledge_base, one.title)), _base_of):
-        lines.append(_listed(name, list(group), share, run.inquiry.bases))
+        lines.append(_base_line(name, list(group), share, run.inquiry.bases))
     lines.append("Ask about any of them, and I answer with its own sentences.")
-    return ended(run, Outcome.ANSWERED, "\n\n".join(lines))
+    return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))
 
 
 def _base_of(document: Document) -> str:
     return document.knowledge_base
 
 
-def _counted(documents: Sequence[Document], bases: Sequence[KnowledgeBase]) -> str:
+def _document_count(documents: Sequence[Document], bases: Sequence[KnowledgeBase]) -> str:
     count = f"{len(documents):,} document{'' if len(documents) == 1 else 's'}"
     if len(bases) == 1:
         return f"I can read {count} here, in the knowledge base {bases[0].name}:"
     return f"I can read {count} here, in {len(bases)} knowledge bases:"
 
 
-def _listed(name: str, documents: Sequence[Document], share: int, bases: Sequence[KnowledgeBase]) -> str:
+def _base_line(name: str, documents: Sequence[Document], share: int, bases: Sequence[KnowledgeBase]) -> str:
     about = next((base.description for base in bases if base.name == name and base.description), "")
     titles = list(dict.fromkeys(document.title for document in documents))
     more = f", and {len(titles) - share} more" if len(titles) > share else ""

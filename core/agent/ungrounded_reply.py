@@ -39,9 +39,9 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
 
 
-def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
+def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
     """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
-    said = _said(reply, inquiry, thread)
+    said = _known_words(reply, inquiry, thread)
     prose = _LIST_MARK.sub("", without_markers(reply.text))
     if _quotes(reply, thread.attachments):
         return ""
@@ -71,7 +71,7 @@ def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
     )
 
 
-def _said(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
+def _known_words(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
     """All that was said in this conversation, and what the evidence says that the reply cites."""
     turns = [
         text for turn in (*thread.recalled, *thread.turns) for text in (turn.question, turn.rewritten, turn.answer)

@@ -26,7 +26,7 @@ from core.agent.fast_path import look_closer
 from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.lexical_check import check_lexically, is_known
-from core.agent.outcomes import abstained, ended
+from core.agent.outcomes import abstain, end_run
 from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
@@ -50,9 +50,9 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(written))
     verdicts: list[ClaimVerdict] = []
     if cites:
-        async for event in _checked(run, verdicts):
+        async for event in _check_claims(run, verdicts):
             yield event
-        run.draft = _without_unfounded(run, amended(written, verdicts))
+        run.draft = _without_unfounded(run, apply_verdicts(written, verdicts))
     if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
@@ -62,7 +62,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     verdict = Verdict(tuple(verdicts)) if verdicts else None
     because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
     if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
-        yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
+        yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
     async for event in _go_back(run, written, because, verdict):
         yield event
@@ -78,12 +78,12 @@ async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None
         yield AnswerReset("quoting the documents instead")
     else:
         said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
-        yield abstained(run, because=said, verdict=verdict)
+        yield abstain(run, because=said, verdict=verdict)
 
 
 def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
     """Whether what is left is hardly the answer, and there is another way to one."""
-    if run.bench.floor is None or run.floor_reason:
+    if run.deps.floor is None or run.floor_reason:
         return False
     struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
     return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
@@ -101,14 +101,14 @@ def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
     return quoted and not has_expected_kind(run.inquiry.standalone, run.draft)
 
 
-async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
+async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[AgentEvent]:
     """Fills in the verdicts of all claims of the draft, after a second look where one lacks support."""
     claims = [claim for claim in claims_in(run.draft) if not _is_remark(run, claim.text)]
     if not claims:
         return
-    started = run.bench.clock.monotonic()
-    with run.timed("verify"):
-        verdicts.extend(await _judged(run, claims))
+    started = run.deps.clock.monotonic()
+    with run.time_stage("verify"):
+        verdicts.extend(await _judge_claims(run, claims))
     async for event in _look_again(run, verdicts):
         yield event
     verdict = Verdict(tuple(verdicts))
@@ -116,12 +116,12 @@ async def _checked(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[Agen
         is_grounded=verdict.grounding >= GROUNDED,
         confidence=round(verdict.grounding, 3),
         hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
-        duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+        duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )
 
 
-async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
+async def _judge_claims(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
     """One verdict for each claim; only what words alone cannot settle costs a reasoner call, and all of that one."""
     everything = tuple(item.id for item in run.composed_from)
     held = [replace(claim, evidence=claim.evidence or everything) for claim in claims]
@@ -131,7 +131,7 @@ async def _judged(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]:
         open_positions = [at for at in range(len(held)) if at not in verdicts or verdicts[at].support not in HOLDS]
         judged = await _by_reasoner(run, [held[at] for at in open_positions])
         for at, verdict in zip(open_positions, judged, strict=True):
-            verdicts[at] = _overruled(run, verdict, verdicts.get(at))
+            verdicts[at] = _apply_word_verdict(run, verdict, verdicts.get(at))
     return [replace(verdicts[p], claim=replace(verdicts[p].claim, text=claims[p].text)) for p in range(len(held))]
 
 
@@ -140,7 +140,7 @@ def _by_words(run: Run, claim: Claim) -> ClaimVerdict | None:
     cited = [item for n in claim.evidence if (item := run.inquiry.library.get(n))]
     at = verbatim_in(claim.text, [item.passage.text for item in cited])
     if at is not None:
-        return ClaimVerdict(replace(claim, evidence=_narrowed(claim, cited[at].id)), Support.SUPPORTED)
+        return ClaimVerdict(replace(claim, evidence=_evidence_of_claim(claim, cited[at].id)), Support.SUPPORTED)
     elsewhere = next((item.id for item in run.composed_from if verbatim_in(claim.text, [item.passage.text]) == 0), None)
     if elsewhere is not None:  # right, with another document's number
         return ClaimVerdict(replace(claim, evidence=(elsewhere,)), Support.SUPPORTED)
@@ -157,12 +157,12 @@ def _by_words(run: Run, claim: Claim) -> ClaimVerdict | None:
     return ClaimVerdict(claim, support, round(result.shared, 2))
 
 
-def _narrowed(claim: Claim, evidence_id: int) -> tuple[int, ...]:
+def _evidence_of_claim(claim: Claim, evidence_id: int) -> tuple[int, ...]:
     """A sentence without marks cites the one document that has its words."""
     return claim.evidence if cited_ids(claim.text) else (evidence_id,)
 
 
-def _overruled(run: Run, judged: ClaimVerdict, by_words: ClaimVerdict | None) -> ClaimVerdict:
+def _apply_word_verdict(run: Run, judged: ClaimVerdict, by_words: ClaimVerdict | None) -> ClaimVerdict:
     """The reasoner's verdict, unless words speak against the claim, or against the correction that it makes."""
     if judged.support is Support.CONTRADICTED and judged.correction:
         # Nobody looks at a correction a second time, so that it has to be the documents' own words.
@@ -191,7 +191,7 @@ async def _by_reasoner(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdi
 
 def _without_unfounded(run: Run, draft: str) -> str:
     """The draft without headings that bring in something new, and without code that stands nowhere."""
-    passages = [item.passage for item in run.inquiry.library.found() or run.inquiry.library]
+    passages = [item.passage for item in run.inquiry.library.items_found() or run.inquiry.library]
     for unit in units_in(draft):
         if unit.kind is UnitKind.CODE and not code_stands(unit.text, [passage.text for passage in passages]):
             draft = draft.replace(unit.text, CODE_LEFT_OUT, 1)
@@ -221,24 +221,24 @@ async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[A
         return
     claim = verdicts[position].claim
     move = SearchKnowledge(without_markers(claim.text), top_k=SECOND_LOOK)
-    run.meter.searched()
+    run.meter.count_search()
     yield QueryRefined(run.inquiry.standalone, move.query, "a sentence of the draft lacks support")
     yield RetrievalStarted(run.iteration + 1, move.query)
-    known = {item.id for item in run.inquiry.library.found()}
+    known = {item.id for item in run.inquiry.library.items_found()}
     try:
         finding = await run.within(make(run, move))
     except BudgetExhausted:
         finding = Finding(move)
     async for event in keep(run, finding):
         yield event
-    if added := [item for item in run.inquiry.library.found() if item.id not in known]:
+    if added := [item for item in run.inquiry.library.items_found() if item.id not in known]:
         # No grader looks at these: to bear out a sentence is more than a grade asks for.
-        again = await _judged(run, [replace(claim, evidence=(item.id,)) for item in added])
+        again = await _judge_claims(run, [replace(claim, evidence=(item.id,)) for item in added])
         held = next((verdict for verdict in again if verdict.support is Support.SUPPORTED), None)
         verdicts[position] = held or verdicts[position]
 
 
-def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
+def apply_verdicts(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
     """The draft with each verdict carried out: contradicted corrected or struck, unsupported struck or marked."""
     for verdict in verdicts:
         sentence = verdict.claim.text
@@ -246,19 +246,19 @@ def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
         ids = "".join(f"[{n}]" for n in verdict.claim.evidence)
         match verdict.support:
             case Support.SUPPORTED if len(verdict.claim.evidence) == 1 and cited != verdict.claim.evidence:
-                draft = draft.replace(sentence, _citing(without_markers(sentence), ids), 1)
+                draft = draft.replace(sentence, _add_mark(without_markers(sentence), ids), 1)
             case Support.SUPPORTED | Support.UNCHECKED:
                 continue
             case Support.CONTRADICTED if verdict.correction:
-                draft = draft.replace(sentence, _citing(without_markers(verdict.correction), ids), 1)
+                draft = draft.replace(sentence, _add_mark(without_markers(verdict.correction), ids), 1)
             case Support.UNSUPPORTED if not cited and not sentence.endswith(CUT.strip()):
-                draft = draft.replace(sentence, _citing(sentence, UNSOURCED.strip()), 1)
+                draft = draft.replace(sentence, _add_mark(sentence, UNSOURCED.strip()), 1)
             case _:
                 draft = draft.replace(sentence, "", 1)
     return re.sub(r"(?m)^\s*(?:[-*•]|\d+\.)\s*$\n?", "", re.sub(r"\n{3,}", "\n\n", draft)).strip()
 
 
-def _citing(sentence: str, mark: str) -> str:
+def _add_mark(sentence: str, mark: str) -> str:
     """The sentence with its mark; a table's row has it in its last cell."""
     row = re.fullmatch(r"(\s*\|.*?)\s*\|\s*", sentence)
     return f"{row.group(1)} {mark} |" if row else f"{sentence} {mark}"

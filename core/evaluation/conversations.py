@@ -96,7 +96,7 @@ def _in_turns(lines: Sequence[str]) -> tuple[Exchange, ...]:
 
 def closeness(text: str, human: str) -> Closeness:
     """Content-word precision, recall and F1, as sets; both empty counts as agreement."""
-    ours, theirs = _said(text), _said(human)
+    ours, theirs = _content_words(text), _content_words(human)
     if not ours and not theirs:
         return Closeness(1.0, 1.0, 1.0)
     shared = len(ours & theirs)
@@ -110,5 +110,5 @@ def is_left_alone(text: str, raw: str) -> bool:
     return not set(content_words(text)) - set(content_words(raw))
 
 
-def _said(text: str) -> set[str]:
+def _content_words(text: str) -> set[str]:
     return set(content_words(text)) - INTERJECTIONS

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Locator, Passage
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
 PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room
@@ -62,7 +62,7 @@ class Stretch:
 
 
 async def passages_of(
-    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+    parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
     """The passages of a document in reading order, ids and sections assigned.
 
@@ -76,14 +76,14 @@ async def passages_of(
 
 
 async def _passages_of(
-    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+    parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
     target = min(PASSAGE_TOKENS, max(32, window - 64))
     units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would hold the event loop up
     counts = await count_tokens([unit.text for unit in units]) if units else []
     measured = [replace(unit, tokens=tokens) for unit, tokens in zip(units, counts, strict=True)]
     fitting = await _split_long(measured, count_tokens, target)
-    found = await asyncio.to_thread(_assembled, fitting, document, target)
+    found = await asyncio.to_thread(_assemble, fitting, document, target)
     if not found:
         raise DocumentRejected("It holds no text.")
     if len(found) > MOST_PASSAGES:
@@ -91,13 +91,13 @@ async def _passages_of(
     return found
 
 
-def _assembled(units: Sequence[Unit], document: Document, target: int) -> tuple[Passage, ...]:
+def _assemble(units: Sequence[Unit], document: Document, target: int) -> tuple[Passage, ...]:
     found: list[Passage] = []
     seen: dict[str, int] = {}
     for number, stretch in enumerate(_sections(units)):
         section = _digest(document.id, document.version, str(number))
-        for group in _packed(stretch.units, target):
-            text = _joined(group)
+        for group in _pack(stretch.units, target):
+            text = _join(group)
             content = _digest(*stretch.heading, text)
             seen[content] = seen.get(content, -1) + 1
             found.append(
@@ -111,7 +111,7 @@ def _assembled(units: Sequence[Unit], document: Document, target: int) -> tuple[
                     title=document.title,
                     text=text,
                     heading=stretch.heading,
-                    locator=_spanning(group),
+                    locator=_span(group),
                     source=document.source,
                     url=document.url,
                     dated=document.dated,
@@ -136,7 +136,7 @@ def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]
     return twins
 
 
-def units_of(parsed: Parsed) -> tuple[Unit, ...]:
+def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
     """The document as units, each under its path of headings."""
     found: list[Unit] = []
     path: tuple[tuple[int, str], ...] = ()
@@ -198,17 +198,17 @@ def _unit(
         offset = first
         for position, item in enumerate(items):
             at = _locator(block, offset, offset + len(item) - 1)
-            yield Unit(_unwrapped(item), heading, number, at, joint="\n" if position else "\n\n")
+            yield Unit(_unwrap(item), heading, number, at, joint="\n" if position else "\n\n")
             offset += len(item)
         return
-    text = _unwrapped(lines)
+    text = _unwrap(lines)
     kept = text.count("\n") + 1 == len(lines)
     found = [block.source_line(first + offset) for offset in range(len(lines))] if kept else []
     numbers = tuple(line for line in found if line is not None)
     yield Unit(text, heading, number, _locator(block, first, last), lines=numbers)
 
 
-def _unwrapped(lines: list[str]) -> str:
+def _unwrap(lines: list[str]) -> str:
     """A paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
     if all(line.lstrip().startswith(">") for line in lines):  # a block quote: its marks are not its words
         lines = [_QUOTE_MARK.sub("", line) for line in lines]
@@ -283,7 +283,7 @@ def _sections(units: Sequence[Unit]) -> Iterable[Stretch]:
     merged: list[Stretch] = []
     for stretch in stretches:
         if merged and _belong_together(merged[-1], stretch):
-            merged[-1] = _merged(merged[-1], stretch)
+            merged[-1] = _merge(merged[-1], stretch)
         else:
             merged.append(stretch)
     return merged
@@ -296,14 +296,14 @@ def _belong_together(one: Stretch, other: Stretch) -> bool:
     return tiny and siblings and one.units[-1].block == other.units[0].block
 
 
-def _merged(one: Stretch, other: Stretch) -> Stretch:
+def _merge(one: Stretch, other: Stretch) -> Stretch:
     shared = 0
     while shared < min(len(one.heading), len(other.heading)) and one.heading[shared] == other.heading[shared]:
         shared += 1
-    return Stretch(one.heading[:shared], (*_titled(one, shared), *_titled(other, shared)))
+    return Stretch(one.heading[:shared], (*_with_headings(one, shared), *_with_headings(other, shared)))
 
 
-def _titled(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
+def _with_headings(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
     """The units with the headings that the merged section no longer has, as a line of their own."""
     lost = stretch.heading[shared:]
     if not lost:
@@ -311,7 +311,7 @@ def _titled(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
     return (replace(stretch.units[0], lead=" › ".join(lost), joint="\n\n"), *stretch.units[1:])
 
 
-def _packed(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
+def _pack(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
     group: list[Unit] = []
     size = 0
     for unit in units:
@@ -324,7 +324,7 @@ def _packed(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
         yield group
 
 
-def _joined(group: Sequence[Unit]) -> str:
+def _join(group: Sequence[Unit]) -> str:
     parts: list[str] = []
     header = ""
     for unit in group:
@@ -339,7 +339,7 @@ def _joined(group: Sequence[Unit]) -> str:
     return "".join(parts)
 
 
-def _spanning(group: Sequence[Unit]) -> Locator:
+def _span(group: Sequence[Unit]) -> Locator:
     first, last = group[0].locator, group[-1].locator
     return replace(first, last_line=last.last_line) if first.first_line is not None else first
 

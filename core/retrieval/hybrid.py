@@ -64,7 +64,7 @@ class Retriever:
         if not query.strip() or limit < 1 or not scope.bases:
             return Retrieval()
         seconds: dict[str, float] = {}
-        with _timed(seconds, "encode"):
+        with _time_stage(seconds, "encode"):
             vector = (await self._encoder.encode_queries([query]))[0]
         asked = max(self._pool, limit)
         legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
@@ -72,11 +72,11 @@ class Retriever:
             # A version that is being written crowds out what is published: look further, once.
             asked *= _FURTHER
             legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
-        with _timed(seconds, "fuse"):
+        with _time_stage(seconds, "fuse"):
             hits = self._fusion(query, legs, asked - dropped)
         reranked = 0
         if hits and self._reranker is not None:
-            with _timed(seconds, "rerank"):
+            with _time_stage(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
         return Retrieval(spread(hits, limit), len(legs.dense), len(legs.bm25), reranked, seconds)
 
@@ -84,18 +84,18 @@ class Retriever:
         self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]
     ) -> tuple[DenseAndBm25Hits, int]:
         """Both legs without what is not published, and how many were dropped of the leg that lost more."""
-        with _timed(seconds, "search"):
+        with _time_stage(seconds, "search"):
             found = await self._index.search(query, vector, scope, asked)
         documents = sorted({passage.document for passage, _ in (*found.dense, *found.bm25)})
         if not documents:
             return found, 0
-        with _timed(seconds, "visible"):
+        with _time_stage(seconds, "visible"):
             visible = await self._catalogue.visible_versions(documents)
 
-        def published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
+        def keep_published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
 
-        legs = DenseAndBm25Hits(published(found.dense), published(found.bm25))
+        legs = DenseAndBm25Hits(keep_published(found.dense), keep_published(found.bm25))
         return legs, max(len(found.dense) - len(legs.dense), len(found.bm25) - len(legs.bm25))
 
     async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:
@@ -129,7 +129,7 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 
 @contextmanager
-def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+def _time_stage(seconds: dict[str, float], stage: str) -> Iterator[None]:
     started = perf_counter()
     try:
         yield

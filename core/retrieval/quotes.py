@@ -49,29 +49,29 @@ def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
     """
     stretches: list[tuple[int, int]] = []
     for claim in dict.fromkeys(claims) or ("",):
-        found = _verbatim(claim, passage_text) or _located(choose_quote(passage_text, query, claim).text, passage_text)
+        found = _verbatim(claim, passage_text) or _locate(choose_quote(passage_text, query, claim).text, passage_text)
         if sum(end - start for start, end in stretches) + found[1] - found[0] <= MOST:
             stretches.append(found)
-    return _joined(passage_text, stretches)
+    return _join_stretches(passage_text, stretches)
 
 
 def _verbatim(claim: str, text: str) -> tuple[int, int] | None:
     """Where the sentence stands that has this claim word for word, if one has and it is not overlong."""
-    said = _running(claim)
-    spans = (span for span in _spans(text) if said.strip() and said in _running(text[slice(*span)]))
+    said = _running_text(claim)
+    spans = (span for span in _spans(text) if said.strip() and said in _running_text(text[slice(*span)]))
     return next((span for span in spans if span[1] - span[0] <= LONGEST_VERBATIM), None)
 
 
-def _running(text: str) -> str:
+def _running_text(text: str) -> str:
     return f" {' '.join(words(text)).casefold()} "
 
 
-def _located(quote: str, text: str) -> tuple[int, int]:
+def _locate(quote: str, text: str) -> tuple[int, int]:
     start = text.index(quote)
     return start, start + len(quote)
 
 
-def _joined(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+def _join_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> str:
     """The stretches in the order of the text; those that touch or overlap become one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):

@@ -1,6 +1,7 @@
 """In Discord, by its own means: threads, forum posts, replies, commands, menus, and who reads where."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -146,6 +147,14 @@ async def test_ask_looks_only_where_it_is_told_to(discord: FakeDiscord, office: 
     answer = await discord.reply_to(asked)
     assert "Lyon" in answer.text
     assert "14 days" not in answer.text
+
+
+async def test_words_of_what_not_everybody_may_read_are_not_kept(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    await discord.reply_to(await alice.slash("ask", question="how long do refunds take?", private=False))
+    await discord.reply_to(await alice.slash("ask", question="do refunds of mine take long?", private=True))
+    kept = [question async for question in office.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    assert [(one.private, one.question) for one in kept] == [(False, "how long do refunds take?"), (True, "")]
 
 
 async def test_a_base_that_not_everybody_here_may_read_cannot_be_named(discord: FakeDiscord, office: Office) -> None:

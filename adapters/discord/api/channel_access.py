@@ -7,7 +7,14 @@ from collections.abc import Callable
 
 import discord
 
-from adapters.discord.api.permissions import Members, channel_principals, is_admin, may_view, person_principals
+from adapters.discord.api.permissions import (
+    Members,
+    channel_principals,
+    is_admin,
+    is_public,
+    may_view,
+    person_principals,
+)
 from adapters.discord.api.reply_target import user_id
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
@@ -19,16 +26,18 @@ from core.service.answer_actions import AnswerActions
 class Readers:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
-    def __init__(self, client: Callable[[], discord.Client], servers: Servers, controls: AnswerActions) -> None:
+    def __init__(self, client: Callable[[], discord.Client], servers: Servers, answer_actions: AnswerActions) -> None:
         self._client = client
         self._servers = servers
-        self._controls = controls
+        self._answer_actions = answer_actions
         self.members = Members()
 
     async def of_place(self, thread: ThreadKey) -> Audience:
         """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
         channel = await self._channel(thread)
-        return Audience() if channel is None else Audience(await self._principals(channel))
+        if channel is None:
+            return Audience()
+        return Audience(await self._principals(channel), public=is_public(channel))
 
     async def _principals(self, channel: discord.abc.GuildChannel) -> frozenset[str]:
         us = self._client().user
@@ -76,7 +85,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._controls.settings(*await self.places(thread))
+        return await self._answer_actions.settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from core.model.errors import FootnoteError, PlatformUnavailable
 
 REMEMBERED_SECONDS = 30.0
@@ -45,7 +45,7 @@ class Servers:
         client = self._client()
         if self._holding() and client.is_ready():
             return client.guilds
-        async with reaching("look up our servers", LOOK_SECONDS):
+        async with api_call("look up our servers", LOOK_SECONDS):
             ids = [one.id async for one in client.fetch_guilds(limit=None)]
         return [server for one in ids if (server := await self.server(one)) is not None]
 
@@ -73,7 +73,7 @@ class Servers:
 
     async def _fetched(self, server_id: int) -> discord.Guild | None:
         try:
-            async with reaching("look at that server", LOOK_SECONDS):
+            async with api_call("look at that server", LOOK_SECONDS):
                 return await self._client().fetch_guild(server_id, with_counts=False)
         except PlatformUnavailable:
             raise
@@ -83,7 +83,7 @@ class Servers:
 
 async def _member_of(server: discord.Guild, user_id: int) -> discord.Member | None:
     try:
-        async with reaching("look up a member", LOOK_SECONDS):
+        async with api_call("look up a member", LOOK_SECONDS):
             return await server.fetch_member(user_id)
     except PlatformUnavailable:
         raise
@@ -93,7 +93,7 @@ async def _member_of(server: discord.Guild, user_id: int) -> discord.Member | No
 
 async def _channel_of(server: discord.Guild, channel_id: int) -> discord.abc.GuildChannel | None:
     try:
-        async with reaching("look at that channel", LOOK_SECONDS):
+        async with api_call("look at that channel", LOOK_SECONDS):
             found = await server.fetch_channel(channel_id)
     except PlatformUnavailable:
         raise

@@ -185,7 +185,7 @@ class GatewayConnection:
             holding = asyncio.create_task(self._turn.hold())
             connecting = asyncio.create_task(client.connect(reconnect=True))
             try:
-                await self._watched(connecting, holding)
+                await self._watch(connecting, holding)
             finally:
                 await self._let_go(client, connecting, holding)
             if client.is_closed():
@@ -225,7 +225,7 @@ class GatewayConnection:
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
-    async def _watched(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
+    async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
         """Returns when the library has given up, or has been away for too long, or our turn is over.
 
         Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:

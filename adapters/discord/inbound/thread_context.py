@@ -5,11 +5,11 @@ from collections.abc import Iterable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
@@ -29,7 +29,7 @@ async def earlier(client: discord.Client, servers: Servers, message: IncomingMes
     channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)
     found: list[discord.Message] = []
     try:
-        async with reaching("read what was said before", 20):
+        async with api_call("read what was said before", 20):
             if address.manner is ReplyMode.POST and address.guild and address.message:
                 before = discord.Object(int(address.message))
                 found = [one async for one in channel.history(limit=MOST_MESSAGES, before=before)][::-1]
@@ -37,21 +37,21 @@ async def earlier(client: discord.Client, servers: Servers, message: IncomingMes
                 found = [await channel.fetch_message(int(address.about))]
     except FootnoteError as error:
         log.info("no_context", reason=str(error))
-    return _bounded(_written(found, us))
+    return _newest_that_fit(_context_lines(found, us))
 
 
-def _written(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
+def _context_lines(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
     lines: list[ContextMessage] = []
     for message in messages:
-        shown = _opening(message)
-        text = clipped(readable(shown, us), LONGEST) if shown is not None else ""
+        shown = _opening_message(message)
+        text = clip(readable(shown, us), LONGEST) if shown is not None else ""
         if shown is not None and text:
             role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
             lines.append(ContextMessage(shown.author.display_name, text, role))
     return lines
 
 
-def _opening(message: discord.Message) -> discord.Message | None:
+def _opening_message(message: discord.Message) -> discord.Message | None:
     """The message itself; for the note with which a thread begins, the message that it was started on."""
     if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
         original = message.reference.resolved
@@ -59,7 +59,7 @@ def _opening(message: discord.Message) -> discord.Message | None:
     return message if message.type in SAID else None
 
 
-def _bounded(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
+def _newest_that_fit(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
     """The newest that fit together."""
     kept: list[ContextMessage] = []
     left = LONGEST_TOGETHER

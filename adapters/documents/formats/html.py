@@ -10,7 +10,7 @@ from adapters.documents.encodings import decode
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)""")
@@ -26,7 +26,7 @@ _MAIN_SHARE = 0.35
 """A `main` or `article` with less of the page's text than this is not what the page is about."""
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The page's main content as Markdown."""
     page = soup(page_text(data))
     stated_title = _title(page)
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> Parsed:
             remedy="Save or export the page as text or PDF and add that.",
         )
     heading = _only_heading(markdown)
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, heading, stated_title, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="text/html",
@@ -55,7 +55,7 @@ def page_text(data: bytes, declared: str | None = None) -> str:
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     declared = declared or (match[1].decode("ascii", "ignore") if match else None)
-    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _known(declared) else None))
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _is_known(declared) else None))
 
 
 def main_markdown(page: BeautifulSoup) -> str:
@@ -138,7 +138,7 @@ def _canonical(page: BeautifulSoup) -> str | None:
     return href or _meta(page, "og:url")
 
 
-def _known(encoding: str) -> bool:
+def _is_known(encoding: str) -> bool:
     try:
         codecs.lookup(encoding)
     except LookupError:

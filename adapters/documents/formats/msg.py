@@ -10,7 +10,7 @@ from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 if TYPE_CHECKING:
     import olefile
@@ -27,7 +27,7 @@ MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 _ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """One mail as Markdown."""
     import olefile
 
@@ -38,13 +38,13 @@ def read(name: str, data: bytes) -> Parsed:
         raise DocumentRejected("This Outlook message is damaged and cannot be read.") from error
 
 
-def _letter(name: str, compound: "olefile.OleFileIO") -> Parsed:
+def _letter(name: str, compound: "olefile.OleFileIO") -> ParsedDocument:
     sender, address = _text(compound, SENDER), _text(compound, SENDER_MAIL)
     shown = {
         "From": f"{sender} <{address}>" if "@" in address and sender != address else sender or address,
         "To": _text(compound, TO),
         "Cc": _text(compound, CC),
-        "Date": _sent(compound) or "",
+        "Date": _sent_time(compound) or "",
     }
     return letter(
         name,
@@ -85,11 +85,11 @@ def _code_page(compound: Any, tag: int) -> str | None:
     for kind, number, at in _fixed_properties(compound):
         if (kind, number) == (0x0003, tag):
             (page,) = struct.unpack_from("<I", at)
-            return _encoding(page)
+            return _codepage_encoding(page)
     return None
 
 
-def _encoding(page: int) -> str | None:
+def _codepage_encoding(page: int) -> str | None:
     """Windows' number of a code page as an encoding, None for one that is unknown."""
     name = {
         65001: "utf-8",
@@ -129,7 +129,7 @@ def _raw(compound: Any, stream: str) -> bytes:
     return content
 
 
-def _sent(compound: Any) -> str | None:
+def _sent_time(compound: Any) -> str | None:
     """The time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
     from datetime import UTC, datetime
 

@@ -19,7 +19,7 @@ from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -57,9 +57,9 @@ class Line:
     at_edge: bool
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The pages that have text; those that have none are named in the notes, each with what it is instead."""
-    document = _opened(data)
+    document = _open(data)
     try:
         if document.get_formtype():
             document.init_forms()
@@ -75,13 +75,13 @@ def read(name: str, data: bytes) -> Parsed:
     if not any(pages) and not pictures:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):
-        return Parsed(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
+        return ParsedDocument(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
     tables = _tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
     notes = list(_notes(empty, count))
     if not _has_end(data):
         notes.append("the end of this file is missing; what is left of it was read")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, facts.get("Title"), _largest(pages), markdown=[b.text for b in blocks]),
         blocks=blocks,
         media_type="application/pdf",
@@ -91,7 +91,7 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def _opened(data: bytes) -> "pypdfium2.PdfDocument":
+def _open(data: bytes) -> "pypdfium2.PdfDocument":
     import pypdfium2
 
     try:
@@ -383,7 +383,7 @@ def _has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class RuledTable:
     """A ruled table and where it stands on the page; coordinates as in `Line`."""
 
     markdown: str
@@ -398,14 +398,14 @@ class Ruled:
         return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
 
 
-def _tables(data: bytes, indexes: list[int]) -> dict[int, list[Ruled]]:
+def _tables(data: bytes, indexes: list[int]) -> dict[int, list[RuledTable]]:
     """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
     from pdfplumber.utils.exceptions import PdfminerException
 
     deadline = time.monotonic() + TABLE_SECONDS
-    found: dict[int, list[Ruled]] = {}
+    found: dict[int, list[RuledTable]] = {}
     try:
         with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in indexes]) as document:
             for page in document.pages:
@@ -418,7 +418,7 @@ def _tables(data: bytes, indexes: list[int]) -> dict[int, list[Ruled]]:
     return found
 
 
-def _page_tables(page: Any) -> Iterator[Ruled]:
+def _page_tables(page: Any) -> Iterator[RuledTable]:
     for shape in page.find_tables():
         rows = [[text or "" for text in row] for row in shape.extract()]
         filled = sum(bool(text.strip()) for row in rows for text in row)
@@ -430,7 +430,7 @@ def _page_tables(page: Any) -> Iterator[Ruled]:
             continue
         left, top, right, bottom = shape.bbox
         x, _, _, low = map(float, page.cropbox)
-        yield Ruled(table(rows), left - x, right - x, low - bottom, low - top)
+        yield RuledTable(table(rows), left - x, right - x, low - bottom, low - top)
 
 
 def _largest(pages: list[list[Line]]) -> str | None:
@@ -451,7 +451,7 @@ def _body_size(pages: list[list[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[Ruled]]) -> Iterator[Block]:
+def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[RuledTable]]) -> Iterator[Block]:
     body = _body_size(pages)
     running = _running_lines(pages, body)
     levels = _levels(pages, body, outline)
@@ -532,11 +532,11 @@ def _levels(pages: list[list[Line]], body: float, outline: dict[str, int]) -> Le
     return Levels(body, merged, outline, bold_counts=bold < total * 0.12)
 
 
-def _page_markdown(lines: list[Line], levels: Levels, tables: list[Ruled]) -> str:
+def _page_markdown(lines: list[Line], levels: Levels, tables: list[RuledTable]) -> str:
     """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
     pieces: list[Piece] = []
     written: set[int] = set()
-    leading = _leading(lines)
+    leading = _usual_leading(lines)
     for line in lines:
         at = next((i for i, ruled in enumerate(tables) if ruled.holds(line)), None)
         if at is not None:
@@ -579,7 +579,7 @@ class Piece:
             return self.table
         if self.kind == "code":
             return self._code()
-        text = self._joined(edge).replace("\x02", "")
+        text = self._join_lines(edge).replace("\x02", "")
         if self.kind == "heading" and _may_be_heading(text) and len(self.lines) < 4:
             return f"{'#' * self.level} {text.replace(chr(10), ' ')}"
         if match := _LIST_MARK.match(text):
@@ -587,7 +587,7 @@ class Piece:
             return f"{match[1] if number else '-'} {text[match.end() :]}"
         return re.sub(r"^(#+\s)", r"\\\1", text)
 
-    def _joined(self, edge: float) -> str:
+    def _join_lines(self, edge: float) -> str:
         """Full lines flow on; a line that stops early, as in an address or a table without rules, ends there."""
         text = self.lines[0].text
         reach = max(edge if edge - self.lines[0].left < 700 else 0.0, *(line.right for line in self.lines), 1.0)
@@ -636,7 +636,7 @@ def _is_beside(before: Line, line: Line) -> bool:
     return abs(before.baseline - line.baseline) < line.size * 0.45 and before.right < line.right
 
 
-def _leading(lines: list[Line]) -> float:
+def _usual_leading(lines: list[Line]) -> float:
     """The usual distance between baselines on this page, in points, by the lines that fill their measure."""
     edge = max((line.right for line in lines), default=0.0)
     steps = sorted(

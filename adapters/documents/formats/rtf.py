@@ -12,7 +12,7 @@ from adapters.documents.encodings import clean
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
@@ -117,7 +117,7 @@ class _Reader:
         self.rows = []
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The document as Markdown."""
     if data.count(b"{") > data.count(b"}") + 1:
         raise DocumentRejected("This RTF document is cut off: its end is missing.", remedy="Save it again.")
@@ -125,7 +125,7 @@ def read(name: str, data: bytes) -> Parsed:
     if not markdown:
         raise NoText("There is no text in this document.")
     moment = re.search(rb"\\revtim\\yr(\d+)\\mo(\d+)\\dy(\d+)", data[:20_000])
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, title, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="application/rtf",
@@ -137,7 +137,7 @@ def to_markdown(data: bytes) -> tuple[str, str | None]:
     """(Markdown, the stated title) of RTF bytes."""
     reader = _Reader(fonts=_fonts(data), headings=_heading_styles(data))
     page = re.search(rb"\\ansicpg(\d{3,5})", data[:2_000])
-    reader.code_page = _known(f"cp{page[1].decode()}") if page else "cp1252"
+    reader.code_page = _known_encoding(f"cp{page[1].decode()}") if page else "cp1252"
     if page and page[1] == b"65001":
         reader.code_page = "utf-8"
     _walk(reader, data)
@@ -158,7 +158,7 @@ def _walk(reader: _Reader, data: bytes) -> None:
         word, number, hexed, symbol, brace, plain = token.groups()
         if brace:
             reader.flush(state)
-            state = _bracketed(brace, state, stack)
+            state = _enter_or_leave_group(brace, state, stack)
         elif word is not None:
             if not state.skipped:
                 reader.flush(state)
@@ -172,10 +172,10 @@ def _walk(reader: _Reader, data: bytes) -> None:
     reader.end_table()
 
 
-def _bracketed(brace: bytes, state: _State, stack: list[_State]) -> _State:
+def _enter_or_leave_group(brace: bytes, state: _State, stack: list[_State]) -> _State:
     """Into a group, or out of it."""
     if brace == b"}":
-        return _closed(state, stack.pop() if stack else _State())
+        return _leave_group(state, stack.pop() if stack else _State())
     if len(stack) > MAX_GROUPS:
         raise DocumentRejected("This RTF document is nested too deeply to be read.")
     stack.append(state)
@@ -236,7 +236,7 @@ _CHANGES: dict[bytes, Callable[[_State, int | None], _State]] = {
 }
 
 
-def _closed(inner: _State, outer: _State) -> _State:
+def _leave_group(inner: _State, outer: _State) -> _State:
     """Leaving a group restores the state around it; being a list item is known from a group inside."""
     return replace(outer, listed=outer.listed or (inner.listed and not inner.skipped))
 
@@ -261,7 +261,7 @@ def _heading_styles(data: bytes) -> dict[int, int]:
     return {int(style[1]): int(style[2]) for style in found}
 
 
-def _known(encoding: str) -> str:
+def _known_encoding(encoding: str) -> str:
     try:
         b"".decode(encoding)
     except LookupError:

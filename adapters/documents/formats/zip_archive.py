@@ -9,7 +9,7 @@ from adapters.documents import media_types, reader
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_DOCUMENTS = 1_000
 MAX_NOTES = 20
@@ -17,7 +17,7 @@ _ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".bz2", ".xz", ".zst"
 _LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The documents in the order of the archive; those that cannot be read are named in the notes."""
     notes: list[str] = []
     with open_package(data) as package:
@@ -30,7 +30,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise DocumentRejected(f"Nothing in this archive could be read{why}.")
     if len(notes) > MAX_NOTES:
         notes = [*notes[:MAX_NOTES], f"and {len(notes) - MAX_NOTES} more that could not be read"]
-    return Parsed(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
+    return ParsedDocument(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
 
 
 def _refuse(members: list[zipfile.ZipInfo]) -> None:
@@ -42,7 +42,7 @@ def _refuse(members: list[zipfile.ZipInfo]) -> None:
         if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
             raise DocumentRejected("A path in this archive leads out of it, which no honest archive does.")
         if path.lower().endswith(_ARCHIVES):
-            raise _nested(path)
+            raise _nested_archive_error(path)
         if member.external_attr >> 28 == 0xA:
             raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
 
@@ -57,7 +57,7 @@ def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: lis
             notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
             continue
         if media_type == media_types.ZIP:
-            raise _nested(path)
+            raise _nested_archive_error(path)
         yield from _member(path, data, notes)
 
 
@@ -81,7 +81,7 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
         yield replace(block, text=heading + block.text, label=label, lines=lines)
 
 
-def _nested(path: str) -> DocumentRejected:
+def _nested_archive_error(path: str) -> DocumentRejected:
     return DocumentRejected(
         f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
     )

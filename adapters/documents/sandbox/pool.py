@@ -21,7 +21,7 @@ from typing import Self
 import adapters
 from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Sandbox:
         for worker in workers:
             await worker.end()
 
-    async def parse(self, name: str, data: bytes | Path) -> Parsed:
+    async def parse(self, name: str, data: bytes | Path) -> ParsedDocument:
         """Read one file, given as its bytes or as where they are; `name` is what people call it.
 
         Raises:
@@ -108,7 +108,7 @@ class Sandbox:
             raise DocumentRejected("All there is are pictures without a text layer.")
         return parsed
 
-    async def read(self, name: str, data: bytes | Path) -> Parsed:
+    async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
         """The same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
@@ -116,7 +116,7 @@ class Sandbox:
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, content))
 
-    async def read_page(self, name: str, data: bytes, page: int) -> Parsed:
+    async def read_page(self, name: str, data: bytes, page: int) -> ParsedDocument:
         """One page of a file, from 1. A process that has the file already is not sent it again.
 
         Raises:
@@ -143,7 +143,7 @@ class Sandbox:
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
-            worker = self._idle.pop() if self._idle else await self._started()
+            worker = self._idle.pop() if self._idle else await self._start_worker()
             self._busy.add(worker)
             keep = False
             try:
@@ -159,13 +159,13 @@ class Sandbox:
                 else:
                     await asyncio.shield(worker.end())
 
-    async def _started(self) -> "_Worker":
+    async def _start_worker(self) -> "_Worker":
         memory = self._limits.memory if self._enforce_memory else 0
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
     async def _answer(self, worker: "_Worker", name: str, content: bytes, page: int | None = None) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
-        watch = asyncio.create_task(self._watched(worker)) if self._watch_memory else None
+        watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await worker.ask(name, content, self._limits.output_bytes, page)
@@ -181,7 +181,7 @@ class Sandbox:
                 with suppress(asyncio.CancelledError):
                     await watch
 
-    async def _watched(self, worker: "_Worker") -> None:
+    async def _kill_over_limit(self, worker: "_Worker") -> None:
         """End the worker when its resident memory passes the limit."""
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
@@ -320,7 +320,7 @@ def environment(home: str) -> dict[str, str]:
     }
 
 
-async def _read(body: bytes) -> Parsed:
+async def _read(body: bytes) -> ParsedDocument:
     """The reading in an answer, with turns for others in between."""
     for parsed in in_slices(body):
         if parsed is not None:

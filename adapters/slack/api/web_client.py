@@ -68,7 +68,7 @@ class Uncertain(PlatformUnavailable):
     """No answer came: what was asked may or may not have happened."""
 
 
-class Stumbled(Uncertain):
+class SlackServerError(Uncertain):
     """Slack answered, but with an error of its own: what was asked may or may not have happened."""
 
 
@@ -183,7 +183,7 @@ class Web:
         except SlackApiError as error:
             raise _refusal("auth.test", error) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _unanswered("auth.test", self._api_url, error) from None
+            raise _no_answer_error("auth.test", self._api_url, error) from None
         header = next((value for name, value in answer.headers.items() if name.lower() == "x-oauth-scopes"), "")
         return frozenset(scope.strip() for scope in str(header).split(",") if scope.strip())
 
@@ -251,11 +251,11 @@ async def _call(client: AsyncWebClient, method: str, arguments: dict[str, Any]) 
     except SlackApiError as error:
         raise _refusal(method, error) from None
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
-        raise _unanswered(method, client.base_url, error) from None
+        raise _no_answer_error(method, client.base_url, error) from None
     return dict(answer.data) if isinstance(answer.data, dict) else {}
 
 
-def _unanswered(method: str, url: str, error: Exception) -> Uncertain:
+def _no_answer_error(method: str, url: str, error: Exception) -> Uncertain:
     """No answer came; where nothing could even be reached, with what to look at."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
@@ -273,7 +273,7 @@ def _refusal(method: str, error: SlackApiError) -> Exception:
         headers = {str(name).lower(): value for name, value in (getattr(response, "headers", None) or {}).items()}
         return Refusal(method, "ratelimited", float(headers.get("retry-after", 1) or 1))
     if status >= 500 or not word or word in _UNSURE:
-        return Stumbled(f"Slack answered {method} with {word or status}.")
+        return SlackServerError(f"Slack answered {method} with {word or status}.")
     return Refusal(method, word)
 
 

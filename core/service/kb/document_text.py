@@ -11,7 +11,7 @@ from core.service.kb.job_text import age, count, shown_link
 PREVIEW = 160
 
 
-def _dated(document: Document) -> str:
+def _date_label(document: Document) -> str:
     return f"dated {document.dated}" if document.dated else "states no date"
 
 
@@ -22,7 +22,7 @@ def shown_document(
     facts = [
         f"**{document.title}** in {document.knowledge_base}",
         f"{shown_link(document.source)}, {document.media_type}",
-        f"version {document.version[:8]}, {_dated(document)}, {count(range(document.passages), 'passage')}",
+        f"version {document.version[:8]}, {_date_label(document)}, {count(range(document.passages), 'passage')}",
         f"added {age(document.added_at, now) or 'some time ago'}{_by(document) if admin else ''}",
         *_looks(document, jobs, now),
         *document.notes,

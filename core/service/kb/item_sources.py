@@ -16,7 +16,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.file_stores import FileStores
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import Fetched, Gone, Web
+from core.ports.web import FetchResult, PageGone, Web
 
 WEB = ("http://", "https://")
 _UNSAFE = re.compile(r"[^\w .-]+")
@@ -27,7 +27,7 @@ class ItemSources:
     """Brings the bytes of items. ``platforms`` by name; a job is asked for at the platform it came from."""
 
     catalog: Catalog
-    archive: BlobStore
+    blobs: BlobStore
     web: Web
     platforms: Mapping[str, PlatformCapabilities]
     pause: float = 0.2  # seconds between two pages of a site
@@ -62,7 +62,7 @@ class ItemSources:
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
-            gone = isinstance(why, Gone)
+            gone = isinstance(why, PageGone)
             refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
 
         async for page in self.web.crawl(job.reference, limit=job.limit, pause=self.pause, refused=note):
@@ -81,11 +81,11 @@ class ItemSources:
         made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
         match item.kind:
             case ItemKind.LINK | ItemKind.STORED:
-                return await (self._linked if item.kind is ItemKind.LINK else self._stored)(job, item)
+                return await (self._fetch_link if item.kind is ItemKind.LINK else self._read_stored)(job, item)
             case ItemKind.FILE:
-                return await self._attached(job, item, made)
+                return await self._read_attachment(job, item, made)
             case ItemKind.SPOOLED:
-                return await self._spooled(job, item, made)
+                return await self._read_spooled(job, item, made)
             case ItemKind.CONVERSATION:
                 return await self._conversation(job, item)
             case ItemKind.TEXT:
@@ -95,17 +95,17 @@ class ItemSources:
             case ItemKind.DOCUMENT:
                 raise DocumentRejected("That is not something to be read.")
 
-    async def _attached(self, job: Job, item: JobItem, made: Material) -> Material:
+    async def _read_attachment(self, job: Job, item: JobItem, made: Material) -> Material:
         download = self._capabilities(job).download
         if download is None:
             raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
         name, data = await download(item.reference)
         return replace(made, name=item.name or name, data=data)
 
-    async def _spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
-        kept = await self.archive.read(item.reference)
+    async def _read_spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
+        kept = await self.blobs.read(item.reference)
         if kept is None and item.url and job.kind is JobKind.SITE:
-            return await self._linked(job, replace(item, reference=item.url))
+            return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
             raise NotFound("What was set aside for this is not kept (any more).", remedy="Add it again.")
         return replace(made, data=kept)
@@ -113,7 +113,7 @@ class ItemSources:
     async def forget(self, item: JobItem) -> None:
         """The item is over: what was set aside for it may go."""
         if item.kind is ItemKind.SPOOLED:
-            await self.archive.forget(item.reference)
+            await self.blobs.forget(item.reference)
 
     async def _original(self, item: JobItem) -> Material | None:
         """What the document was made of; None when it was removed meanwhile."""
@@ -132,7 +132,7 @@ class ItemSources:
         async for file in self.stores.files(job.reference, limit=job.limit):
             yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url)
 
-    async def _stored(self, job: Job, item: JobItem) -> Material | None:
+    async def _read_stored(self, job: Job, item: JobItem) -> Material | None:
         if self.stores is None:
             raise NotFound("Places that keep files are not read here.")
         found = await self.stores.read(item.reference, version=await self._known_etag(job, item))
@@ -149,7 +149,7 @@ class ItemSources:
             return ""  # that it has not changed is of no use where its passages are lost
         return etag
 
-    async def _linked(self, job: Job, item: JobItem) -> Material | None:
+    async def _fetch_link(self, job: Job, item: JobItem) -> Material | None:
         fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
         if fetched.unchanged:
             return None
@@ -170,14 +170,14 @@ class ItemSources:
         )
 
     async def _set_aside(self, item: JobItem, data: bytes) -> JobItem:
-        await self.archive.keep(item.reference, data)
+        await self.blobs.keep(item.reference, data)
         return item
 
     def _capabilities(self, job: Job) -> PlatformCapabilities:
         return self.platforms.get(job.platform, PlatformCapabilities())
 
 
-def _material(job: Job, item: JobItem, fetched: Fetched) -> Material:
+def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
     return Material(
         source=item.source,
         name=fetched.file_name,

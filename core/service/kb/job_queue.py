@@ -42,11 +42,11 @@ class JobQueue:
 
     jobs: JobStore
     inbox: Inbox
-    archive: BlobStore
-    shelves: Trash
+    blobs: BlobStore
+    trash: Trash
     records: KnowledgeRecords
     clock: Clock
-    leftovers: OrphanedPassages | None = None
+    orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
     _swept: float = float("-inf")
 
@@ -87,7 +87,7 @@ class JobQueue:
             raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
             made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
-            job = replace(made, reference=command.channel, limit=_bounded(command.limit), listed=False)
+            job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
             return await self.accept(job)
         self._check(link)
         if link and (command.limit > 1 or _is_sitemap(link) or not is_link(link)):
@@ -110,7 +110,7 @@ class JobQueue:
     async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
         """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
         made = self.job(JobKind.SITE, base, caller, link)
-        return await self.accept(replace(made, reference=link, limit=_bounded(limit), listed=False))
+        return await self.accept(replace(made, reference=link, limit=_page_limit(limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
         """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
@@ -122,7 +122,7 @@ class JobQueue:
         items = []
         async for source, name, data in files:
             spooled = spool_name(job.id, source)
-            await self.archive.keep(spooled, data)
+            await self.blobs.keep(spooled, data)
             items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
@@ -132,7 +132,7 @@ class JobQueue:
         if waiting is None:
             return await self.accept(job)
         for item in items:
-            await self.archive.forget(item.reference)
+            await self.blobs.forget(item.reference)
         return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
@@ -203,7 +203,7 @@ class JobQueue:
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
             )
-        limit = limit if is_link(link) else _bounded(limit)
+        limit = limit if is_link(link) else _page_limit(limit)
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
         await self.records.schedule(schedule)
@@ -224,9 +224,9 @@ class JobQueue:
                     await self.inbox.put(job_delivery(job))
         if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
             self._swept = self.clock.monotonic()
-            await self.shelves.sweep()
-        if self.leftovers is not None and self.leftovers.due:
-            await self.leftovers.look(await self._about_to_be_written())
+            await self.trash.sweep()
+        if self.orphans is not None and self.orphans.due:
+            await self.orphans.look(await self._about_to_be_written())
 
     async def _about_to_be_written(self) -> frozenset[str]:
         """The documents of all jobs that are not over."""
@@ -259,7 +259,7 @@ def is_link(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
-def _bounded(limit: int) -> int:
+def _page_limit(limit: int) -> int:
     return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
 
 

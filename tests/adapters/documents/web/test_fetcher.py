@@ -16,7 +16,7 @@ from adapters.documents.web.address_policy import why_host_refused, why_refused
 from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.model.errors import FetchRefused
-from core.ports.web import Gone
+from core.ports.web import PageGone
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -279,7 +279,7 @@ async def test_a_server_that_drips_is_left_at_the_deadline() -> None:
 
 def test_the_last_guard_makes_no_socket_for_an_address_that_was_not_checked() -> None:
     network = docs()
-    make = network.fetcher()._guarded(Target(URL("http://docs.test/"), ("93.184.215.14",)))
+    make = network.fetcher()._pinned_socket_factory(Target(URL("http://docs.test/"), ("93.184.215.14",)))
     for address, port in (("127.0.0.1", 80), ("93.184.215.14", 22)):
         with pytest.raises(FetchRefused, match="not checked"):
             make((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port)))
@@ -375,7 +375,7 @@ async def test_a_sitemap_that_cannot_be_fetched_is_told_so_that_nobody_takes_the
         )
         found = [page.url.rpartition("/")[2] async for page in pages]
     assert found == ["a"]
-    assert [(url.rpartition("/")[2], type(why)) for url, why in refused] == [("away.xml", Gone)]
+    assert [(url.rpartition("/")[2], type(why)) for url, why in refused] == [("away.xml", PageGone)]
 
 
 async def test_a_sitemap_that_unpacks_without_end_is_refused() -> None:
