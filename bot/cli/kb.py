@@ -284,7 +284,7 @@ async def _report(footnote: "Footnote", replies: "Sequence[KbReply]", as_json: b
     if as_json:
         texts = [text for reply in replies if (text := _beside_cards(reply))]
         print_json({"ok": not refused, "said": texts, "jobs": [json.loads(to_json(job)) for job in ended]})
-    broken = any(job.state is not JobState.DONE or job.failed for job in ended)
+    broken = any(job.state is not JobState.DONE or job.failed_items for job in ended)
     return 1 if refused or broken else 0
 
 

@@ -82,6 +82,6 @@ def test_a_card_says_which_page_is_read_and_what_had_no_text() -> None:
     running = replace(job, state=JobState.RUNNING, progress=JobProgress(JobStage.RECOGNIZING, "a.pdf", 2, 12))
     assert "a.pdf, reading page 3 of 12 by OCR." in job_text(running)
     skipped = replace(items[0], state=ItemState.SKIPPED, reason="This file is empty.")
-    done = replace(job, items=(skipped,)).ended(datetime(2026, 1, 1, tzinfo=UTC), JobState.DONE, "")
+    done = replace(job, items=(skipped,)).at_end(datetime(2026, 1, 1, tzinfo=UTC), JobState.DONE, "")
     assert "1 skipped" in job_text(done)
     assert "a.pdf: This file is empty." in job_text(done)

@@ -118,7 +118,7 @@ class KbGroup:
         )
         return await self.run(press, command)
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
@@ -238,7 +238,7 @@ class KbGroup:
         await self._message_states.keep(_place(kept), _COMMAND, values, person=person)
         if kind == ONCE:
             await self._actions.open(_place(kept), _COMMAND, person)
-        return KbButton.made(kept, label, danger=danger)
+        return KbButton.create(kept, label, danger=danger)
 
     # --- autocomplete
 

@@ -135,7 +135,7 @@ def card(kept: Mapping[str, str], where: str = "") -> SanitizedView:
     lines += [where] if where else []
     parts: list[Any] = [Text("\n".join(lines), mentions=True)]
     if kept.get("cancel") and not kept.get("over"):
-        parts.append(layouts.row(KbButton.made(kept["cancel"], "Cancel")))
+        parts.append(layouts.row(KbButton.create(kept["cancel"], "Cancel")))
     return layouts.layout(*parts)
 
 

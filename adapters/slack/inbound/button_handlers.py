@@ -12,7 +12,7 @@ import structlog
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.event_listener import PLATFORM, Intake, person_id
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener, person_id
 from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge
 from adapters.slack.outbound import blocks, views
@@ -37,11 +37,11 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Presses:
+class ButtonHandlers:
     """Does what was pressed."""
 
     workspace: SlackWorkspace
-    intake: Intake
+    event_listener: EventListener
     knowledge: SlackKnowledge | None = None
 
     # --- checkpoints
@@ -242,11 +242,11 @@ class Presses:
             return "There is no text in that message."
         place = {"channel": thread.channel, "channel_type": "", "type": "app_mention"}
         event = {**said, **place, "user": body["user"]["id"], "bot_id": None, "bot_profile": None}
-        message = self.intake.message(event, thread.space, us)
+        message = self.event_listener.message(event, thread.space, us)
         if message is None:
             return "I cannot answer that message."
         subject = f"{message.id}:{body.get('action_ts', '')}"
-        turned = await self.intake.put_asked(message, subject, person)
+        turned = await self.event_listener.put_asked(message, subject, person)
         return turned.told
 
     async def add_to_knowledge(self, body: Body) -> str:

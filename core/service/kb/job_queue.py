@@ -57,7 +57,7 @@ class JobQueue:
         try:
             await self.inbox.put(job_delivery(job))
         except Busy:
-            await self.jobs.record(job.ended(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
+            await self.jobs.record(job.at_end(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
             raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
         return job
 
@@ -290,7 +290,7 @@ def _conversations(command: KbCommand) -> list[JobItem]:
     return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
 
 
-def described(command: KbCommand) -> str:
+def audit_text(command: KbCommand) -> str:
     """What a command is about, for the audit: without secrets of links."""
     what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
     what += [file.name for file in command.files]

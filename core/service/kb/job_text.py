@@ -41,7 +41,7 @@ def job_text(job: Job) -> str:
     lines = [f"**{job_title(job)}**", job_state(job)]
     if job.reason and job.state is not JobState.CANCELLED:
         lines.append(job.reason)
-    failed = job.failed
+    failed = job.failed_items
     lines += [f"• {shown_link(item.source)}: {item.reason}" for item in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"• and {len(failed) - MOST_FAILURES} more")
@@ -175,7 +175,7 @@ def count(things: Sequence[object] | range, name: str) -> str:
     return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Names in a row."""
     return ", ".join(names)
 

@@ -23,7 +23,7 @@ from core.service.kb.job_text import (
     for_whom,
     job_line,
     job_text,
-    listed,
+    join_names,
     proposal_line,
     schedule_line,
     shown_link,
@@ -102,7 +102,7 @@ class KnowledgeQueries:
             lines += [schedule_line(one) for one in await self.job_queue.records.schedules() if one.base == base.name]
             recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
             lines += [job_line(job) for job in recent[:3]]
-            failed = {item.source: item.reason for job in recent for item in job.failed}
+            failed = {item.source: item.reason for job in recent for item in job.failed_items}
             lines += [f"• failed: {shown_link(source)}: {reason}" for source, reason in list(failed.items())[:5]]
         return KbReply("\n".join(lines))
 
@@ -115,7 +115,7 @@ class KnowledgeQueries:
             f"{count(range(await self.job_queue.inbox.count_waiting()), 'job')} in line or under way.",
             *(job_text(job) for job in jobs if job.state is JobState.RUNNING),
             *(job_line(job) for job in jobs if job.state is JobState.QUEUED),
-            *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),
+            *(job_line(job) for job in [job for job in jobs if job.over and (job.failed_items or job.reason)][:5]),
             *(schedule_line(schedule) for schedule in schedules),
         ]
         return await self.with_waiting(KbReply("\n".join(lines)), caller)
@@ -180,7 +180,7 @@ class KnowledgeQueries:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
-        there = listed(base.name for base in bases[:PAGE]) or "none yet"
+        there = join_names(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
             raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
@@ -247,5 +247,5 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     """What to raise when a name means none or several documents."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
-    which = listed(shown_link(document.source) for document in found[:5])
+    which = join_names(shown_link(document.source) for document in found[:5])
     return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")

@@ -34,13 +34,13 @@ from core.service.kb.commands import (
     KnowledgeCommands,
 )
 from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_queue import ADD_AGAIN, JobQueue, described, is_link
+from core.service.kb.job_queue import ADD_AGAIN, JobQueue, audit_text, is_link
 from core.service.kb.job_text import (
     count,
     decided_line,
     for_whom,
     job_text,
-    listed,
+    join_names,
     removed_line,
     schedule_line,
     shown_link,
@@ -75,7 +75,7 @@ class KnowledgeService(KnowledgeCommands):
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
         """Do it, or say in one line why not."""
-        about = "/".join(part for part in (command.base, described(command)) if part)
+        about = "/".join(part for part in (command.base, audit_text(command)) if part)
         try:
             _check(command, caller)
             reply = await self._answering(command.verb)(command, caller)
@@ -346,7 +346,7 @@ class KnowledgeService(KnowledgeCommands):
             return "No search can be made just now."
         there = any(hit.passage.document == document.id for hit in found.hits)
         others = list(dict.fromkeys(_told_apart(hit.passage, document) for hit in found.hits))[:3]
-        finding = f"“{document.title}” itself" if there else listed(others) or "nothing"
+        finding = f"“{document.title}” itself" if there else join_names(others) or "nothing"
         return f"A search for “{document.title}” now finds {finding}."
 
     async def _restore(self, command: KbCommand, caller: Caller) -> KbReply:
@@ -415,7 +415,7 @@ class KnowledgeService(KnowledgeCommands):
         known = re.compile("|".join(re.sub("[A-Z]+", "[A-Z0-9]+", form) for form in (EVERYONE, *self.forms)))
         for one in command.principals:
             if not known.fullmatch(one):
-                remedy = f"Write {EVERYONE}, or with their ids {listed(self.forms)}."
+                remedy = f"Write {EVERYONE}, or with their ids {join_names(self.forms)}."
                 raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
         return frozenset(command.principals)
 

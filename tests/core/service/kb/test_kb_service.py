@@ -114,7 +114,7 @@ async def test_files_are_accepted_at_once_and_found_when_the_job_is_done(room: R
     assert [(item.source, item.state) for item in job.items] == [
         ("refunds.md", ItemState.ADDED), ("logo.png", ItemState.FAILED),
     ]  # fmt: skip
-    assert job.failed[0].reason == "This is no text."
+    assert job.failed_items[0].reason == "This is no text."
     assert await room.finds("refunds") == ["Refunds"]
     assert room.platform.cards[-1].state is JobState.DONE
 
@@ -152,7 +152,7 @@ async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(
     assert (await room.job(few.job.id)).counts == {ItemState.ADDED: 3}
     job = await room.job(reply.job.id)
     assert job.counts == {ItemState.UNCHANGED: 3, ItemState.ADDED: 2, ItemState.FAILED: 1}
-    assert job.failed[0].source == f"{root}gone.html"
+    assert job.failed_items[0].source == f"{root}gone.html"
     assert not room.blobs.kept  # what was set aside is gone once it is read
 
 
@@ -295,7 +295,7 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     await room.works()
     assert reply.job is not None
-    assert "removed while" in (await room.job(reply.job.id)).failed[0].reason
+    assert "removed while" in (await room.job(reply.job.id)).failed_items[0].reason
     assert await room.finds("refunds") == []
     assert await room.index.count() == 0
 
@@ -670,7 +670,7 @@ async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(ro
 async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
-    removed = (await room.records.removed())[0]
+    removed = (await room.records.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
         await room.trash.restore(removed)
