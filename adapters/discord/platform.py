@@ -49,7 +49,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
 from core.service.turns import AlwaysOurs, Turn
 

@@ -29,9 +29,8 @@ from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
-from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
@@ -46,7 +45,8 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
@@ -352,19 +352,19 @@ class SlackPlatform(SlackThreads):
         """What was wrong, and what would be right, is kept before the form closes."""
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                reply = await self._button_handlers.reason(body)
+                result = await self._button_handlers.reason(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if reply is not None and not reply.ok:
-            await acknowledge(ack, errors={"answer": reply.text})
+        if result is not None and not succeeded(result):
+            await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
-        if reply is not None and self._knowledge is not None:
+        if result is not None and self._knowledge is not None:
             (team, user), kept = who_sent(body), views.kept_in(body["view"])
             await self._knowledge.tell(
-                reply, ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
+                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
             )
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
@@ -398,17 +398,18 @@ class SlackPlatform(SlackThreads):
 
         return listener
 
-    def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+    def _shortcut(self, work: Callable[[Body], Awaitable[str | ShownReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await work(body)
+                result = await work(body)
             except FootnoteError as error:
-                told = str(error)
-            if told:
-                text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
+                result = str(error)
+            shown = text_reply(result) if isinstance(result, str) else result
+            if shown.text:
+                text = blocks.fallback(shown.text)
                 await self.workspace.web.answer(
-                    respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
+                    respond, text=text, blocks=shown.blocks, response_type="ephemeral", replace_original=False
                 )
 
         return listener
