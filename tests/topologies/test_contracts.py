@@ -11,6 +11,7 @@ from tests.contracts.test_job_store import (
 )
 from tests.contracts.test_memory import TestRedisMemory
 from tests.contracts.test_message_state import TestRedis as TestRedisMessageState
+from tests.contracts.test_processes import TestRedisNamedLeases, TestRedisProcessRegistry
 from tests.contracts.test_proposal_store import TestRedisProposalStore
 from tests.contracts.test_redis_export import (
     test_keys_of_every_kind_come_back_as_they_were,
@@ -32,7 +33,9 @@ __all__ = [
     "TestRedisJournal",
     "TestRedisMemory",
     "TestRedisMessageState",
+    "TestRedisNamedLeases",
     "TestRedisPreferences",
+    "TestRedisProcessRegistry",
     "TestRedisProposalStore",
     "TestRedisScheduleStore",
     "TestRedisSiteStore",
