@@ -49,7 +49,10 @@ def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
     from adapters.redis.answer_stream import RedisAnswerStream
     from adapters.redis.web_sessions import RedisWebSessions
     from adapters.web.access.rules import AccessRules
+    from adapters.web.ask.conversations import Conversations
+    from adapters.web.ask.live_streams import LiveStreams
     from adapters.web.ask.screen import AskScreen
+    from adapters.web.ask.turns import Turns
     from adapters.web.pages import Pages
     from adapters.web.platform import WebPlatform
 
@@ -61,15 +64,29 @@ def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
         admins=listed(settings.web_admins),
         address=settings.web_address,
     )
-    pages, stream = Pages(), RedisAnswerStream(footnote.redis)
+    pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.controls()
+    turns = Turns(footnote.postings, footnote.checkpoints, actions)
+    live = LiveStreams(stream, turns, pages)
     return WebPlatform(
         rules=rules,
         sessions=RedisWebSessions(footnote.redis),
         audit=footnote.audit,
-        controls=footnote.controls(),
+        controls=actions,
+        postings=footnote.postings,
         stream=stream,
         pages=pages,
-        screens=[AskScreen(pages)],
+        live=live,
+        screens=[
+            AskScreen(
+                pages=pages,
+                conversations=Conversations(footnote.postings, footnote.clock),
+                turns=turns,
+                live=live,
+                inbox=footnote.inbox,
+                actions=actions,
+                kb=footnote.governance.desk,
+            )
+        ],
     )
 
 
