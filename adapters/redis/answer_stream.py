@@ -5,7 +5,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import live_key
 from adapters.redis.pipelining import in_order
 from core.model.json_codec import from_json, to_json
@@ -29,13 +29,13 @@ class RedisAnswerStream(AnswerStream):
             ("XADD", key, "MAXLEN", "~", MOST_UPDATES, "*", "update", to_json(update, AnswerUpdate))
             for update in updates
         ]
-        async with reaching():
+        async with bounded_call():
             await in_order(self._client, *added, ("EXPIRE", key, _TTL))
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
         """What came after this place."""
         start = f"({after}" if after else "-"
-        async with reaching():
+        async with bounded_call():
             found: Any = await self._client.xrange(live_key(thread, subject), min=start, count=_AT_ONCE)
         updates = tuple(from_json(AnswerUpdate, fields["update"]) for _, fields in found)
         return Updates(updates, str(found[-1][0]) if found else after)

@@ -12,7 +12,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import QUESTIONS, QUESTIONS_CORRECTED, QUESTIONS_ORDER, QUESTIONS_OWNERS
 from core.model.json_codec import from_json, to_json
 from core.ports.question_log import LoggedQuestion, QuestionLog
@@ -64,24 +64,24 @@ class RedisQuestionLog(QuestionLog):
         oldest = (datetime.now(UTC) - self._ttl).timestamp()
         owner = json.dumps([question.asker, question.thread])
         kept = to_json(replace(question, corrected=False))
-        async with reaching():
+        async with bounded_call():
             await self._keep(
                 keys=_KEYS, args=[question.trace_id, kept, question.at.timestamp(), owner, self._most, oldest]
             )
 
     async def mark_corrected(self, trace_id: str) -> None:
         """Note that somebody corrected this answer, if it is kept."""
-        async with reaching():
+        async with bounded_call():
             await self._mark(keys=_KEYS, args=[trace_id])
 
     async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
         """Those asked at this moment or later, oldest first."""
-        async with reaching():
+        async with bounded_call():
             traces = texts(await self._client.zrangebyscore(QUESTIONS_ORDER, moment.timestamp(), "+inf"))
             corrected = {str(trace) for trace in await self._client.smembers(QUESTIONS_CORRECTED)}
         for start in range(0, len(traces), _PAGE):
             page = traces[start : start + _PAGE]
-            async with reaching():
+            async with bounded_call():
                 stored = await self._client.hmget(QUESTIONS, page)
             for trace, text in zip(page, stored, strict=True):
                 if text is not None:

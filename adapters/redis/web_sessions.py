@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
-from adapters.redis.keys import tagged
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import tagged_key
 from core.model.json_codec import from_json, to_json
 from core.ports.web_sessions import WebSession, WebSessions
 
@@ -36,13 +36,13 @@ class RedisWebSessions(WebSessions):
 
     async def read(self, token: str) -> WebSession | None:
         """Whose token this is; None where it is nobody's."""
-        async with reaching():
+        async with bounded_call():
             kept = await self._client.getex(_key("session", token), ex=self._ttl)
         return from_json(WebSession, kept) if kept else None
 
     async def end(self, token: str) -> None:
         """Sign out."""
-        async with reaching():
+        async with bounded_call():
             await self._client.delete(_key("session", token))
 
     async def issue_code(self, session: WebSession) -> str:
@@ -51,21 +51,21 @@ class RedisWebSessions(WebSessions):
 
     async def take_code(self, code: str) -> WebSession | None:
         """What the code stands for, taken."""
-        async with reaching():
+        async with bounded_call():
             kept = await self._client.getdel(_key("sign-in", code))
         return from_json(WebSession, kept) if kept else None
 
     async def count(self, what: str, seconds: int) -> int:
         """How often this was counted within this many seconds, this time included."""
-        async with reaching():
-            return int(await self._count(keys=[tagged(f"count:{what}")], args=[seconds]))
+        async with bounded_call():
+            return int(await self._count(keys=[tagged_key(f"count:{what}")], args=[seconds]))
 
     async def _keep(self, what: str, session: WebSession, seconds: int) -> str:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        async with reaching():
+        async with bounded_call():
             await self._client.set(_key(what, token), to_json(session), ex=seconds)
         return token
 
 
 def _key(what: str, token: str) -> str:
-    return tagged(f"{what}:{hashlib.sha256(token.encode()).hexdigest()}")
+    return tagged_key(f"{what}:{hashlib.sha256(token.encode()).hexdigest()}")

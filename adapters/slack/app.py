@@ -25,7 +25,7 @@ from adapters.slack.api.web_client import Refusal, Web, fatal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_handlers import Presses
 from adapters.slack.inbound.button_press import Press, who_sent
-from adapters.slack.inbound.commands import COMMAND, Commands, Given
+from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, Intake
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
@@ -69,9 +69,9 @@ class SlackPlatform(SlackThreads):
         app_token: str | None,
         signing_secret: str | None,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         parse: Parse,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
@@ -86,30 +86,34 @@ class SlackPlatform(SlackThreads):
             )
         connection = Web(bot_token, api_url)
         directory = Directory(connection)
-        workplace = SlackWorkspace(
+        workspace = SlackWorkspace(
             web=connection,
             directory=directory,
             sessions=Sessions(connection),
-            controls=controls,
+            answer_actions=answer_actions,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             checkpoints=checkpoints,
             admin_users=frozenset(admin_users),
         )
-        super().__init__(workplace, parse)
+        super().__init__(workspace, parse)
         self._app_token = app_token
         self._signing_secret = signing_secret
         self._bot_token = bot_token
-        places = HeardPlaces(postings, PLATFORM)
+        places = HeardPlaces(message_states, PLATFORM)
         self._intake = Intake(
-            directory=directory, inbox=inbox, postings=postings, places=places, allowed_bots=frozenset(allowed_bots)
+            directory=directory,
+            inbox=inbox,
+            message_states=message_states,
+            places=places,
+            allowed_bots=frozenset(allowed_bots),
         )
         self._look_back = LookBack(connection, self._intake, places)
-        self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
-        self._presses = Presses(workplace, self._intake, self._knowledge)
-        self._commands = Commands(workplace)
-        self._home = Home(workplace, self._knowledge)
-        self._ear = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
+        self._presses = Presses(workspace, self._intake, self._knowledge)
+        self._commands = Commands(workspace)
+        self._home = Home(workspace, self._knowledge)
+        self._socket = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -125,25 +129,25 @@ class SlackPlatform(SlackThreads):
         await asyncio.gather(*self._aside, return_exceptions=True)
         if self._knowledge is not None:
             await self._knowledge.cards.close()
-        await self.workplace.web.close()
+        await self.workspace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
         if await self._identify(stop):
             self._do_aside(self._ask_whether_refused(stop))
-            us = await self.workplace.directory.identity()
+            us = await self.workspace.directory.identity()
             self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
                 self._do_aside(look_after(self._knowledge.cards.finish, stop))
-            if self._ear is not None:
-                await self._ear.run(stop)
+            if self._socket is not None:
+                await self._socket.run(stop)
         await stop.wait()
 
     async def _identify(self, stop: asyncio.Event) -> bool:
         """Whether we know who we are; Slack is asked until it tells, or until we stop."""
         for attempt in range(1_000_000):
             try:
-                us = await self.workplace.directory.identity()
+                us = await self.workspace.directory.identity()
             except Refusal as refusal:
                 if (wrong := fatal(refusal)) is not None:
                     raise wrong from None
@@ -151,7 +155,7 @@ class SlackPlatform(SlackThreads):
             except PlatformUnavailable as error:
                 log.warning("slack_away", reason=str(error))
             else:
-                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._ear else "http")
+                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._socket else "http")
                 return True
             with suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)]):
@@ -162,27 +166,27 @@ class SlackPlatform(SlackThreads):
 
     def _connections(self) -> int:
         """How often Slack began to tell us of events; 0 while it tells us nothing."""
-        return 1 if self._ear is None else self._ear.connections
+        return 1 if self._socket is None else self._socket.connections
 
     async def _ask_whether_refused(self, stop: asyncio.Event) -> None:
         """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
         while not stop.is_set():
             await pause(stop, RETRY_SECONDS[-1])
-            if self.workplace.web.refused_us and not stop.is_set():
+            if self.workspace.web.refused_us and not stop.is_set():
                 with suppress(Refusal, PlatformUnavailable):
-                    await self.workplace.web.eagerly("auth.test")
+                    await self.workspace.web.eagerly("auth.test")
 
     def waiting_for(self) -> str:
         """Why it is not ready yet; empty when it is."""
-        if refused := self.workplace.web.refused_us:
+        if refused := self.workspace.web.refused_us:
             return f"Slack refuses the token ({refused}); footnote doctor says what to do"
-        if self.workplace.directory.known is None:
+        if self.workspace.directory.known is None:
             return "Slack has not answered yet"
-        return "Socket Mode is not connected" if self._ear is not None and not self._ear.connected else ""
+        return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
 
     def routes(self) -> list[web.RouteDef]:
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
-        return [web.post(PATH, self._over_http)] if self._ear is None else []
+        return [web.post(PATH, self._over_http)] if self._socket is None else []
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
@@ -214,16 +218,16 @@ class SlackPlatform(SlackThreads):
 
     def _build_bolt_app(self) -> AsyncApp:
         async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
-            us = await self.workplace.directory.identity()
+            us = await self.workspace.directory.identity()
             return AuthorizeResult(
                 enterprise_id=None, team_id=us.team, bot_token=self._bot_token, bot_id=us.bot, bot_user_id=us.user
             )
 
         app = AsyncApp(
-            client=self.workplace.web.client,
+            client=self.workspace.web.client,
             authorize=authorize,
             signing_secret=self._signing_secret or "none: Socket Mode has no signatures",
-            request_verification_enabled=self._ear is None,
+            request_verification_enabled=self._socket is None,
             ignoring_self_events_enabled=False,
             ssl_check_enabled=False,
             attaching_function_token_enabled=False,
@@ -284,7 +288,7 @@ class SlackPlatform(SlackThreads):
             await self._home.publish(team, str(event["user"]))
 
     async def _tell(self, thread: ThreadKey, user: str, text: str) -> None:
-        await self.workplace.whisper(thread, user, text)
+        await self.workspace.whisper(thread, user, text)
 
     def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for; bounded, owned, and its failure logged."""
@@ -316,8 +320,8 @@ class SlackPlatform(SlackThreads):
         checkpoint = press.value.partition(" ")[0]
         shown = list(press.shown)
         if press.ephemeral:
-            layout = await self._presses.settled(press.thread, checkpoint, press.user, shown)
-            await self.workplace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
+            layout = await self._presses.settle_card(press.thread, checkpoint, press.user, shown)
+            await self.workspace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
             await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
 
@@ -363,20 +367,22 @@ class SlackPlatform(SlackThreads):
         await ack()
         press = Press.of(body)
         if await self._honestly(self._presses.share(press), press.thread, press.user):
-            await self.workplace.web.answer(respond, delete_original=True)
+            await self.workspace.web.answer(respond, delete_original=True)
 
-    def _command_listener(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
+    def _command_listener(
+        self, answer: Callable[[SlashCommand], Awaitable[str | None]]
+    ) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await answer(Given.of(body))
+                told = await answer(SlashCommand.of(body))
             except FootnoteError as error:
                 told = str(error)
             except Exception:
                 log.exception("command_failed")
                 told = WENT_WRONG
             if told:
-                await self.workplace.web.answer(respond, text=told, response_type="ephemeral")
+                await self.workspace.web.answer(respond, text=told, response_type="ephemeral")
 
         return listener
 
@@ -389,7 +395,7 @@ class SlackPlatform(SlackThreads):
                 told = str(error)
             if told:
                 text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
-                await self.workplace.web.answer(
+                await self.workspace.web.answer(
                     respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
                 )
 
@@ -401,12 +407,12 @@ class SlackPlatform(SlackThreads):
             return await work
         except Unavailable as error:
             log.warning("press_failed", reason=str(error))
-            await self.workplace.whisper(thread, user, TRY_AGAIN)
+            await self.workspace.whisper(thread, user, TRY_AGAIN)
         except FootnoteError as error:
-            await self.workplace.whisper(thread, user, str(error))
+            await self.workspace.whisper(thread, user, str(error))
         except Exception:
             log.exception("press_failed")
-            await self.workplace.whisper(thread, user, WENT_WRONG)
+            await self.workspace.whisper(thread, user, WENT_WRONG)
         return None
 
 
@@ -425,5 +431,5 @@ async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
 __all__ = ["PATH", "PLATFORM", "SlackPlatform"]
 
 
-async def _no_knowledge(_given: Given) -> str:
+async def _no_knowledge(_given: SlashCommand) -> str:
     return "The knowledge is not looked after from here."

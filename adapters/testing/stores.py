@@ -1,7 +1,7 @@
 """The stores' ports in plain dictionaries, for tests and for reading what each port promises.
 
 What belongs together in Redis shares an ``InProcessState`` here: give the same one to the memory, the checkpoints, the
-journal, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
+trace store, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ class InProcessState:
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
     traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
-    postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    message_states: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
     take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class InProcessMemory(Memory):
         self._drop_traces([turn.trace_id for turn in record.turns])
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
-        self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        self._drop_message_states([subject for subject in state.message_states if subject[0] == thread])
         self._drop_questions(lambda question: question.thread == thread)
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
@@ -125,9 +125,11 @@ class InProcessMemory(Memory):
                 self._drop_checkpoint(checkpoint_id)
         self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
-        self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
-        self._drop_postings([posted for posted in self._state.postings if mentions(" ".join(posted), person_id)])
-        for values in self._state.postings.values():
+        self._drop_message_states([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
+        self._drop_message_states(
+            [posted for posted in self._state.message_states if mentions(" ".join(posted), person_id)]
+        )
+        for values in self._state.message_states.values():
             for name in fields_about(values, person_id, traces):
                 del values[name]
         for name, proposal in list(self._state.proposals.items()):
@@ -158,9 +160,9 @@ class InProcessMemory(Memory):
         for word in [word for word in self._state.feedback.values() if chosen(word)]:
             del self._state.feedback[word.trace_id, word.person.id]
 
-    def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
+    def _drop_message_states(self, subjects: Sequence[tuple[str, str]]) -> None:
         for subject in subjects:
-            for kept in (self._state.postings, self._state.posted_by, self._state.take_cancel):
+            for kept in (self._state.message_states, self._state.posted_by, self._state.take_cancel):
                 kept.pop(subject, None)
 
 
@@ -261,7 +263,7 @@ class InProcessTraceStore(TraceStore):
 
 
 class InProcessCatalog(Catalog):
-    """What is on the shelves."""
+    """Which bases and documents there are."""
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}

@@ -33,17 +33,17 @@ class WebPlatform:
         rules: AccessRules,
         sessions: WebSessions,
         audit: Audit,
-        controls: AnswerActions,
-        postings: MessageStateStore,
+        answer_actions: AnswerActions,
+        message_states: MessageStateStore,
         stream: AnswerStream,
         pages: Pages,
         live: LiveStreams,
         screens: Sequence[Screen],
     ) -> None:
         self._screens = tuple(screens)
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._stream = stream
-        self._postings = postings
+        self._message_states = message_states
         self._live = live
         pages.show_menu([entry for screen in self._screens for entry in screen.menu])
         self._guard = Guard(rules, sessions, audit, pages)
@@ -86,13 +86,13 @@ class WebPlatform:
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> WebAnswerView:
+    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> WebAnswerView:
         """Where the answer to this will be visible."""
-        return WebAnswerView(_question(incoming), posting, self._stream, trace_id)
+        return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies on the page: chosen for the page as a whole."""
-        return await self._controls.settings(PLATFORM)
+        return await self._answer_actions.settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """The one who asks, and they alone."""
@@ -117,10 +117,10 @@ class WebPlatform:
         """Say it where the question stands, which is not worked on (any more)."""
         thread = str(incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread)
         subject = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        await self._postings.keep(thread, subject, {"stage": "ended", "told": text}, person=_person(incoming).id)
+        await self._message_states.keep(thread, subject, {"stage": "ended", "told": text}, person=_person(incoming).id)
         await self._stream.publish(thread, subject, [NoticeShown(text), Ended()])
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
         """Nothing is posted anywhere else."""
 
 

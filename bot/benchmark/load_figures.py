@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.benchmark.endpoint import Span, covered
+from bot.benchmark.endpoint import Span, covered_seconds
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import Times
@@ -39,7 +39,7 @@ class Figures:
 
     def model(self, cases: Sequence[int]) -> list[float]:
         """Seconds in which a call of the case was with the model."""
-        return [covered(self.calls.get(case, ())) for case in cases]
+        return [covered_seconds(self.calls.get(case, ())) for case in cases]
 
     def beyond(self, cases: Sequence[int]) -> list[float]:
         """Milliseconds that an answer took beyond its model's time."""

@@ -24,7 +24,7 @@ class JobKind(StrEnum):
     SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
     HISTORY = "history"  # the conversations of a channel; found on the way
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
-    REMOVE = "remove"  # the documents of a base that is gone from the shelf
+    REMOVE = "remove"  # the documents of a base that is gone
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
 

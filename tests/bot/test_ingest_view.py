@@ -14,7 +14,7 @@ from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change
 from core.model.errors import NoText
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobProgress, JobStage, JobState
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.parser import PageProgress
 from core.service.kb.job_text import job_text
 from tests.bot.test_interrupted import Screen, written
@@ -24,7 +24,7 @@ from tests.core.service.kb.knowledge_room import PlainParser, Room
 class StubParser(PlainParser):
     """Says of an empty file what the real one says."""
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         if not data.strip():
             raise NoText("This file is empty.")
         return await super().parse(name, data, progress)
@@ -61,7 +61,7 @@ async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, 
         "added",
         "added",
     ]
-    assert await room.shelves.base("new") is None
+    assert await room.trash.base("new") is None
 
 
 @pytest.mark.parametrize(

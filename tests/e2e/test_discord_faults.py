@@ -147,7 +147,7 @@ async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
         await discord.person("alice").says("Thank you both.")
         again = await helper.says("<@bot> how long do refunds take?")
         assert REFUNDS in (await discord.reply_to(again)).text
-        assert await office.inbox.waiting() == 0
+        assert await office.inbox.count_waiting() == 0
 
 
 async def test_a_card_in_a_thread_that_was_put_away_still_works(discord: FakeDiscord, office: Office) -> None:
@@ -180,7 +180,7 @@ async def test_an_answer_lost_on_its_way_back_is_not_posted_twice(discord: FakeD
 async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    kept = closed.postings.keep
+    kept = closed.message_states.keep
     crashes = ["now"]
 
     async def keep(
@@ -191,7 +191,7 @@ async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer
             raise LeaseLost("As if the process had died here.")
         await kept(thread, subject, values, fence=fence, person=person)
 
-    closed.postings.keep = keep  # type: ignore[method-assign]
+    closed.message_states.keep = keep  # type: ignore[method-assign]
     async with closed.open():
         asked = await discord.person("alice").says("<@bot> how long do refunds take?")
         await discord.until(lambda: not crashes, what="the crash")
@@ -345,7 +345,7 @@ async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: F
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
-    kept = office.scene.state.postings
+    kept = office.scene.state.message_states
     for key in [key for key in kept if "trace" in str(key)]:
         del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")

@@ -1,4 +1,4 @@
-"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge desk that writes down what it is asked."""
+"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge service that writes down what it is asked."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace

@@ -42,14 +42,14 @@ async def office(closed: Office) -> AsyncIterator[Office]:
 
 async def worked_off(office: Office) -> None:
     async with asyncio.timeout(LONG):
-        while await office.inbox.waiting():
+        while await office.inbox.count_waiting():
             await asyncio.sleep(0.01)
 
 
 async def has_noted_that_it_hears(office: Office) -> None:
     """As it does every few seconds; from here on there is something to look back from."""
     async with asyncio.timeout(LONG):
-        while not await office.postings.read("discord/heard", "until"):
+        while not await office.message_states.read("discord/heard", "until"):
             await asyncio.sleep(0.01)
 
 

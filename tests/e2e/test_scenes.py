@@ -229,7 +229,7 @@ async def test_a_checkpoint_is_answered_in_words_too(bot: Bot, driver: PlatformD
 
 
 async def test_a_checkpoint_nobody_answers_ends_by_itself(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.controls, sources_first="yes", checkpoints="sources_first")
+    await driver.configure(bot.answer_actions, sources_first="yes", checkpoints="sources_first")
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing="sources first")
     bot.scene.clock.advance(3_600)
@@ -255,7 +255,7 @@ async def test_feedback_is_kept_with_question_answer_and_evidence(bot: Bot, driv
 
 
 async def test_a_private_answer_is_seen_by_the_asker_until_they_share_it(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.controls, reply_style="private")
+    await driver.configure(bot.answer_actions, reply_style="private")
     said = await driver.says("alice", "how long do refunds take?")
     first = await driver.private("alice")
     assert "visible to you only" in first.text
@@ -380,7 +380,7 @@ async def test_a_failure_says_so_with_its_trace(bot: Bot, driver: PlatformDriver
 
 async def test_it_says_when_the_documents_do_not(bot: Bot, driver: PlatformDriver) -> None:
     bot.reasoner.always("grade", 1)
-    await driver.configure(bot.controls, checkpoints="")
+    await driver.configure(bot.answer_actions, checkpoints="")
     said = await driver.says("alice", "who won the cup?")
     await driver.reply(said, containing="The documents don't say")
     turns = [turn for record in bot.scene.state.threads.values() for turn in record.turns]

@@ -197,7 +197,7 @@ async def test_a_request_without_slacks_signature_is_refused_and_nothing_kept(sl
         deliveries = slack.deliveries_of(question)
         await slack.until(lambda: all(one.finished.is_set() for one in deliveries), 15)
         assert {attempt.status for one in deliveries for attempt in one.attempts} == {401}
-        assert await bot.inbox.waiting() == 0
+        assert await bot.inbox.count_waiting() == 0
         slack.http.signature = "valid"
         assert await slack.http.verify_url()
     assert slack.answers_to(question) == []
@@ -214,7 +214,7 @@ async def test_events_are_acknowledged_while_no_answer_is_done(slack: FakeSlack,
             await asyncio.sleep(0)
     await slack.until(lambda: all(one.acknowledged for one in slack.deliveries), 60, what="all acknowledgements")
     assert len(slack.deliveries) >= 1_050
-    assert await bot.inbox.waiting() > 0
+    assert await bot.inbox.count_waiting() > 0
     bot.reasoner.go_on()
 
 
@@ -253,7 +253,7 @@ async def test_adding_to_the_knowledge_says_when_it_is_not_there(slack: FakeSlac
 async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("helpdesk", ["bob"])
     slack.allow_pings_of(group)
-    await SlackDriver(slack, "socket").configure(bot.controls, handoff=group.id)
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff=group.id)
     question = await asked(slack)
     answer = await whole(slack, question)
     await slack.person("alice").clicks(answer, "Ask a person")
@@ -265,7 +265,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
 
 
 async def test_a_handoff_that_is_no_groups_id_calls_nobody(slack: FakeSlack, bot: Bot) -> None:
-    await SlackDriver(slack, "socket").configure(bot.controls, handoff="!channel")
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff="!channel")
     answer = await whole(slack, await asked(slack))
     await slack.person("alice").clicks(answer, "Ask a person")
     assert "No group" in (await slack.person("alice").next_private()).markdown

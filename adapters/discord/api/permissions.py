@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from core.model.conversation import channel_principal
 from core.model.errors import FootnoteError
@@ -37,7 +37,7 @@ class Members:
             return known[1]
         member: discord.Member | None
         try:
-            async with reaching("look up a member", 10):
+            async with api_call("look up a member", 10):
                 member = await guild.fetch_member(user_id)
         except FootnoteError:
             member = None

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, cast
 import discord
 from discord import ui
 
-from adapters.discord.outbound.text import LABEL_LIMIT, clipped
+from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 
 ANSWER_ACTIONS = {
@@ -102,7 +102,7 @@ class ChoiceButton(
     def made(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
         """The button of this choice; the first of a card stands out."""
         style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
-        label = clipped(choice.label, LABEL_LIMIT) or choice.id
+        label = clip(choice.label, LABEL_LIMIT) or choice.id
         return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
 
     @classmethod
@@ -145,7 +145,7 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<fi
         """The menu for one setting; with ``several``, any number of its options may be chosen."""
         menu = ui.Select[Any](
             custom_id=f"footnote:place:{field}:{place}",
-            placeholder=clipped(hint, 150),
+            placeholder=clip(hint, 150),
             options=options[:25],
             min_values=0 if several else 1,
             max_values=min(len(options), 25) if several else 1,
@@ -175,7 +175,7 @@ class RoleMenu(
         values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
         menu = ui.RoleSelect[Any](
             custom_id=f"footnote:role:{field}:{place}",
-            placeholder=clipped(hint, 150),
+            placeholder=clip(hint, 150),
             min_values=0,
             max_values=1,
             default_values=values,
@@ -200,7 +200,7 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
     def made(cls, kept: str, label: str, *, danger: bool = False) -> Self:
         """The button for a command that is kept."""
         style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
-        return cls(ui.Button(label=clipped(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
+        return cls(ui.Button(label=clip(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003

@@ -1,6 +1,6 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge desk does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge service does.
 
-The group is hidden from those who cannot manage the server; who may do what is the desk's to decide, by rights that
+The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
 """
 
@@ -19,14 +19,14 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.options import subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
@@ -34,7 +34,7 @@ from core.model.json_codec import from_json, to_json
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
-from core.service.one_time_actions import OneTimeActions, Taken
+from core.service.one_time_actions import OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -51,14 +51,16 @@ Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[s
 
 
 class KbGroup:
-    """The commands, over the knowledge desk."""
+    """The commands, over the knowledge service."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+    def __init__(
+        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+    ) -> None:
         self._kb = kb
         self._readers = readers
-        self._postings = postings
+        self._message_states = message_states
         self._cards = cards
-        self._actions = OneTimeActions(postings)
+        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -90,7 +92,7 @@ class KbGroup:
 
     async def run(self, press: Press, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
 
@@ -118,28 +120,28 @@ class KbGroup:
 
     async def pressed(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._postings.read(_place(kept), _COMMAND)
+                values = await self._message_states.read(_place(kept), _COMMAND)
             if "command" not in values:
                 return await tell(press, EXPIRED)
             await press.response.defer()
             once = values.get("kind") == ONCE
-            if once and await self._actions.take(_place(kept), _COMMAND) is not Taken.NOW:
+            if once and await self._actions.take(_place(kept), _COMMAND) is not PressOutcome.NOW:
                 return await tell(press, DONE_ALREADY)
             command: KbCommand = from_json(KbCommand, values["command"])
             reply = await self._kb.handle(command, await self.caller(press))
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.done(_place(kept), _COMMAND, values.get("by", ""))
+                await self._actions.mark_done(_place(kept), _COMMAND, values.get("by", ""))
             if values.get("kind") != ASIDE:
                 return await self._show(press, reply, command, in_place=True)
-            await self._cards.renewed(command.target, press.token, str(press.id))
+            await self._cards.renew_token(command.target, press.token, str(press.id))
             await tell(press, layouts.reply_text(reply.text), mentions=True)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
             await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
@@ -176,7 +178,7 @@ class KbGroup:
         parts: list[ui.Item[Any]] = []
         for section in reply.sections():
             text = layouts.reply_text(_without_cards(section.text, jobs))
-            parts.append(Text(clipped(text, LONGEST_CHOICE) if section.options else text, mentions=True))
+            parts.append(Text(clip(text, LONGEST_CHOICE) if section.options else text, mentions=True))
             if section.options:
                 parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
         turning = reply.turning or command
@@ -207,7 +209,7 @@ class KbGroup:
             cancel = (button.item.custom_id or "").rpartition(":")[2]
             shown = card({"latest": job_text(job), "note": note, "cancel": cancel})
             message = await self._put(press, shown, in_place=in_place and not number)
-            await self._cards.posted(job, message, note=note, cancel=cancel)
+            await self._cards.remember_card(job, message, note=note, cancel=cancel)
 
     async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Show this; the message's id."""
@@ -233,7 +235,7 @@ class KbGroup:
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
         person = person_of(press.user).id
         values = {"command": text, "kind": kind, "by": person}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
+        await self._message_states.keep(_place(kept), _COMMAND, values, person=person)
         if kind == ONCE:
             await self._actions.open(_place(kept), _COMMAND, person)
         return KbButton.made(kept, label, danger=danger)
@@ -266,7 +268,7 @@ class KbGroup:
             if page >= reply.pages:
                 break
         return [
-            choice(clipped(what, 100), number)
+            choice(clip(what, 100), number)
             for number, what in found.items()
             if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
         ][:25]

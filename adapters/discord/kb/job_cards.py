@@ -38,53 +38,53 @@ class JobCards:
     def __init__(
         self,
         messages: Messages,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         connected: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._messages = messages
-        self._postings = postings
+        self._message_states = message_states
         self._connected = connected
         self._now = now
-        self._endings = PendingCardUpdates(postings, "discord")
+        self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def remember_card(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
         values = {"message": str(message), **_place_of(job), "note": note, "cancel": cancel}
-        await self._postings.keep(_place(job.id), _CARD, values, person=job.by.id)
+        await self._message_states.keep(_place(job.id), _CARD, values, person=job.by.id)
         drawn = ""
         for _ in range(CATCHING_UP):
-            kept = await self._postings.read(_place(job.id), _CARD)
+            kept = await self._message_states.read(_place(job.id), _CARD)
             if kept.get("latest", "") == drawn:
                 return
             drawn = kept["latest"]
             await self._draw(job.id, kept)
             if kept.get("over"):
-                await self._endings.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
-    async def renewed(self, job_id: str, token: str, token_of: str) -> None:
+    async def renew_token(self, job_id: str, token: str, token_of: str) -> None:
         """Something on the card was pressed: it can be edited for another while, under the token of that."""
-        await self._postings.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
+        await self._message_states.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
         if not job.address.get("asker"):
             return
-        before = await self._postings.read(_place(job.id), _CARD)
+        before = await self._message_states.read(_place(job.id), _CARD)
         latest = {"latest": job_text(job), "over": "yes" if job.over else ""}
         where = {} if "token" in before else _place_of(job)  # a later press may have renewed it
-        await self._postings.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
+        await self._message_states.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._endings.expect(job.id, job.by.id)
-        kept = await self._postings.read(_place(job.id), _CARD)
+            await self._pending_updates.expect(job.id, job.by.id)
+        kept = await self._message_states.read(_place(job.id), _CARD)
         if "message" in kept:
             await self._draw(job.id, kept)
             if job.over:
-                await self._endings.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -92,8 +92,8 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for job_id in await self._endings.left():
-            kept = await self._postings.read(_place(job_id), _CARD)
+        for job_id in await self._pending_updates.outstanding():
+            kept = await self._message_states.read(_place(job_id), _CARD)
             if kept.get("over") and "message" not in kept and job_id not in self._unplaced:
                 unplaced.add(job_id)  # it may be on its way: if it is not there the next time, it will not come
                 continue
@@ -104,7 +104,7 @@ class JobCards:
                 raise
             except FootnoteError as error:
                 log.info("card_not_finished", job=job_id, reason=str(error))
-            await self._endings.told(job_id)
+            await self._pending_updates.mark_shown(job_id)
         self._unplaced = unplaced
 
     async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:

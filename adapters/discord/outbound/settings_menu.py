@@ -13,7 +13,7 @@ from adapters.discord.inbound.buttons import PlaceMenu, RoleMenu
 from adapters.discord.inbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
-from adapters.discord.outbound.text import clipped, plain
+from adapters.discord.outbound.text import clip, plain
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import CHECKPOINT_LABELS, REPLY_LABELS, SettingsForm
@@ -25,7 +25,7 @@ OTHER = "other"
 def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> SanitizedView:
     """The settings of one channel or category, as they are."""
     lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen)]
-    head = Text(clipped("\n".join(lines), 2_500), mentions=True)
+    head = Text(clip("\n".join(lines), 2_500), mentions=True)
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
         _manner(place_id, chosen),
@@ -59,7 +59,7 @@ def _explain(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
 
 def _bases(place_id: int, chosen: Mapping[str, str], bases: Sequence[str]) -> PlaceMenu:
     now = chosen.get("bases", "").split(",")
-    options = [discord.SelectOption(label=clipped(name, 100), value=name[:100], default=name in now) for name in bases]
+    options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
     return PlaceMenu.made("bases", place_id, "Knowledge: all that the channel may see", options, several=True)
 
 
@@ -104,7 +104,7 @@ def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     return PlaceMenu.made(OTHER, place_id, "Sources first, languages, defaults", options)
 
 
-def changed(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> SettingsForm:
+def change_field(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> SettingsForm:
     """What was chosen so far, with one field changed; what was not chosen stays the default."""
     now = dict(chosen)
     match field:

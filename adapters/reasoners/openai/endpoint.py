@@ -149,7 +149,7 @@ class ModelEndpoint:
         finally:
             if bill.calls:
                 read = bill.read or (request.tokens if bill.accepted else 0)
-                meter.called(read, bill.written, cached=bill.cached, calls=bill.calls)
+                meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
             if self._daily_budget is not None:
                 cost = self._prices.cost(bill.read, bill.written, bill.cached)
                 await asyncio.shield(self._daily_budget.settle(reserved, cost))

@@ -22,16 +22,18 @@ from core.ports.platform import MessageState
 class WebAnswerView:
     """Shows one question's answer to whoever looks at its page."""
 
-    def __init__(self, message: IncomingMessage, posting: MessageState, stream: AnswerStream, trace_id: str) -> None:
+    def __init__(
+        self, message: IncomingMessage, message_state: MessageState, stream: AnswerStream, trace_id: str
+    ) -> None:
         self._message = message
-        self._posting = posting
+        self._message_state = message_state
         self._stream = stream
         self._trace_id = trace_id
         self._notices: list[str] = []
 
     async def open(self) -> None:
         """From here on it can be seen that it is worked on; and stopped, under the trace that is kept with it."""
-        await self._posting.keep(stage="working", trace=self._trace_id, question=to_json(self._message))
+        await self._message_state.keep(stage="working", trace=self._trace_id, question=to_json(self._message))
         await self._publish(Begun())
 
     async def step(self, step: Step) -> None:
@@ -70,8 +72,8 @@ class WebAnswerView:
         return tuple(self._notices)
 
     async def _end(self, shown: ShownAnswer, outcome: str = "") -> None:
-        await self._posting.settle(outcome, stage="ended", trace=shown.trace_id, shown=to_json(shown))
+        await self._message_state.settle(outcome, stage="ended", trace=shown.trace_id, shown=to_json(shown))
         await self._publish(Ended())
 
     async def _publish(self, update: AnswerUpdate) -> None:
-        await self._stream.publish(self._posting.thread, self._posting.subject, [update])
+        await self._stream.publish(self._message_state.thread, self._message_state.subject, [update])

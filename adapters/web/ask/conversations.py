@@ -33,7 +33,7 @@ class Conversation:
 class Conversations:
     """Keeps the lists."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     clock: Clock
 
     async def add(self, visitor: Visitor, name: str, text: str, bases: tuple[str, ...] = ()) -> IncomingMessage:
@@ -50,18 +50,18 @@ class Conversations:
             bases=bases,
         )
         thread, person = str(message.thread), visitor.person.id
-        await self.postings.keep(thread, _QUESTIONS, {message.id: to_json(message)}, person=person)
-        known = await self.postings.read(_list(visitor), _CONVERSATIONS)
+        await self.message_states.keep(thread, _QUESTIONS, {message.id: to_json(message)}, person=person)
+        known = await self.message_states.read(_list(visitor), _CONVERSATIONS)
         title = json.loads(known[name])["title"] if name in known else " ".join(text.split())[:LONGEST_TITLE]
         entry = json.dumps({"title": title, "at": now.timestamp()})
-        await self.postings.keep(_list(visitor), _CONVERSATIONS, {name: entry}, person=person)
+        await self.message_states.keep(_list(visitor), _CONVERSATIONS, {name: entry}, person=person)
         for old in (await self.of(visitor))[MOST_CONVERSATIONS:]:
             await self.remove(visitor, old.name)
         return message
 
     async def of(self, visitor: Visitor) -> Sequence[Conversation]:
         """This visitor's conversations, the latest first."""
-        kept = await self.postings.read(_list(visitor), _CONVERSATIONS)
+        kept = await self.message_states.read(_list(visitor), _CONVERSATIONS)
         found = [
             Conversation(name, entry["title"], datetime.fromtimestamp(entry["at"], UTC))
             for name, value in kept.items()
@@ -71,17 +71,17 @@ class Conversations:
 
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
         """The questions of one conversation, in the order they were asked."""
-        kept = await self.postings.read(str(visitor.thread(name)), _QUESTIONS)
+        kept = await self.message_states.read(str(visitor.thread(name)), _QUESTIONS)
         return [from_json(IncomingMessage, kept[message_id]) for message_id in sorted(kept)]
 
     async def question(self, visitor: Visitor, name: str, message_id: str) -> IncomingMessage | None:
         """One question; None where there is none such in this visitor's conversation."""
-        kept = await self.postings.read(str(visitor.thread(name)), _QUESTIONS)
+        kept = await self.message_states.read(str(visitor.thread(name)), _QUESTIONS)
         return from_json(IncomingMessage, kept[message_id]) if message_id in kept else None
 
     async def remove(self, visitor: Visitor, name: str) -> None:
         """Take it off the list."""
-        await self.postings.take(_list(visitor), _CONVERSATIONS, name)
+        await self.message_states.take(_list(visitor), _CONVERSATIONS, name)
 
 
 def _list(visitor: Visitor) -> str:

@@ -62,7 +62,7 @@ class AskScreen:
     # --- looking
 
     async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        bases = await self.actions.shelves(visitor.audience)
+        bases = await self.actions.knowledge_bases(visitor.audience)
         return self.pages.html(
             request,
             visitor,
@@ -84,7 +84,7 @@ class AskScreen:
             name=name,
             turns=await self.turns.of(visitor, messages),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
-            bases=await self.actions.shelves(visitor.audience),
+            bases=await self.actions.knowledge_bases(visitor.audience),
         )
 
     async def _question(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -128,7 +128,7 @@ class AskScreen:
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         if (await self.turns.one(visitor, message)).working:
-            await self.turns.postings.request_cancel(str(message.thread), message.id, "stopped")
+            await self.turns.message_states.request_cancel(str(message.thread), message.id, "stopped")
         return await self._shown(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -150,7 +150,7 @@ class AskScreen:
         """Put the choice in line. The same press again is the same delivery, and changes nothing."""
         chosen = f"{choice.label}: {words}" if words else choice.label
         pressed = IncomingChoice(checkpoint.id, choice.id, visitor.person, message.thread, {}, words, message.id)
-        await self.turns.postings.keep(
+        await self.turns.message_states.keep(
             str(message.thread), message.id, {"stage": "chosen", "chosen": chosen}, person=visitor.person.id
         )
         await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))
@@ -165,7 +165,8 @@ class AskScreen:
         reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
         await self.actions.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
         rating = "helpful" if helpful else "unhelpful"
-        await self.turns.postings.keep(str(message.thread), message.id, {"rating": rating}, person=visitor.person.id)
+        kept = {"rating": rating}
+        await self.turns.message_states.keep(str(message.thread), message.id, kept, person=visitor.person.id)
         if wants_part(request):
             rated = replace(turn, rating=rating)
             return self.pages.part("_rating.html", turn=rated, visitor=visitor, said=bool(reason))

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from markupsafe import Markup
 
 from adapters.web.ask.shown_answer import ShownAnswer
-from adapters.web.rendering.markdown import render_answer
+from adapters.web.rendering.markdown import render_answer, words_of
 from adapters.web.routing import Visitor
 from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
@@ -61,7 +62,7 @@ class Turn:
 class Turns:
     """Finds out how questions stand."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     checkpoints: Checkpoints
     actions: AnswerActions
 
@@ -71,7 +72,7 @@ class Turns:
 
     async def one(self, visitor: Visitor, message: IncomingMessage) -> Turn:
         """One question: what is kept of its answer, as far as its reader may see that now."""
-        kept = await self.postings.read(str(message.thread), message.id)
+        kept = await self.message_states.read(str(message.thread), message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
         turn = Turn(message.id, path, message.text, working=True, chosen=kept.get("chosen", ""))
         if kept.get("stage") != "ended":
@@ -85,13 +86,16 @@ class Turns:
             remembered = await self.actions.turn(message.thread, shown.trace_id, visitor.audience)
         except NotFound:
             return _with(turn, trace_id=shown.trace_id, failure=NOT_READABLE)
+        visible = {base.name for base in await self.actions.visible_bases(visitor.audience)}
+        near = [one for one in shown.answer.nearest if one.knowledge_base in visible]
+        nearest = () if remembered.citations else near
         return _with(
             turn,
             trace_id=shown.trace_id,
             text=self._text(path, shown, remembered.answer, remembered.citations),
             plain=remembered.answer,
             sources=_lines(path, remembered.citations),
-            nearest=_lines(path, shown.answer.nearest) if not remembered.citations else (),
+            nearest=_lines(path, nearest),
             notices=notices,
             checkpoint=await self._open(shown.checkpoint),
             outcome=shown.answer.outcome,
@@ -99,6 +103,16 @@ class Turns:
             checked=checked(shown.answer),
             rating=kept.get("rating", ""),
         )
+
+    async def trace_of(self, message: IncomingMessage) -> str:
+        """The trace of a question's answer; empty while there is none."""
+        return (await self.message_states.read(str(message.thread), message.id)).get("trace", "")
+
+    async def nearest(self, thread: ThreadKey, message_id: str) -> tuple[Citation, ...]:
+        """What came nearest where nothing answered."""
+        kept = await self.message_states.read(str(thread), message_id)
+        shown: ShownAnswer | None = from_json(ShownAnswer, kept["shown"]) if "shown" in kept else None
+        return shown.answer.nearest if shown is not None and shown.answer is not None else ()
 
     def _text(self, path: str, shown: ShownAnswer, text: str, citations: Sequence[Citation]) -> Markup:
         words = shown.checkpoint.message if shown.checkpoint else text
@@ -119,7 +133,7 @@ def _with(turn: Turn, **changes: object) -> Turn:
 def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
     return tuple(
         SourceLine(
-            source.n, source.title, source.locator, source.dated, source.quote, f"{path}/source/{source.n}",
+            source.n, source.title, source.locator, source.dated, words_of(source.quote), f"{path}/source/{source.n}",
             source.url if source.url and source.url.startswith(("http://", "https://")) else "",
         )
         for source in citations

@@ -7,6 +7,7 @@ allowed exactly; nh3 (ammonia) then keeps these few tags and attributes and noth
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
+from html import unescape
 
 import nh3
 from markdown_it import MarkdownIt
@@ -37,6 +38,12 @@ def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed:
 def render_passage(text: str) -> Markup:
     """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
     return _cleaned(_parsed(text, frozenset()))
+
+
+def words_of(text: str) -> str:
+    """A part of a document as plain words, its markup taken out."""
+    html = re.sub(r"</(?:p|li|td|th|h\d|pre)>", " ", str(render_passage(text)))
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
 
 @cache

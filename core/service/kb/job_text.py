@@ -8,7 +8,7 @@ from core.ingestion.trash import NOBODY
 from core.model.conversation import Person
 from core.model.jobs import ItemState, Job, JobKind, JobStage, JobState
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.knowledge_records import Decision, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Proposal, RemovedDocument, Schedule
 
 MOST_FAILURES = 10  # named on a card
 _WHAT = {
@@ -133,7 +133,7 @@ def document_line(document: Document, now: datetime) -> str:
     return f"• **{document.title}** ({', '.join(part for part in parts if part)}), {shown_link(document.source)}"
 
 
-def removed_line(removed: Removed, until: datetime) -> str:
+def removed_line(removed: RemovedDocument, until: datetime) -> str:
     """Something that can be put back."""
     return f"• **{removed.document.title}** of {removed.base.name}, until {until:%Y-%m-%d}"
 

@@ -152,7 +152,7 @@ async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> N
         Audience(unrestricted=True),
         attachments=(file,),
     )
-    told_of = await told(scene.assistant.ask(question))
+    told_of = await told(scene.question_service.ask(question))
     assert "The rent of the warehouse is 900 euros a month." in told_of.text
     assert "offer.txt" in told_of.text
     assert told_of.answer.spent.searches == 0

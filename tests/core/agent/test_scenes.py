@@ -385,7 +385,7 @@ class TestTheShortWay:
     async def test_when_nobody_chooses_it_is_written_from_what_was_found_for_all_readings(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
         scene.clock.advance(31 * 60)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.all(RetrievalStarted) == []
         assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
 
@@ -443,22 +443,22 @@ class TestTheShortWay:
 
     async def test_stopped_before_anything_was_found_it_is_over(self, scene: Scene) -> None:
         question = Question(self.QUESTION, scene.key(), ALICE, Audience())
-        async with aclosing(scene.assistant.ask(question)) as events:
+        async with aclosing(scene.question_service.ask(question)) as events:
             async for event in events:
                 if isinstance(event, RoutingDecided):
                     break
-        stopped = await scene.assistant.stop(question.trace_id)
+        stopped = await scene.question_service.stop(question.trace_id)
         assert isinstance(stopped, AgentCompleted)
         assert stopped.answer.outcome is Outcome.REFUSED
 
     async def test_one_that_is_stopped_can_still_be_answered_from_what_was_found(self, scene: Scene) -> None:
         scene.script.enqueue("compose", ["Refunds are paid ", "some day."], citing(f"{REFUNDS} [R]"))
         question = Question(self.QUESTION, scene.key(), ALICE, Audience())
-        async with aclosing(scene.assistant.ask(question)) as events:
+        async with aclosing(scene.question_service.ask(question)) as events:
             async for event in events:
                 if isinstance(event, AnswerDelta):
                     break
-        stopped = await scene.assistant.stop(question.trace_id)
+        stopped = await scene.question_service.stop(question.trace_id)
         assert isinstance(stopped, CheckpointReached)
         assert "*Refund policy*" in stopped.checkpoint.message
         answer = await scene.presses(stopped.checkpoint, "Answer from that")
@@ -627,7 +627,7 @@ class TestCheckpoints:
         assert list(await scene.checkpoints.due(scene.clock.now())) == []
         scene.clock.advance(2 * 60)
         assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
         assert list(await scene.checkpoints.due(scene.clock.now())) == []
 
@@ -724,21 +724,21 @@ class TestCheckpoints:
         options = ("How long do refunds take?", "How many days of annual leave are there?")
         scene.script.enqueue("understand", AskBack("Which days?", options))
         parked = await scene.asks("how many days?")
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert [event.query for event in answer.all(RetrievalStarted)] == list(options)
         assert answer.outcome is Outcome.ANSWERED
         assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
 
     async def test_when_nobody_wants_weak_evidence_it_says_that_there_is_no_better(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.answer.nearest
 
     async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
         conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
         parked = await scene.asks("refunds", conduct=conduct)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
@@ -969,7 +969,7 @@ class TestWhenThingsFail:
 
     async def test_every_step_is_in_the_trace(self, scene: Scene) -> None:
         answer = await scene.asks("refunds")
-        trace = [traced.event.kind for traced in await scene.journal.trace(answer.trace_id)]
+        trace = [traced.event.kind for traced in await scene.trace_store.trace(answer.trace_id)]
         assert trace[0] == "AGENT_STARTED"
         assert trace[-1] == "AGENT_COMPLETED"
         assert "ANSWER_DELTA" not in trace
@@ -977,7 +977,7 @@ class TestWhenThingsFail:
     async def test_a_long_thread_is_summarised_after_the_answer(self, scene: Scene) -> None:
         for n in range(10):
             await scene.asks(f"question {n} about refunds")
-            await scene.assistant.reflect(scene.key(), Audience())
+            await scene.question_service.reflect(scene.key(), Audience())
         record = await scene.memory.recall(scene.key())
         assert record.summarised == 2
         assert "question 0" in record.summary

@@ -34,8 +34,10 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     used: list[Quotation] = []
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
-        quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
-        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
+        quotations: Sequence[Quotation] = (
+            worked_out.quotations if worked_out else newest(need, inquiry.library.items_found())
+        )
+        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:
             yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:
@@ -68,7 +70,7 @@ def _worked_out(need: str, inquiry: Inquiry) -> Computed | None:
 def _near_tables(inquiry: Inquiry) -> list[Evidence]:
     """The evidence of sections of which a passage counts: a table may be spread over several."""
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    return [item for item in inquiry.library.found() if item.passage.section in sections]
+    return [item for item in inquiry.library.items_found() if item.passage.section in sections]
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:

@@ -49,7 +49,7 @@ def ranked(
     passages that count for it by themselves.
     """
     found: list[ScoredUnit] = []
-    pool = inquiry.library.found()
+    pool = inquiry.library.items_found()
     for one, grade in zip(weighed, grades, strict=True):
         score = grade.score if grade else weights.UNGRADED
         if of_many and score < inquiry.cutoff and not inquiry.caveats:

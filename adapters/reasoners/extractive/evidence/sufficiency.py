@@ -74,7 +74,7 @@ def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[
     rarity = rarity_of(tuple(inquiry.library))
     asked = Words(question, rarity)
     first = [Step(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
-    pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
+    pool = [Step(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
     found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
     wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
