@@ -18,7 +18,7 @@ from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordPresses, role_of
+from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
 from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.event_listener import EventListener
@@ -48,7 +48,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
 
 PACES_REMEMBERED = 1_000
@@ -93,8 +93,8 @@ class DiscordPlatform:
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = IdentifyLimiter(answer_actions.preferences)
-        self._intake = OrderedQueue(inbox)
+        self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
+        self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
         self.messages = Messages(self.client)
@@ -106,12 +106,20 @@ class DiscordPlatform:
             client=self.client,
             hears=self._connection.hears,
             said=self.on_message,
-            in_line=self._intake.add,
+            in_line=self._ordered_queue.add,
             places=places,
         )
-        self._listening = EventListener(
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        self._commands = self._new_commands(group, dev_guild)
+        self._button_handlers = self._new_button_handlers(checkpoints, message_states, group)
+
+    def _new_event_listener(
+        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+    ) -> EventListener:
+        return EventListener(
             client=self.client,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             inbox=inbox,
             message_states=message_states,
             places=places,
@@ -122,24 +130,29 @@ class DiscordPlatform:
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
-        self._commands = Commands(
-            answer_actions=answer_actions,
+
+    def _new_commands(self, group: KbGroup | None, dev_guild: str | None) -> Commands:
+        return Commands(
+            answer_actions=self._answer_actions,
             readers=self.readers,
-            intake=self._intake,
-            preferences=answer_actions.preferences,
+            ordered_queue=self._ordered_queue,
+            preferences=self._answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
-        self._presses = DiscordPresses(
-            answer_actions=answer_actions,
+
+    def _new_button_handlers(
+        self, checkpoints: Checkpoints, message_states: MessageStateStore, group: KbGroup | None
+    ) -> DiscordButtonHandlers:
+        return DiscordButtonHandlers(
+            answer_actions=self._answer_actions,
             checkpoints=checkpoints,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             set_place=self._commands.set_place,
             kb=group,
         )
@@ -179,7 +192,7 @@ class DiscordPlatform:
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
         """
-        taking = asyncio.create_task(self._intake.run())
+        taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
@@ -191,7 +204,7 @@ class DiscordPlatform:
                     task.result()
         finally:
             await self._hang_up(connecting)
-            await self._intake.drain()
+            await self._ordered_queue.drain()
             helping = (taking, stopping, finishing, catching_up)
             for task in helping:
                 task.cancel()
@@ -199,7 +212,7 @@ class DiscordPlatform:
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
-        self._connection.closing()
+        self._connection.mark_closing()
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         client = self._connection.client
@@ -211,7 +224,7 @@ class DiscordPlatform:
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
-        await self._listening.close()
+        await self._event_listener.close()
         if self._connection.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -224,42 +237,44 @@ class DiscordPlatform:
         await self.close()
 
     def _new_client(self, content: bool) -> FootnoteClient:
-        client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
+        client = FootnoteClient(
+            events=self, button_handlers=self._button_handlers, identify_limiter=self._identify_limiter, content=content
+        )
         self._commands.register(client.tree)
         return client
 
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
-        self._connection.established()
+        self._connection.mark_established()
         self._look_back.session_began()
         await self._commands.sync(self.client().tree)
-        self._connection.serving()
+        self._connection.mark_serving()
 
     def on_resume(self) -> None:
         """The session goes on."""
-        self._connection.resumed()
+        self._connection.mark_resumed()
 
     def on_disconnect(self) -> None:
         """The connection is lost."""
-        self._connection.disconnected()
+        self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
     def on_message(self, message: discord.Message) -> None:
         """Something was said."""
-        self._listening.on_message(message)
+        self._event_listener.on_message(message)
 
     def on_edit(self, message: discord.Message) -> None:
         """Something reads otherwise now."""
-        self._listening.on_edit(message)
+        self._event_listener.on_edit(message)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Something is gone."""
-        self._listening.on_delete(guild_id, channel_id, message_id)
+        self._event_listener.on_delete(guild_id, channel_id, message_id)
 
     async def on_submit(self, press: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._presses.submitted(press)
+        await self._button_handlers.on_submit(press)
 
     def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""

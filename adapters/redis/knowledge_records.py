@@ -47,7 +47,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
         async with bounded_call():
             await self._client.hset(REMOVED, removed.document.id, to_json(removed))
 
-    async def removed(self) -> Sequence[RemovedDocument]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
         async with bounded_call():
             stored = await self._client.hvals(REMOVED)

@@ -23,15 +23,14 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web, fatal
 from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.button_handlers import Presses
+from adapters.slack.inbound.button_handlers import ButtonHandlers
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
-from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
@@ -46,7 +45,8 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
@@ -101,16 +101,16 @@ class SlackPlatform(SlackThreads):
         self._signing_secret = signing_secret
         self._bot_token = bot_token
         places = HeardPlaces(message_states, PLATFORM)
-        self._intake = Intake(
+        self._event_listener = EventListener(
             directory=directory,
             inbox=inbox,
             message_states=message_states,
             places=places,
             allowed_bots=frozenset(allowed_bots),
         )
-        self._look_back = LookBack(connection, self._intake, places)
+        self._look_back = LookBack(connection, self._event_listener, places)
         self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
-        self._presses = Presses(workspace, self._intake, self._knowledge)
+        self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
         self._commands = Commands(workspace)
         self._home = Home(workspace, self._knowledge)
         self._socket = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
@@ -237,10 +237,10 @@ class SlackPlatform(SlackThreads):
         app.middleware(self._take_event)
         app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
         pressed: dict[str, Callable[[Press], Awaitable[None]]] = {
-            blocks.QUOTES: self._presses.quotes,
-            blocks.FEEDBACK: self._presses.feedback,
-            blocks.HANDOFF: self._presses.hand_over,
-            blocks.STOP: self._presses.stop,
+            blocks.QUOTES: self._button_handlers.quotes,
+            blocks.FEEDBACK: self._button_handlers.feedback,
+            blocks.HANDOFF: self._button_handlers.hand_over,
+            blocks.STOP: self._button_handlers.stop,
         }
         for action, work in pressed.items():
             app.action(action)(self._button_listener(work))
@@ -253,8 +253,8 @@ class SlackPlatform(SlackThreads):
             KbListeners(self._knowledge, self._home).register(app)
         else:
             app.command(KB)(self._command_listener(_no_knowledge))
-        app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
-        app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
+        app.shortcut(ANSWER_THIS)(self._shortcut(self._button_handlers.answer_this))
+        app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._button_handlers.add_to_knowledge))
         app.action(re.compile(".*"))(_acknowledge)
         app.view(re.compile(".*"))(_acknowledge)
         return app
@@ -272,7 +272,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=200, body="")
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                turned = await self._intake.take(event, team)
+                turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
             return BoltResponse(status=503, body="")
@@ -313,46 +313,46 @@ class SlackPlatform(SlackThreads):
     async def _choose(self, ack: Ack, body: Body, respond: Ack) -> None:
         """A choice is kept before it is acknowledged, then the card says what was chosen."""
         press = Press.of(body)
-        kept = await self._honestly(self._presses.choose(press), press.thread, press.user)
+        kept = await self._honestly(self._button_handlers.choose(press), press.thread, press.user)
         await ack()
         if not kept:
             return
         checkpoint = press.value.partition(" ")[0]
         shown = list(press.shown)
         if press.ephemeral:
-            layout = await self._presses.settle_card(press.thread, checkpoint, press.user, shown)
+            layout = await self._button_handlers.settle_card(press.thread, checkpoint, press.user, shown)
             await self.workspace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
-            await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+            await self._button_handlers.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
 
     async def _narrow(self, ack: Ack, body: Body) -> None:
         try:
-            kept = await self._presses.narrow(body)
+            kept = await self._button_handlers.narrow(body)
         except Unavailable:
             await acknowledge(ack, errors={"narrow": TRY_AGAIN})
             return
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept
-            await self._presses.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
+            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
         """What was wrong, and what would be right, is kept before the form closes."""
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                reply = await self._presses.reason(body)
+                result = await self._button_handlers.reason(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if reply is not None and not reply.ok:
-            await acknowledge(ack, errors={"answer": reply.text})
+        if result is not None and not succeeded(result):
+            await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
-        if reply is not None and self._knowledge is not None:
+        if result is not None and self._knowledge is not None:
             (team, user), kept = who_sent(body), views.kept_in(body["view"])
             await self._knowledge.tell(
-                reply, ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
+                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
             )
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
@@ -366,7 +366,7 @@ class SlackPlatform(SlackThreads):
     async def _share(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
-        if await self._honestly(self._presses.share(press), press.thread, press.user):
+        if await self._honestly(self._button_handlers.share(press), press.thread, press.user):
             await self.workspace.web.answer(respond, delete_original=True)
 
     def _command_listener(
@@ -386,17 +386,18 @@ class SlackPlatform(SlackThreads):
 
         return listener
 
-    def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+    def _shortcut(self, work: Callable[[Body], Awaitable[str | ShownReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await work(body)
+                result = await work(body)
             except FootnoteError as error:
-                told = str(error)
-            if told:
-                text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
+                result = str(error)
+            shown = text_reply(result) if isinstance(result, str) else result
+            if shown.text:
+                text = blocks.fallback(shown.text)
                 await self.workspace.web.answer(
-                    respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
+                    respond, text=text, blocks=shown.blocks, response_type="ephemeral", replace_original=False
                 )
 
         return listener

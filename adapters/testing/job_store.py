@@ -43,7 +43,7 @@ class InProcessJobStore(JobStore):
         self._cancelled[job_id] = by
         return True
 
-    async def cancelled(self, job_id: str) -> str:
+    async def cancelled_by(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
         return self._cancelled.get(job_id, "")
 
@@ -68,7 +68,7 @@ class InProcessKnowledgeRecords(KnowledgeRecords):
         """Keep it, replacing an earlier removal of the same document."""
         self._removed[removed.document.id] = removed
 
-    async def removed(self) -> Sequence[RemovedDocument]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
         return sorted(self._removed.values(), key=lambda removed: removed.at, reverse=True)
 

@@ -61,7 +61,7 @@ class ScriptedReasoner:
         self._always[step] = result
         return self
 
-    def called(self, step: Step) -> list[Call]:
+    def calls_of(self, step: Step) -> list[Call]:
         """The calls of one step."""
         return [call for call in self.calls if call.step == step]
 

@@ -29,7 +29,7 @@ class Figures:
     lanes: int
     looks: Sequence[Look]
 
-    def answered(self, cases: range) -> list[int]:
+    def answered_cases(self, cases: range) -> list[int]:
         """Those of the cases that have an answer of the model."""
         return [case for case in cases if case not in self.times.wrong]
 
@@ -60,7 +60,7 @@ def rows_of(figures: Figures) -> list[Row]:
 
 def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
     """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
-    cases = figures.answered(asked)
+    cases = figures.answered_cases(asked)
     if not cases:
         return [Row(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
     shown = [(figures.times.shown[case] - figures.times.put[case]) * 1000 for case in cases]
@@ -88,7 +88,7 @@ def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> l
 def _going_on(figures: Figures) -> str:
     """How those ask who go on: their pause, and how many of them wait for an answer at a time."""
     pause = f"each asks 0 to {figures.plan.thinking:g} s after its answer"
-    cases = figures.answered(figures.plan.going_on_counted)
+    cases = figures.answered_cases(figures.plan.going_on_counted)
     if not cases:
         return pause
     times = figures.times
@@ -97,7 +97,7 @@ def _going_on(figures: Figures) -> str:
 
 
 def _pace(figures: Figures) -> list[Row]:
-    cases, looks = figures.answered(figures.plan.sustained), figures.looks
+    cases, looks = figures.answered_cases(figures.plan.sustained), figures.looks
     if not cases or len(looks) < 2:
         return [Row("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
     first, last = looks[0], looks[-1]

@@ -144,18 +144,18 @@ class Trash:
         """What can be put back, the latest first; of this base where one is named."""
         return tuple(
             removed
-            for removed in await self._records.removed()
+            for removed in await self._records.removals()
             if self._clock.now() - removed.at <= RESTORABLE and (not base or removed.base.name == base)
         )
 
     async def sweep(self) -> int:
         """Forget what can not be put back any more; how many copies went."""
-        for removed in await self._records.removed():
+        for removed in await self._records.removals():
             if self._clock.now() - removed.at > RESTORABLE:
                 await self._records.forget_removed(removed.document.id)
         if self._originals is not None:
             bases = frozenset(base.name for base in await self.catalog.bases())
-            restorable = [removed.document for removed in await self._records.removed()]
+            restorable = [removed.document for removed in await self._records.removals()]
             await self._originals.sweep([*await self.catalog.documents(bases), *restorable])
         return await self._blobs.sweep(RESTORABLE)
 

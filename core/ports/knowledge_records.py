@@ -82,7 +82,7 @@ class KnowledgeRecords(Protocol):
     async def keep_removed(self, removed: RemovedDocument) -> None:
         """Keep it, replacing an earlier removal of the same document."""
 
-    async def removed(self) -> Sequence[RemovedDocument]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
 
     async def removal(self, document_id: str) -> RemovedDocument | None:

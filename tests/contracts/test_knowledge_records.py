@@ -76,14 +76,14 @@ class JobsContract:
     async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: JobStore) -> None:
         job = _job("a", "one")
         await jobs.keep(job)
-        assert await jobs.cancelled("a") == ""
+        assert await jobs.cancelled_by("a") == ""
         assert await jobs.cancel("a", ADA.id)
         assert not await jobs.cancel("a", "another")
         assert not await jobs.cancel("b", ADA.id)
         await jobs.record(replace(job, state=JobState.RUNNING))
         kept = await jobs.read("a")
         assert kept is not None
-        assert kept.cancelled_by == await jobs.cancelled("a") == ADA.id
+        assert kept.cancelled_by == await jobs.cancelled_by("a") == ADA.id
 
     async def test_the_newest_come_first(self, jobs: JobStore) -> None:
         for number in (2, 1, 3):
@@ -105,7 +105,7 @@ class ShelfContract:
         later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
         await records.keep_removed(removed)
         await records.keep_removed(later)
-        assert list(await records.removed()) == [later, removed]
+        assert list(await records.removals()) == [later, removed]
         assert await records.removal("d1") == removed
         await records.forget_removed("d1")
         assert await records.removal("d1") is None

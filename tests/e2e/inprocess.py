@@ -139,7 +139,7 @@ class Bot:
     async def seen(self, question: str, within: float = 60.0) -> None:
         """The reasoner was asked this."""
         async with asyncio.timeout(within):
-            while question not in [call.given[0].question for call in self.reasoner.called("understand")]:
+            while question not in [call.given[0].question for call in self.reasoner.calls_of("understand")]:
                 await asyncio.sleep(0.01)
 
     async def rated(self, count: int, within: float = 60.0) -> None:

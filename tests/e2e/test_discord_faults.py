@@ -55,7 +55,7 @@ async def test_a_resumed_connection_repeats_itself_and_nobody_notices(discord: F
     await discord.until(lambda: discord.resumes, what="a resumption")
     await office.settled()
     assert len(discord.answers_to(asked)) == 1
-    assert len(office.script.called("understand")) == 1
+    assert len(office.script.calls_of("understand")) == 1
 
 
 async def test_what_was_said_while_the_connection_was_away_is_answered(discord: FakeDiscord, office: Office) -> None:
@@ -97,7 +97,7 @@ async def test_an_edit_is_heard_once_however_often_discord_tells_of_the_message(
         await discord.quiet(0.2)
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked)).text
-    assert closed.script.called("understand")[-1].given[0].question == "so how long do refunds take?"
+    assert closed.script.calls_of("understand")[-1].given[0].question == "so how long do refunds take?"
 
 
 async def test_of_two_edits_before_the_first_is_begun_the_last_is_answered(
@@ -112,7 +112,7 @@ async def test_of_two_edits_before_the_first_is_begun_the_last_is_answered(
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked)).text
         await closed.settled()
-    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+    assert [call.given[0].question for call in closed.script.calls_of("understand")] == ["how long do refunds take?"]
     assert len(discord.answers_to(asked)) == 1
 
 
@@ -132,7 +132,7 @@ async def test_an_earlier_edit_that_is_told_again_does_not_stop_the_later_one(
         await discord.quiet(0.6)  # longer than a worker takes to notice that it was called off
         held.release()
         assert REFUNDS in (await discord.reply_to(asked)).text
-    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+    assert [call.given[0].question for call in closed.script.calls_of("understand")] == ["how long do refunds take?"]
 
 
 async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
@@ -141,7 +141,7 @@ async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
     await office.scene.knows(REFUNDS, title="Refund policy")
     async with office.open():
         asked = [await helper.says("<@bot> how long do refunds take?") for _ in range(5)]
-        await discord.until(lambda: len(office.script.called("understand")) == 3, what="three answers")
+        await discord.until(lambda: len(office.script.calls_of("understand")) == 3, what="three answers")
         await office.settled()
         assert [bool(discord.answers_to(one)) for one in asked] == [True, True, True, False, False]
         await discord.person("alice").says("Thank you both.")

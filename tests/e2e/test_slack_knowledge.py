@@ -289,8 +289,8 @@ class TestFiles:
         await slack.person("ada").submits(form, {"files": [("a.md", HANDBOOK), ("page.html", b"<p>Refunds.</p>")]})
         await room.works()
         job = await room.newest()
-        assert [item.state for item in job.failed] == ["failed", "failed"]
-        assert all("files:read" in item.reason for item in job.failed)
+        assert [item.state for item in job.failed_items] == ["failed", "failed"]
+        assert all("files:read" in item.reason for item in job.failed_items)
         assert await room.documents() == {}
 
     async def test_a_file_larger_than_it_was_said_to_be_is_refused(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -298,7 +298,7 @@ class TestFiles:
         await slack.person("ada").submits(form, {"files": [("big.txt", b"x" * (25 * 2**20 + 1))]})
         next(iter(slack.world.files.values())).claimed_size = 10
         await room.works()
-        (item,) = (await room.newest()).failed
+        (item,) = (await room.newest()).failed_items
         assert "larger than 25 MB" in item.reason
 
 
@@ -543,7 +543,7 @@ class TestCards:
             await shown.show(replace(job, state=JobState.RUNNING, progress=progress))
         assert 1 <= len(slack.calls_of("chat.update")) <= EDITS
         assert "embedding" in card.markdown
-        await shown.show(job.ended(room.clock.now(), JobState.DONE))
+        await shown.show(job.at_end(room.clock.now(), JobState.DONE))
         assert "Done" in card.markdown
         assert len(slack.calls_of("chat.update")) <= EDITS + 1
 
@@ -628,7 +628,7 @@ class TestCards:
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
             shown = room.platforms[-1].capabilities().card
             assert shown is not None
-            showing = asyncio.create_task(shown.show(job.ended(room.clock.now(), JobState.DONE)))
+            showing = asyncio.create_task(shown.show(job.at_end(room.clock.now(), JobState.DONE)))
             await slack.until(lambda: len(slack.calls_of("conversations.open")) > 1, what="a try")
         await asyncio.wait({showing})
         assert list(left(room)) == [job.id]
@@ -693,7 +693,7 @@ class TestInWords:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "Proposed." in (await slack.person("alice").next_private()).markdown
+        assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
         ((conversation, caller),) = kb.proposed
         assert [one.text for one in conversation.messages] == ["Refunds take 30 days since May.", "And 14 before that."]
         assert conversation.permalink

@@ -48,7 +48,7 @@ async def features_of(encoder: PackagedEncoder, where: IndexedSet, text: str, wi
     """The features of the passages that one search finds, as the reasoner's grading sees them."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
-    found = [astuple(grading.measured(one.asked, one.evidence, one.units, one.cosine)) for one in weighed]
+    found = [astuple(grading.measure_features(one.asked, one.evidence, one.units, one.cosine)) for one in weighed]
     return np.array(found, dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.intent import split_question
 from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
 from core.evaluation.metrics import paired_difference
 from core.model.conversation import Exchange
@@ -46,7 +46,7 @@ def understood(earlier: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 def rewritten(question: str, earlier: tuple[Exchange, ...]) -> str:
     """As the reasoner understands it: without padding, standing alone."""
-    return resolve(asked(question).question, earlier).question
+    return resolve(split_question(question).question, earlier).question
 
 
 def _mean(found: list[Closeness]) -> str:

@@ -67,7 +67,7 @@ async def counted(
     """All candidates of one question."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
-    features = [grading.measured(one.asked, one.evidence, one.units, one.cosine) for one in weighed]
+    features = [grading.measure_features(one.asked, one.evidence, one.units, one.cosine) for one in weighed]
     chances = np.array([grading.chance(one) for one in features])
     order = np.argsort(-chances)
     best = int(order[0])

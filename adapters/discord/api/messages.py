@@ -207,7 +207,7 @@ class Messages:
             client = self._client()
             return (await client.create_dm(discord.Object(user_id))).id
 
-    async def typing(self, channel_id: int) -> None:
+    async def show_typing(self, channel_id: int) -> None:
         """Show that we are at it; of no consequence when it does not work."""
         try:
             async with api_call("type", TYPING_SECONDS):

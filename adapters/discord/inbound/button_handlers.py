@@ -53,17 +53,17 @@ KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it p
 log = structlog.get_logger(__name__)
 
 
-class KnowledgePresses(Protocol):
+class KnowledgeButtonHandlers(Protocol):
     """What is pressed and sent that is about the knowledge itself."""
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
     async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
-class DiscordPresses:
+class DiscordButtonHandlers:
     """Everything behind our buttons, menus and forms."""
 
     def __init__(
@@ -75,9 +75,9 @@ class DiscordPresses:
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
-        kb: "KnowledgePresses | None",
+        kb: "KnowledgeButtonHandlers | None",
     ) -> None:
         self._answer_actions = answer_actions
         self._checkpoints = checkpoints
@@ -85,7 +85,7 @@ class DiscordPresses:
         self._shown = shown
         self._readers = readers
         self._messages = messages
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._set_place = set_place
         self._kb = kb
 
@@ -162,14 +162,14 @@ class DiscordPresses:
                 if shown.private:
                     known |= {"token": press.token, "token_of": str(press.id)}
                 await self._message_states.keep(str(shown.thread), shown.subject, known)
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        if not self._intake.add(keep):
+        if not self._ordered_queue.add(keep):
             await tell(press, TRY_AGAIN)
 
     # --- forms
 
-    async def submitted(self, press: Press) -> None:
+    async def on_submit(self, press: Press) -> None:
         """A form of ours was sent, perhaps one that another process had opened."""
         data = dict(press.data or {})
         match = MODAL.fullmatch(str(data.get("custom_id", "")))
@@ -204,7 +204,7 @@ class DiscordPresses:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
             return await tell(press, THANKS)
-        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
         await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
         return None
 
@@ -331,7 +331,7 @@ class DiscordPresses:
         if self._kb is None:
             await tell(press, GONE)
         else:
-            await self._kb.pressed(press, kept)
+            await self._kb.on_press(press, kept)
 
 
 def address_of(press: Press) -> ReplyTarget:

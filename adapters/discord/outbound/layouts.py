@@ -80,7 +80,7 @@ def progress_layout(
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
-        parts.append(row(StopButton.made(trace_id)))
+        parts.append(row(StopButton.create(trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
@@ -141,7 +141,7 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Answe
         wanted += ["helpful", "unhelpful"]
     wanted += ["handoff"] if extras.handoff else []
     wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
-    return [AnswerButton.made(action, trace_id) for action in wanted]
+    return [AnswerButton.create(action, trace_id) for action in wanted]
 
 
 def checkpoint_card(
@@ -160,8 +160,8 @@ def checkpoint_card(
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
     if answer.citations:
-        parts.append(row(AnswerButton.made("quotes", trace_id)))
-    choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+        parts.append(row(AnswerButton.create("quotes", trace_id)))
+    choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
     parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))

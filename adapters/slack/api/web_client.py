@@ -169,7 +169,7 @@ class Web:
         if method == "auth.test":
             self._sanitizer.workspace = str(answer.get("url") or "")
         elif method == "chat.startStream":
-            self._sanitizer.started(str(arguments.get("channel")), str(answer.get("ts")))
+            self._sanitizer.remember_stream(str(arguments.get("channel")), str(answer.get("ts")))
         return answer
 
     async def answer(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:

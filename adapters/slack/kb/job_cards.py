@@ -24,7 +24,10 @@ from adapters.slack.outbound import blocks
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
-from core.service.kb.job_text import job_title
+from core.service.kb.commands import Caller
+from core.service.kb.job_wording import job_title
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
 from core.service.pending_card_updates import PendingCardUpdates
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
@@ -52,8 +55,16 @@ class _Card:
     def of(cls, job: Job) -> "_Card":
         """The card for a job as it is now."""
         space = ThreadKey.parse(job.thread).space if job.thread else ""
-        layout = json.dumps(kb_blocks.card(job))
-        return cls(job.id, job.by.id, job.address.get("user", ""), space, layout, job_title(job))
+        return cls._made(summarize_job(job), job.by.id, job.address.get("user", ""), space)
+
+    @classmethod
+    def of_accepted(cls, job: JobSummary, caller: Caller) -> "_Card":
+        """The card for a job that this caller has just been promised."""
+        return cls._made(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
+
+    @classmethod
+    def _made(cls, job: JobSummary, person: str, user: str, space: str) -> "_Card":
+        return cls(job.id, person, user, space, json.dumps(kb_blocks.card(job)), job_title(job))
 
     @classmethod
     def of_kept(cls, job_id: str, person: str, kept: Mapping[str, str]) -> "_Card":
@@ -66,7 +77,7 @@ class _Card:
 
 
 class JobCards:
-    """``core.service.kb.commands.JobCard`` over direct messages."""
+    """``core.ports.platform_capabilities.JobCard`` over direct messages."""
 
     def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""
@@ -102,15 +113,15 @@ class JobCards:
 
     # --- the first sign
 
-    async def post(self, job: Job) -> bool:
+    async def post(self, job: JobSummary, caller: Caller) -> bool:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
-        card = _Card.of(job)
+        card = _Card.of_accepted(job, caller)
         try:
             channel = await self.direct_message(card.user)
             await self._post(card, channel)
         except Refusal as refusal:
             log.info("card_not_posted", job=job.id, reason=str(refusal))
-            await self._keep(job.id, job.by.id, closed="yes")
+            await self._keep(job.id, card.person, closed="yes")
             return False
         except PlatformUnavailable as error:
             log.info("card_not_posted", job=job.id, reason=str(error))

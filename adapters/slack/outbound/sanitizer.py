@@ -123,7 +123,7 @@ class CallSanitizer:
         """A message that answers a command or a press through the address that Slack gave for it."""
         return _object(fields, ActiveContent(workspace=self.workspace))
 
-    def started(self, channel: str, ts: str) -> None:
+    def remember_stream(self, channel: str, ts: str) -> None:
         """A stream has begun, with no text in it."""
         self._remember(channel, ts, " ")
 

@@ -35,7 +35,7 @@ class ItemSources:
     consistency: IndexConsistency | None = None
     stores: FileStores | None = None
 
-    async def found(self, job: Job) -> AsyncIterator[JobItem]:
+    async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
         """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
 
         Raises FetchRefused when the first page cannot be fetched, NotFound when there is no such channel.

@@ -155,7 +155,7 @@ class JobRunner:
         if run.job.listed:
             return
         run.doing(JobStage.FETCHING, run.job.subject)
-        async for item in self._item_sources.found(run.job):
+        async for item in self._item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
                 await self._settle(run, item)
@@ -181,7 +181,7 @@ class JobRunner:
         await self._tidy(run, run.suspect)
         for item in run.job.items:
             await self._item_sources.forget(item)  # of what was cancelled, or left by a worker that died
-        await self._set(run, run.job.ended(self._clock.now(), state, reason))
+        await self._set(run, run.job.at_end(self._clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
         """Remove what a worker that died has left of the item it had in hand, once that has come out."""
@@ -273,7 +273,7 @@ class JobRunner:
 
     async def _look(self, run: _Run) -> None:
         """Raise CalledOff when somebody cancelled the job."""
-        if by := await self._jobs.cancelled(run.job.id):
+        if by := await self._jobs.cancelled_by(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise Cancelled("It was cancelled.")
 

@@ -143,7 +143,7 @@ async def test_a_file_on_the_question_is_read_for_it(room: Room) -> None:
     async with room.working():
         await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
         await room.settled()
-    _, thread = room.scene.script.called("understand")[0].given
+    _, thread = room.scene.script.calls_of("understand")[0].given
     assert [attached.text for attached in thread.attachments] == ["text of notes.txt"]
 
 
@@ -196,7 +196,7 @@ async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: 
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
-    assert [call.given[0].question for call in room.scene.script.called("understand")][
+    assert [call.given[0].question for call in room.scene.script.calls_of("understand")][
         -1
     ] == "How long do refunds take?"
 
@@ -207,7 +207,7 @@ async def test_an_edit_after_the_answer_changes_nothing(room: Room) -> None:
         await room.settled()
         await room.arrives(replace(first, text="Something else?", edited=True), "event-edit-1")
         await room.settled()
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
 
 
 async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
@@ -241,7 +241,7 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
     async with room.working():
         message = await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while not room.scene.script.called("grade"):
+            while not room.scene.script.calls_of("grade"):
                 await asyncio.sleep(0.01)
         await room.message_states.request_cancel(str(THREAD), message.id, "stopped")
         await room.settled()
@@ -318,7 +318,7 @@ async def test_killed_after_the_answer_was_shown_there_is_no_second(room: Room) 
     async with room.working():
         await room.settled()
     assert len(room.paper.visible) == 1
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
 
 
 async def test_when_nobody_presses_it_answers_with_what_it_has(room: Room) -> None:
@@ -510,12 +510,12 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {})
         await room.arrives(pressed, "press-1")
         await room.settled()
-    composed = len(room.scene.script.called("compose"))
+    composed = len(room.scene.script.calls_of("compose"))
     lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
     await room.worker()._message_handler.handle(
         lease
     )  # it died after the outcome, and before the inbox heard that it is done
-    assert len(room.scene.script.called("compose")) == composed
+    assert len(room.scene.script.calls_of("compose")) == composed
     assert room.paper.told == []
     assert page.text == f"{REFUNDS} [1]"
 
@@ -624,7 +624,7 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
             await room.arrives(replace(first, text=f"Something else {number}?", edited=True), f"event-edit-{number}")
             await room.settled()
     assert room.paper.told == [EDITED_LATE]
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ async def test_turns_of_a_base_that_is_no_more_for_the_readers_do_not_go_to_the_
         await scene.asks(f"question {n} about refunds", audience=BOARD)
     await scene.catalog.save_base(KnowledgeBase("board", "", frozenset({"nobody"})))
     await scene.question_service.reflect(scene.key(), BOARD)
-    assert scene.script.called("summarise") == []
+    assert scene.script.calls_of("summarise") == []
     record = await scene.memory.recall(scene.key())
     assert (record.summarised, record.summary) == (2, "")
 
