@@ -97,10 +97,16 @@ class SourceScreen:
         back: str,
     ) -> web.StreamResponse:
         url = view.document.url or ""
-        link = url if url.startswith(("http://", "https://")) else ""
-        quote = words_of(citation.quote) if citation is not None else ""
         marked = bool(view.page.picture.marks) if view.page else any("<mark" in part.html for part in view.text.parts)
-        context = {"marked": marked, "quote": quote, "view": view, "source_path": path, "citation": citation, "link": link, "back": back}
+        context = {
+            "view": view,
+            "citation": citation,
+            "quote": words_of(citation.quote) if citation is not None else "",
+            "marked": marked,
+            "source_path": path,
+            "link": url if url.startswith(("http://", "https://")) else "",
+            "back": back,
+        }
         if wants_part(request):
             return self.pages.part("_source.html", panel=True, **context)
         return self.pages.html(request, visitor, "source.html", panel=False, **context)
