@@ -9,6 +9,7 @@ from aiohttp import web
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.turns import Turn, Turns
+from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
 from core.model.errors import DocumentRejected, NotFound
@@ -17,7 +18,8 @@ from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
 from core.service.answer_actions import AnswerActions
 from core.service.delivery_codec import delivery
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
 
 LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
@@ -176,8 +178,8 @@ class AskScreen:
         message = await self._message(request, visitor)
         answer = str((await request.post()).get("answer", "")).strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
-        reply = await self.kb.correct(turn.question, answer, None, visitor.caller())
-        return self.pages.part("_reply.html", text=reply.text, ok=reply.ok)
+        result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
+        return self.pages.part("_reply.html", text=told_with_jobs(result), ok=succeeded(result))
 
     # --- forgetting
 
