@@ -17,6 +17,7 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
 from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
@@ -50,6 +51,7 @@ from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
+from core.service.turns import AlwaysOurs, Turn
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
@@ -66,7 +68,7 @@ class DiscordPlatform:
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
     not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
     to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server.
+    compatible server. ``gateway_turn`` is the right to hold the gateway's connection, which one process has at a time.
     """
 
     def __init__(
@@ -83,22 +85,25 @@ class DiscordPlatform:
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
+        gateway_turn: Turn | None = None,
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
+        self._gateway_turn = gateway_turn or AlwaysOurs()
         self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
-        self._connection = GatewayConnection(self._new_client, token)
+        self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
         self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
-        self.messages = Messages(self.client)
-        self.readers = Readers(self.client, answer_actions)
+        self.servers = Servers(self.client, self._connection.holding)
+        self.messages = Messages(self.client, self.servers)
+        self.readers = Readers(self.client, self.servers, answer_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -169,7 +174,7 @@ class DiscordPlatform:
         return self._connection.client
 
     async def wait_until_connected(self) -> None:
-        """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
+        """Wait until Discord can be asked: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
         await self._connection.wait_until_ready(CONNECT_SECONDS)
 
     # --- the connection
@@ -221,6 +226,7 @@ class DiscordPlatform:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await socket.close(code=1000)
+        await self._gateway_turn.end()
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
@@ -337,7 +343,7 @@ class DiscordPlatform:
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await earlier(self.client(), message)
+        return await earlier(self.client(), self.servers, message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""

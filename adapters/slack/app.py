@@ -77,9 +77,13 @@ class SlackPlatform(SlackThreads):
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
         kb: KnowledgeCommands | None = None,
+        listens: bool = True,
     ) -> None:
-        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either."""
-        if not app_token and not signing_secret:
+        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+
+        One that does not listen answers what another process heard: it calls Slack, and Slack never calls it.
+        """
+        if listens and not app_token and not signing_secret:
             raise ConfigurationError(
                 "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN.",
                 remedy="footnote manifest slack says where they come from.",
@@ -98,6 +102,7 @@ class SlackPlatform(SlackThreads):
         )
         super().__init__(workspace, parse)
         self._app_token = app_token
+        self._listens = listens
         self._signing_secret = signing_secret
         self._bot_token = bot_token
         places = HeardPlaces(message_states, PLATFORM)
@@ -113,7 +118,8 @@ class SlackPlatform(SlackThreads):
         self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
         self._commands = Commands(workspace)
         self._home = Home(workspace, self._knowledge)
-        self._socket = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        socket_mode = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -135,8 +141,9 @@ class SlackPlatform(SlackThreads):
         """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
         if await self._identify(stop):
             self._do_aside(self._ask_whether_refused(stop))
-            us = await self.workspace.directory.identity()
-            self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
+            if self._listens:
+                us = await self.workspace.directory.identity()
+                self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
                 self._do_aside(look_after(self._knowledge.cards.finish, stop))
             if self._socket is not None:
@@ -155,7 +162,7 @@ class SlackPlatform(SlackThreads):
             except PlatformUnavailable as error:
                 log.warning("slack_away", reason=str(error))
             else:
-                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._socket else "http")
+                log.info("slack_known", team=us.team, bot=us.user, mode=self._mode())
                 return True
             with suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)]):
@@ -163,6 +170,11 @@ class SlackPlatform(SlackThreads):
             if stop.is_set():
                 break
         return False
+
+    def _mode(self) -> str:
+        if not self._listens:
+            return "calls alone"
+        return "socket" if self._socket else "http"
 
     def _connections(self) -> int:
         """How often Slack began to tell us of events; 0 while it tells us nothing."""
@@ -186,7 +198,7 @@ class SlackPlatform(SlackThreads):
 
     def routes(self) -> list[web.RouteDef]:
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
-        return [web.post(PATH, self._over_http)] if self._socket is None else []
+        return [web.post(PATH, self._over_http)] if self._listens and self._socket is None else []
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""

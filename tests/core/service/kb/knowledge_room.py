@@ -118,6 +118,9 @@ class RecordedPlatform:
             raise NotFound("That conversation is not there any more.")
         return self.conversations_[reference]
 
+    def reference_of(self, thread: ThreadKey) -> str:
+        return str(thread)
+
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         for number, one in enumerate(self.conversations_.values()):
             if number < limit:
