@@ -39,8 +39,8 @@ from core.service.kb.results import (
     Page,
     ProposalDecided,
     ProposalList,
+    Refused,
     accepted_jobs,
-    refused,
     succeeded,
 )
 from core.service.kb.text_layout import Part, lay_out, plain_lines
@@ -305,7 +305,7 @@ class SlackKnowledge:
         try:
             turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
-            return refused(error)
+            return Refused.of(error)
         try:
             link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
