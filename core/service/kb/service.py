@@ -28,9 +28,8 @@ from core.ports.trash_store import RemovedDocument
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_queue import JobQueue, audit_text, is_link
+from core.service.kb.job_queue import JobQueue, audit_text
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.link_redaction import redact_link
 from core.service.kb.queries import KnowledgeQueries, not_one, one_job, page_of, require_privacy
 from core.service.kb.results import (
     BaseCreated,
@@ -68,6 +67,7 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
+from core.service.kb.web_links import is_link, redact_link
 from core.service.kb.wording import decision_line, outcome_lines
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
@@ -215,7 +215,7 @@ class KnowledgeService(KnowledgeCommands):
     async def _refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.target:
             if (site := await self._site(command, caller)) is not None:
-                job = await self.job_queue.site(site.link, site.limit, site.base, caller)
+                job = await self.job_queue.ingest_site(site.link, site.limit, site.base, caller)
                 return JobAccepted(summarize_job(job))
             chosen = await self._queries.document(command, caller)
             job = await self.job_queue.refresh([chosen], chosen.knowledge_base, caller)
@@ -224,7 +224,7 @@ class KnowledgeService(KnowledgeCommands):
         sites = await self.site_store.sites(base.name)
         below = {source for site in sites for source in site.pages}
         others = [one for one in await self._queries.documents(base) if one.source not in below]
-        jobs = [await self.job_queue.site(site.link, site.limit, base.name, caller) for site in sites]
+        jobs = [await self.job_queue.ingest_site(site.link, site.limit, base.name, caller) for site in sites]
         if any(is_link(one.source) for one in others) or not sites:
             jobs.append(await self.job_queue.refresh(others, base.name, caller))
         left = sum(not is_link(one.source) for one in others)
@@ -275,7 +275,7 @@ class KnowledgeService(KnowledgeCommands):
         try:
             if caller.permissions.is_admin:
                 base = await self._queries.base(proposal.base, caller, create=True)
-                job = await self.job_queue.proposed(proposal, base.name, caller)
+                job = await self.job_queue.ingest_proposal(proposal, base.name, caller)
                 await self._record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
                 return _job_accepted(job, base)
             if proposal.base:
@@ -341,7 +341,7 @@ class KnowledgeService(KnowledgeCommands):
             return RemovalPreview(base.name, confirm, documents=len(documents))
         gone = await self.job_queue.trash.remove_base(base, caller.person.id)
         await self._unschedule(base.name)
-        job = await self.job_queue.documents(JobKind.REMOVE, gone, base.name, caller)
+        job = await self.job_queue.queue_documents(JobKind.REMOVE, gone, base.name, caller)
         check = await self._search_check(gone[0]) if gone else None
         return BaseRemoved(base.name, summarize_job(job), check)
 
@@ -389,7 +389,7 @@ class KnowledgeService(KnowledgeCommands):
         if await self.job_queue.trash.base(base.name) is None:
             await self.catalog.save_base(base)
         documents = [one.document for one in whole]
-        job = await self.job_queue.documents(JobKind.RESTORE, documents, base.name, caller)
+        job = await self.job_queue.queue_documents(JobKind.RESTORE, documents, base.name, caller)
         return JobAccepted(summarize_job(job))
 
     async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbResult:
