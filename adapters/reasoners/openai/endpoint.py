@@ -253,9 +253,14 @@ class ModelEndpoint:
         return await self.client.chat.completions.create(**asked)
 
     async def _open_stream(self, asked: Json) -> Any:
+        """The client's own stream, its events as plain data: to make types of each word costs more than all else."""
+        from openai import AsyncStream
+
         if self.dialect.uses_responses:
-            return await self.client.responses.create(**as_responses(asked))
-        return await self.client.chat.completions.create(**asked)
+            response = await self.client.responses.with_raw_response.create(**as_responses(asked))
+            return response.parse(to=AsyncStream[object])
+        completion = await self.client.chat.completions.with_raw_response.create(**asked)
+        return completion.parse(to=AsyncStream[object])
 
     async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
         """The call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
