@@ -29,7 +29,6 @@ from adapters.web.api.schemas import (
     SearchReply,
     SearchRequest,
 )
-from core.agent.checkpoint_reply import understood_as
 from core.model.conversation import ThreadKey
 from core.model.errors import Busy, FootnoteError, NotFound, Unavailable
 from core.model.events import AgentCompleted, AgentEvent, AgentFailed, AgentStarted, CheckpointReached, Noticed
@@ -175,13 +174,10 @@ class Api:
         if parked is None or parked.checkpoint.asker.id != person.id:  # another's is not there, for who asks
             raise NotFound(GONE, remedy="Ask again.")
         choice = parked.checkpoint.choice(chosen.choice)
-        text = chosen.text
-        if choice is None and (understood := understood_as(chosen.choice, parked.checkpoint)) is not None:
-            choice, text = understood.choice, understood.text
         if choice is None:
             ids = ", ".join(one.id for one in parked.checkpoint.choices)
             raise NotFound(f"“{chosen.choice[:60]}” is none of the choices.", remedy=f"There are: {ids}.")
-        events = self.questions.choose(chosen.checkpoint, choice, person, text=text, audience=client.audience)
+        events = self.questions.choose(chosen.checkpoint, choice, person, text=chosen.text, audience=client.audience)
         return await self._answer(request, _Run(client, parked.checkpoint.thread, events))
 
     async def _answer(self, request: web.Request, run: _Run) -> web.StreamResponse:

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import jsonschema
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.stores import (
@@ -103,7 +103,7 @@ class Office:
         self.clients = ApiClients(self.tokens, self.scene.catalog, self.audit, self.scene.clock)
         self.warming = False
         self.description: dict[str, Any] = {}
-        self._server: TestServer | None = None
+        self._server: BaseTestServer[web.Request] | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Office"]:
