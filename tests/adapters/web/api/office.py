@@ -103,7 +103,7 @@ class Office:
         self.clients = ApiClients(self.tokens, self.scene.catalog, self.audit, self.scene.clock)
         self.warming = False
         self.description: dict[str, Any] = {}
-        self._server: BaseTestServer[web.Request] | None = None
+        self._server: BaseTestServer | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Office"]:
