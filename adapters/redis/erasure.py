@@ -1,7 +1,7 @@
 """Forgetting in Redis, beyond a thread's own turns: whatever else holds somebody's words, found by its indexes.
 
-A thread's index leads to its checkpoints, traces and postings, a person's to their threads, checkpoints, traces and
-postings; each is written before what it leads to. What is posted is looked through once more as a whole: whoever keeps
+A thread's index leads to its checkpoints, traces and message states, a person's to their threads, checkpoints, traces
+and message states; each is written before what it leads to. What is posted is looked through once more: whoever keeps
 a note there may not have said whose it is. Keys of several hash tags cannot go in one call, so every step can
 be said again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
 
@@ -24,6 +24,7 @@ from adapters.redis.keys import (
     called_off_key,
     checkpoint_key,
     lease_key,
+    live_key,
     notes_key,
     person_key,
     posting_key,
@@ -34,14 +35,15 @@ from adapters.redis.keys import (
     trace_key,
     waiting_member,
 )
+from adapters.redis.question_log import forget_questions
 from core.model.erasure import fields_about, mentions
 from core.model.json_codec import from_json
 from core.ports.checkpoints import ParkedInquiry
 from core.ports.feedback import Feedback
 from core.ports.inbox import Delivery
-from core.ports.knowledge_records import Proposal
+from core.ports.proposal_store import Proposal
 
-OWNER = "@person"  # the field of a posting that says whose it is
+OWNER = "@person"  # the field of a message state that says whose it is
 _PAGE = 500
 _SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again
 
@@ -92,8 +94,9 @@ class Erasure:
             await self._checkpoint(name)
         every = [*traces, *await self._members(thread_index_key(thread, "traces"))]
         await self._traces(every)
-        await self._postings(thread, await self._members(thread_index_key(thread, "postings")))
+        await self._erase_message_states(thread, await self._members(thread_index_key(thread, "postings")))
         await self._feedback(traces=frozenset(every), thread=thread)
+        await forget_questions(self._client, thread=thread)
         for what in ("checkpoints", "traces", "postings"):
             await self._client.delete(thread_index_key(thread, what))
         return bool(waited)
@@ -109,10 +112,11 @@ class Erasure:
         for member in await self._members(person_key(person, "postings")):
             thread, subject = json.loads(member)
             if await self._client.hget(posting_key(thread, subject), OWNER) in (None, person):
-                await self._postings(thread, [subject])
-        await self._named_in_postings(person, frozenset(every))
+                await self._erase_message_states(thread, [subject])
+        await self._erase_mentions(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
+        await forget_questions(self._client, person=person)
         for what in ("threads", "checkpoints", "traces", "postings"):
             await self._client.delete(person_key(person, what))
 
@@ -144,15 +148,17 @@ class Erasure:
         for trace in traces:
             await self._client.delete(trace_key(trace))
 
-    async def _postings(self, thread: str, subjects: Collection[str]) -> None:
+    async def _erase_message_states(self, thread: str, subjects: Collection[str]) -> None:
         for subject in subjects:
-            await self._client.delete(posting_key(thread, subject), called_off_key(thread, subject))
+            await self._client.delete(
+                posting_key(thread, subject), called_off_key(thread, subject), live_key(thread, subject)
+            )
             await self._client.zrem(thread_index_key(thread, "postings"), subject)
 
-    async def _named_in_postings(self, person: str, traces: frozenset[str]) -> None:
+    async def _erase_mentions(self, person: str, traces: frozenset[str]) -> None:
         """Whatever else is noted anywhere that names this person, or a trace of theirs: the index is not trusted.
 
-        It reads every posting there is, about 20,000 a second.
+        It reads every message state there is, about 20,000 a second.
         """
         page: list[str] = []
         async for key in self._client.scan_iter(match=EVERY_POSTING, count=_PAGE):

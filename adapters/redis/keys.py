@@ -22,6 +22,11 @@ COUNTERS = f"{PREFIX}:counters"
 DUE = f"{PREFIX}:checkpoints:due"
 FEEDBACK = f"{PREFIX}:{{feedback}}:words"
 FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+QUESTIONS = f"{PREFIX}:{{questions}}:records"
+QUESTIONS_ORDER = f"{PREFIX}:{{questions}}:order"
+QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
+QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
+API_TOKENS = f"{PREFIX}:api-tokens"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
@@ -32,9 +37,11 @@ SITES = f"{PREFIX}:{{shelf}}:sites"
 PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
 UNDONE = f"{PREFIX}:{{shelf}}:undone"
 DECIDED = f"{PREFIX}:{{shelf}}:decided:"
+SERVING = f"{PREFIX}:serving"
+HELD = f"{PREFIX}:held:"
 
 
-def tagged(name: str, *rest: str) -> str:
+def tagged_key(name: str, *rest: str) -> str:
     """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
 
     A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
@@ -50,47 +57,57 @@ def inbox_keys(namespace: str) -> tuple[str, str]:
 
 def job_key(job_id: str) -> str:
     """The hash of a job: its head, its items by position, and who cancelled it."""
-    return tagged(f"job:{job_id}")
+    return tagged_key(f"job:{job_id}")
 
 
 def trace_key(trace_id: str) -> str:
     """The list of a trace's events."""
-    return tagged(f"trace:{trace_id}")
+    return tagged_key(f"trace:{trace_id}")
 
 
 def checkpoint_key(checkpoint_id: str) -> str:
     """The hash of a parked inquiry."""
-    return tagged(f"checkpoint:{checkpoint_id}")
+    return tagged_key(f"checkpoint:{checkpoint_id}")
+
+
+def named_lease_key(name: str) -> str:
+    """Who holds what only one process may hold."""
+    return f"{HELD}{name}"
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
-    return tagged(f"person:{person_id}", what)
+    """The sorted set of a person's threads, checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(f"person:{person_id}", what)
 
 
 def thread_keys(thread: str) -> tuple[str, str, str, str]:
     """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
-    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
+    return (
+        tagged_key(thread, "turns"),
+        tagged_key(thread, "order"),
+        tagged_key(thread, "library"),
+        tagged_key(thread, "about"),
+    )
 
 
 def lease_key(thread: str) -> str:
     """The hash with the thread's fence, and whose delivery is worked on under it."""
-    return tagged(thread, "lease")
+    return tagged_key(thread, "lease")
 
 
 def queue_key(thread: str) -> str:
     """The list of a thread's deliveries, the one that is worked on first."""
-    return tagged(thread, "queue")
+    return tagged_key(thread, "queue")
 
 
 def notes_key(thread: str) -> str:
     """What earlier attempts at the first delivery left."""
-    return tagged(thread, "notes")
+    return tagged_key(thread, "notes")
 
 
 def seen_key(thread: str, delivery_id: str) -> str:
     """What became of a delivery, for a day."""
-    return tagged(thread, "seen", delivery_id)
+    return tagged_key(thread, "seen", delivery_id)
 
 
 def waiting_member(thread: str, delivery_id: str, person: str) -> str:
@@ -100,7 +117,7 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
 
 def posting_key(thread: str, subject: str) -> str:
     """What is noted of one question's messages."""
-    return tagged(thread, "posting", subject)
+    return tagged_key(thread, "posting", subject)
 
 
 EVERY_POSTING = f"{PREFIX}:*:posting:*"
@@ -108,12 +125,17 @@ EVERY_POSTING = f"{PREFIX}:*:posting:*"
 
 def called_off_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
-    return tagged(thread, "called-off", subject)
+    return tagged_key(thread, "called-off", subject)
+
+
+def live_key(thread: str, subject: str) -> str:
+    """The stream of what is shown of an answer in the making."""
+    return tagged_key(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
-    return tagged(thread, f"all-{what}")
+    """The sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(thread, f"all-{what}")
 
 
 # KEYS index; ARGV member now expired ttl

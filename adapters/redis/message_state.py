@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.erasure import OWNER
 from adapters.redis.keys import called_off_key, lease_key, of_person, of_thread, posting_key
 from adapters.redis.pipelining import in_order, lua
@@ -53,7 +53,7 @@ class RedisMessageStateStore(MessageStateStore):
 
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
-        async with reaching():
+        async with bounded_call():
             kept = await self._client.hgetall(posting_key(thread, subject))
         return {str(name): str(value) for name, value in kept.items() if name != OWNER}
 
@@ -62,7 +62,7 @@ class RedisMessageStateStore(MessageStateStore):
     ) -> None:
         """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
         flat = [part for pair in values.items() for part in pair]
-        async with reaching():
+        async with bounded_call():
             if not person and fence is not None:
                 person = str(await self._client.hget(lease_key(thread), "person") or "")
             keys, fenced = [posting_key(thread, subject), lease_key(thread)], "" if fence is None else fence
@@ -78,16 +78,16 @@ class RedisMessageStateStore(MessageStateStore):
     async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
         """One value, read and removed in one step. A caller whose connection broke over it may get nothing."""
         flat = [part for pair in (leaving or {}).items() for part in pair]
-        async with reaching():
+        async with bounded_call():
             return str(await self._take(keys=[posting_key(thread, subject)], args=[name, *flat]))
 
     async def request_cancel(self, thread: str, subject: str, reason: str) -> None:
         """Ask whoever works on this subject to stop."""
-        async with reaching():
+        async with bounded_call():
             await self._client.set(called_off_key(thread, subject), reason, ex=_CALLED_OFF_TTL)
 
     async def take_cancel(self, thread: str, subject: str) -> str:
         """The reason why this subject was called off, taken; empty when it was not."""
-        async with reaching():
+        async with bounded_call():
             reason = await self._client.getdel(called_off_key(thread, subject))
         return str(reason or "")

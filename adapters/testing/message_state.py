@@ -16,7 +16,7 @@ class InProcessMessageStateStore(MessageStateStore):
 
     async def read(self, thread: str, subject: str) -> Mapping[str, str]:
         """Everything kept for a subject."""
-        return dict(self._state.postings.get((thread, subject), {}))
+        return dict(self._state.message_states.get((thread, subject), {}))
 
     async def keep(
         self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
@@ -27,11 +27,11 @@ class InProcessMessageStateStore(MessageStateStore):
         owner = person or (self._state.in_work.get(thread, "") if fence is not None else "")
         if owner:
             self._state.posted_by.setdefault((thread, subject), owner)
-        self._state.postings.setdefault((thread, subject), {}).update(values)
+        self._state.message_states.setdefault((thread, subject), {}).update(values)
 
     async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
         """One value, read and removed."""
-        kept = self._state.postings.get((thread, subject), {})
+        kept = self._state.message_states.get((thread, subject), {})
         found = kept.pop(name, "")
         kept.update(leaving or {} if found else {})
         return found

@@ -118,7 +118,7 @@ class RunningEndpoint:
         return found
 
 
-def covered(spans: Sequence[Span]) -> float:
+def covered_seconds(spans: Sequence[Span]) -> float:
     """Seconds that lie in at least one of the spans: calls made side by side count once."""
     total, until = 0.0, float("-inf")
     for came, answered in sorted(spans):
@@ -128,7 +128,7 @@ def covered(spans: Sequence[Span]) -> float:
 
 
 @asynccontextmanager
-async def running(log: Path, *, seconds: float, refused_from: int = NEVER) -> AsyncIterator[RunningEndpoint]:
+async def run_endpoint(log: Path, *, seconds: float, refused_from: int = NEVER) -> AsyncIterator[RunningEndpoint]:
     """Such a process, until the block ends; from the case ``refused_from`` on it refuses every call.
 
     Raises ModelUnavailable when it does not start.

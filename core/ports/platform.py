@@ -56,7 +56,7 @@ class Platform(Protocol):
     def name(self) -> str:
         """Its name in thread keys."""
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> AnswerView:
+    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> AnswerView:
         """Where the answer to this will be visible."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
@@ -83,7 +83,7 @@ class Platform(Protocol):
         Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
         """
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
         """Remove everything that was posted for a question that was deleted; again, it changes nothing.
 
         Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.

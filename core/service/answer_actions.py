@@ -62,7 +62,7 @@ class AnswerActions:
     """Everything beside asking, over the stores."""
 
     memory: Memory
-    journal: TraceStore
+    trace_store: TraceStore
     catalog: Catalog
     feedback: FeedbackStore
     preferences: ChannelSettingsStore
@@ -90,7 +90,7 @@ class AnswerActions:
         readable = [turn for turn in turns if turn.readable_by(visible) and trace_id in {"", turn.trace_id}]
         if not readable:
             raise NotFound("I have not answered anything here that I could explain.")
-        told = why(await self.journal.trace(readable[-1].trace_id))
+        told = why(await self.trace_store.trace(readable[-1].trace_id))
         if not told:
             raise NotFound("I do not keep the trace of that answer any more.")
         return f"“{readable[-1].question}”\n{told}\n• Trace {readable[-1].trace_id}."
@@ -122,7 +122,7 @@ class AnswerActions:
                     thread=str(thread),
                 )
                 await self.feedback.keep(word)
-                await self.journal.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
+                await self.trace_store.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
                 return word
         raise NotFound(GONE)
 
@@ -178,7 +178,7 @@ class AnswerActions:
         """The bases that everyone in this audience may read now."""
         return tuple(base for base in await self.catalog.bases() if base.visible_to(audience))
 
-    async def shelves(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
+    async def knowledge_bases(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
         """The bases this audience may read, each with the number of its documents."""
         bases = await self.visible_bases(audience)
         documents = await self.catalog.documents(frozenset(base.name for base in bases)) if bases else ()
@@ -186,9 +186,9 @@ class AnswerActions:
             KnowledgeBaseSummary(base, sum(one.knowledge_base == base.name for one in documents)) for base in bases
         )
 
-    async def condition(self) -> SystemStatus:
+    async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.waiting(), await self.journal.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
@@ -248,7 +248,7 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
 
 
-def explained(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
+def explain_settings(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
     """What applies in a place and why, a line each: chosen there, or the default."""
     now = settings.to_mapping()
     return tuple(

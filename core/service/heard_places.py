@@ -30,8 +30,10 @@ class Silence:
 class HeardPlaces:
     """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
 
-    def __init__(self, postings: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time) -> None:
-        self._postings = postings
+    def __init__(
+        self, message_states: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self._message_states = message_states
         self._key = f"{platform}/heard"
         self._now = now
         self._noted: OrderedDict[str, float] = OrderedDict()
@@ -42,23 +44,23 @@ class HeardPlaces:
         news = [place for place in places if now - self._noted.get(place, 0.0) >= NOTE_SECONDS]
         if not news:
             return
-        await self._postings.keep(self._key, _PLACES, dict.fromkeys(news, f"{now:.0f}"))
+        await self._message_states.keep(self._key, _PLACES, dict.fromkeys(news, f"{now:.0f}"))
         for place in news:
             self._noted[place] = now
             self._noted.move_to_end(place)
         while len(self._noted) > 10 * MOST_PLACES:
             self._noted.popitem(last=False)
 
-    async def listening(self) -> None:
+    async def mark_listening(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""
-        await self._postings.keep(self._key, _UNTIL, {"at": f"{self._now():.3f}"})
+        await self._message_states.keep(self._key, _UNTIL, {"at": f"{self._now():.3f}"})
 
     async def silence(self) -> Silence | None:
         """What to look back on; None when we never listened before. Raises StoreUnavailable."""
-        until = float((await self._postings.read(self._key, _UNTIL)).get("at") or 0.0)
+        until = float((await self._message_states.read(self._key, _UNTIL)).get("at") or 0.0)
         if not until:
             return None
-        noted = await self._postings.read(self._key, _PLACES)
+        noted = await self._message_states.read(self._key, _PLACES)
         latest = sorted(noted, key=lambda place: float(noted[place]), reverse=True)
         await self._forget(latest[10 * MOST_PLACES :])
         since = max(until - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
@@ -66,4 +68,4 @@ class HeardPlaces:
 
     async def _forget(self, places: Sequence[str]) -> None:
         for place in places:
-            await self._postings.take(self._key, _PLACES, place)
+            await self._message_states.take(self._key, _PLACES, place)

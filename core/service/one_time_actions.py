@@ -15,7 +15,7 @@ LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may
 OPEN, TAKEN, DONE = "open", "taken", "done"
 
 
-class Taken(StrEnum):
+class PressOutcome(StrEnum):
     """What became of a press."""
 
     NOW = "now"  # it is the one
@@ -25,28 +25,28 @@ class Taken(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneTimeActions:
-    """Each action is a subject of the postings, kept for as long as they are. ``now`` is in seconds since the epoch."""
+    """A subject of the message states each, kept as long as they are. ``now`` is in seconds since the epoch."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def open(self, thread: str, subject: str, person: str) -> None:
         """It can be taken (once more). It is forgotten with this person."""
-        await self.postings.keep(thread, subject, {OPEN: "yes"}, person=person)
+        await self.message_states.keep(thread, subject, {OPEN: "yes"}, person=person)
 
-    async def take(self, thread: str, subject: str) -> Taken:
+    async def take(self, thread: str, subject: str) -> PressOutcome:
         """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
         now = self.now()
-        if await self.postings.take(thread, subject, OPEN, {TAKEN: f"{now:.0f}"}):
-            return Taken.NOW
-        kept = await self.postings.read(thread, subject)  # as whoever took it left it
+        if await self.message_states.take(thread, subject, OPEN, {TAKEN: f"{now:.0f}"}):
+            return PressOutcome.NOW
+        kept = await self.message_states.read(thread, subject)  # as whoever took it left it
         if TAKEN not in kept:
-            return Taken.GONE
+            return PressOutcome.GONE
         if kept.get(DONE) or now - float(kept[TAKEN]) < LOST_SECONDS:
-            return Taken.EARLIER
-        lost = await self.postings.take(thread, subject, TAKEN, {TAKEN: f"{now:.0f}"})
-        return Taken.NOW if lost == kept[TAKEN] else Taken.EARLIER
+            return PressOutcome.EARLIER
+        lost = await self.message_states.take(thread, subject, TAKEN, {TAKEN: f"{now:.0f}"})
+        return PressOutcome.NOW if lost == kept[TAKEN] else PressOutcome.EARLIER
 
-    async def done(self, thread: str, subject: str, person: str) -> None:
+    async def mark_done(self, thread: str, subject: str, person: str) -> None:
         """It has been done: it is never taken again."""
-        await self.postings.keep(thread, subject, {DONE: "yes"}, person=person)
+        await self.message_states.keep(thread, subject, {DONE: "yes"}, person=person)

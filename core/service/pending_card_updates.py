@@ -21,21 +21,21 @@ log = logging.getLogger(__name__)
 class PendingCardUpdates:
     """Of one platform: a job's id, and the person whose card it is."""
 
-    def __init__(self, postings: MessageStateStore, platform: str) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore, platform: str) -> None:
+        self._message_states = message_states
         self._place = f"{platform}/kb"
 
     async def expect(self, job_id: str, person: str) -> None:
         """The job is over; its card is still to say so."""
-        await self._postings.keep(self._place, _UNTOLD, {job_id: person})
+        await self._message_states.keep(self._place, _UNTOLD, {job_id: person})
 
-    async def told(self, job_id: str) -> None:
+    async def mark_shown(self, job_id: str) -> None:
         """Its card says so, or never will."""
-        await self._postings.take(self._place, _UNTOLD, job_id)
+        await self._message_states.take(self._place, _UNTOLD, job_id)
 
-    async def left(self) -> Mapping[str, str]:
+    async def outstanding(self) -> Mapping[str, str]:
         """The person whose card it is, by the job."""
-        return await self._postings.read(self._place, _UNTOLD)
+        return await self._message_states.read(self._place, _UNTOLD)
 
 
 async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:

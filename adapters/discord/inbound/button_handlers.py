@@ -21,16 +21,16 @@ from adapters.discord.inbound.forms import (
     LONGEST_WORDS,
     MODAL,
     correction_form,
-    entered,
+    entered_texts,
     reason_form,
     words_form,
 )
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, is_admin, report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex, Shown
+from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clipped, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import clip, pieces, plain, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
@@ -53,39 +53,39 @@ KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it p
 log = structlog.get_logger(__name__)
 
 
-class KnowledgePresses(Protocol):
+class KnowledgeButtonHandlers(Protocol):
     """What is pressed and sent that is about the knowledge itself."""
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
-class DiscordPresses:
+class DiscordButtonHandlers:
     """Everything behind our buttons, menus and forms."""
 
     def __init__(
         self,
         *,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         checkpoints: Checkpoints,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
-        kb: "KnowledgePresses | None",
+        kb: "KnowledgeButtonHandlers | None",
     ) -> None:
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._checkpoints = checkpoints
-        self._postings = postings
+        self._message_states = message_states
         self._shown = shown
         self._readers = readers
         self._messages = messages
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._set_place = set_place
         self._kb = kb
 
@@ -93,29 +93,29 @@ class DiscordPresses:
 
     async def stop(self, press: Press, trace_id: str) -> None:
         """Call the work off; whoever works on it offers what was found."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await self._shown.of(trace_id)
                 stage = await self._stage(shown)
             if shown is None or stage != "working":
                 return await tell(press, FINISHED)
             if person_of(press.user).id != shown.asker and not is_admin(press):
-                await self._controls.refuse(person_of(press.user), "stop", trace_id)
+                await self._answer_actions.refuse(person_of(press.user), "stop", trace_id)
                 return await tell(press, NOT_YOURS_TO_STOP)
             await press.response.defer()
-            await self._postings.request_cancel(str(shown.thread), shown.subject, "stopped")
+            await self._message_states.request_cancel(str(shown.thread), shown.subject, "stopped")
         return None
 
-    async def _stage(self, shown: Shown | None) -> str:
+    async def _stage(self, shown: ShownAnswer | None) -> str:
         if shown is None:
             return ""
-        return (await self._postings.read(str(shown.thread), shown.subject)).get("stage", "")
+        return (await self._message_states.read(str(shown.thread), shown.subject)).get("stage", "")
 
     # --- checkpoints
 
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
-        async with answering(press):
+        async with report_errors(press):
             found = await self._choosable(press, checkpoint_id, choice_id)
             if found is None:
                 return
@@ -136,15 +136,15 @@ class DiscordPresses:
             await tell(press, TAKEN)
             return None
         if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
-            await self._controls.refuse(person_of(press.user), "choose", checkpoint_id)
+            await self._answer_actions.refuse(person_of(press.user), "choose", checkpoint_id)
             await tell(press, NOT_YOURS)
             return None
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
         """Replace the card by what was chosen, then put the choice into the inbox."""
-        label = clipped(f"{choice.label}: {words}" if words else choice.label, 200)
-        card = layouts.chosen(label, press.user.display_name)
+        label = clip(f"{choice.label}: {words}" if words else choice.label, 200)
+        card = layouts.choice_note(label, press.user.display_name)
         await press.response.edit_message(view=card, allowed_mentions=NOBODY)
         incoming = IncomingChoice(
             checkpoint=checkpoint.id,
@@ -161,28 +161,28 @@ class DiscordPresses:
                 known = {"chosen": f"{press.user.display_name} chose {label}"}
                 if shown.private:
                     known |= {"token": press.token, "token_of": str(press.id)}
-                await self._postings.keep(str(shown.thread), shown.subject, known)
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+                await self._message_states.keep(str(shown.thread), shown.subject, known)
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        if not self._intake.add(keep):
+        if not self._ordered_queue.add(keep):
             await tell(press, TRY_AGAIN)
 
     # --- forms
 
-    async def submitted(self, press: Press) -> None:
+    async def on_submit(self, press: Press) -> None:
         """A form of ours was sent, perhaps one that another process had opened."""
         data = dict(press.data or {})
         match = MODAL.fullmatch(str(data.get("custom_id", "")))
         if match is None:
             return
-        text = " ".join(entered(data.get("components"))).strip()
-        words = clipped(text, LONGEST_WORDS)
-        async with answering(press):
+        text = " ".join(entered_texts(data.get("components"))).strip()
+        words = clip(text, LONGEST_WORDS)
+        async with report_errors(press):
             if match["kind"] == "reason":
                 await self._reason(press, match["rest"], words)
                 return
             if match["kind"] == "correction":
-                await self._correct(press, match["rest"], clipped(text, LONGEST_CORRECTION))
+                await self._correct(press, match["rest"], clip(text, LONGEST_CORRECTION))
                 return
             if match["kind"] == "languages":
                 await self._set_place(press, "languages", match["rest"], [words])
@@ -197,38 +197,38 @@ class DiscordPresses:
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)
         if shown is not None:
-            await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
             await self._offer_correction(press, trace_id)
 
     async def _offer_correction(self, press: Press, trace_id: str) -> None:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
             return await tell(press, THANKS)
-        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
         await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
         return None
 
     async def correct(self, press: Press, trace_id: str) -> None:
         """Open the form for the right answer."""
-        async with answering(press):
+        async with report_errors(press):
             if await self._of(press, trace_id) is not None:
                 await press.response.send_modal(correction_form(trace_id))
 
     async def _correct(self, press: Press, trace_id: str, answer: str) -> None:
-        """Put it to the knowledge desk, with the question as it was asked and the way back to the answer."""
+        """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
         shown = await self._of(press, trace_id)
         if shown is None or self._kb is None:
             return None
         if not answer:
             return await tell(press, "There was nothing in that field. Press again and write the right answer.")
         await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
-        await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
+        turn = await self._answer_actions.turn(shown.thread, trace_id, await self.audience(press))
+        await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
-    async def _link_to(self, shown: Shown) -> str | None:
+    async def _link_to(self, shown: ShownAnswer) -> str | None:
         """The way back to an answer that others can see."""
-        posted = await self._postings.read(str(shown.thread), shown.subject)
+        posted = await self._message_states.read(str(shown.thread), shown.subject)
         if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
             return None
         return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
@@ -237,7 +237,7 @@ class DiscordPresses:
 
     async def act(self, press: Press, action: str, trace_id: str) -> None:
         """One of an answer's buttons."""
-        async with answering(press):
+        async with report_errors(press):
             shown = await self._of(press, trace_id)
             if shown is None:
                 return
@@ -245,62 +245,62 @@ class DiscordPresses:
                 case "quotes":
                     await self._quotes(press, shown, trace_id)
                 case "helpful":
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
                 case "unhelpful":
                     await press.response.send_modal(reason_form(trace_id))
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
                 case "handoff":
                     await self._handoff(press, shown, trace_id)
                 case _:
                     await self._share(press, shown, trace_id)
 
-    async def _of(self, press: Press, trace_id: str) -> Shown | None:
+    async def _of(self, press: Press, trace_id: str) -> ShownAnswer | None:
         async with asyncio.timeout(LOOK_UP_SECONDS):
             shown = await self._shown.of(trace_id)
         if shown is None:
             await tell(press, GONE)
         return shown
 
-    async def _quotes(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _quotes(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
-        quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
+        quotes = await self._answer_actions.quotes(shown.thread, trace_id, await self.audience(press))
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:5]:
             await press.followup.send(
-                view=layouts.said(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
+                view=layouts.text_layout(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
             )
 
     async def audience(self, press: Press) -> Audience:
         """What the one who pressed may read here, for their own eyes."""
         return await self._readers.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
 
-    async def _handoff(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = role_of((await self._readers.settings(shown.thread)).handoff)
-        posted = await self._postings.read(str(shown.thread), shown.subject)
+        posted = await self._message_states.read(str(shown.thread), shown.subject)
         if role is None or press.channel_id is None or press.guild_id is None:
             return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
         if posted.get("handed_off") == trace_id:
             return await tell(press, "Somebody has been asked about this answer already.")
-        await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
+        await self._message_states.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
         link = press.message.jump_url if press.message is not None else ""
-        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this:"
+        text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(press.channel_id, press.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
         await self._messages.call_role(spot, role, text, link, key)
         return await tell(press, "I have asked for a person to look at it.")
 
-    async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
         if person_of(press.user).id != shown.asker:
-            await self._controls.refuse(person_of(press.user), "share", trace_id)
+            await self._answer_actions.refuse(person_of(press.user), "share", trace_id)
             return await tell(press, "Only the person who asked can share this.")
         await press.response.defer(ephemeral=True, thinking=True)
         try:
-            turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
+            turn = await self._answer_actions.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
         except NotFound:
             return await tell(press, "Not everybody in this channel may read what that answer is from.")
         spot = await self._shared_at(press, shown, turn)
@@ -310,7 +310,7 @@ class DiscordPresses:
             await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
         return await tell(press, "Shared.")
 
-    async def _shared_at(self, press: Press, shown: Shown, turn: Turn) -> Spot | None:
+    async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         if not shown.asked_at:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
@@ -323,7 +323,7 @@ class DiscordPresses:
 
     async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
         """A menu of a place's settings."""
-        async with answering(press):
+        async with report_errors(press):
             await self._set_place(press, field, place_id, values)
 
     async def knowledge(self, press: Press, kept: str) -> None:
@@ -331,7 +331,7 @@ class DiscordPresses:
         if self._kb is None:
             await tell(press, GONE)
         else:
-            await self._kb.pressed(press, kept)
+            await self._kb.on_press(press, kept)
 
 
 def address_of(press: Press) -> ReplyTarget:
@@ -356,10 +356,10 @@ def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = pieces(turn.answer, turn.citations)
-    question = f"> {plain(clipped(turn.question, 300))}"
+    question = f"> {plain(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
-    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
     earlier = [
         layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]

@@ -22,14 +22,14 @@ def stamp_of(edited_at: datetime | None) -> str:
 
 
 class EditVersions:
-    """Kept for as long as the postings are."""
+    """Kept for as long as the message states are."""
 
-    def __init__(self, postings: MessageStateStore) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
 
     async def is_news(self, message: IncomingMessage) -> bool:
         """Whether this edit is later than every one that was taken in."""
-        kept = await self._postings.read(str(message.thread), _subject(message.id))
+        kept = await self._message_states.read(str(message.thread), _subject(message.id))
         return _time(ReplyTarget.of(message.address).edited) > _time(kept.get("heard", ""))
 
     async def announce(self, message: IncomingMessage) -> None:
@@ -42,11 +42,13 @@ class EditVersions:
 
     async def _keep(self, message: IncomingMessage, name: str) -> None:
         stamp = ReplyTarget.of(message.address).edited
-        await self._postings.keep(str(message.thread), _subject(message.id), {name: stamp}, person=message.asker.id)
+        await self._message_states.keep(
+            str(message.thread), _subject(message.id), {name: stamp}, person=message.asker.id
+        )
 
     async def check(self, message: IncomingMessage) -> None:
         """Raise Superseded when a later wording of this message has come."""
-        kept = await self._postings.read(str(message.thread), _subject(message.id))
+        kept = await self._message_states.read(str(message.thread), _subject(message.id))
         if _time(kept.get("newest", "")) > _time(ReplyTarget.of(message.address).edited):
             raise Superseded("This question has been edited again.")
 

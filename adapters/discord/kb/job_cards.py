@@ -6,9 +6,8 @@ or end, before the card is there: each draws what is latest, whoever comes secon
 kept, for a process that starts or runs on.
 """
 
-import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -16,16 +15,21 @@ import structlog
 from adapters.discord.api.messages import Messages, Spot, given_at
 from adapters.discord.api.reply_target import TOKEN_SECONDS
 from adapters.discord.inbound.buttons import KbButton
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
+from core.model.json_codec import from_json, to_json
 from core.ports.message_state import MessageStateStore
-from core.service.kb.job_text import job_text
+from core.service.kb.commands import Caller
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_layout import job_id_line, job_lines, plain_lines
+from core.service.kb.text_spans import Line
 from core.service.pending_card_updates import PendingCardUpdates
 
 _CARD = "card"
-_JOB_ID = re.compile(r"\n(job [0-9a-f]{8,})$")
 
 log = structlog.get_logger(__name__)
 
@@ -38,53 +42,53 @@ class JobCards:
     def __init__(
         self,
         messages: Messages,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         connected: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._messages = messages
-        self._postings = postings
+        self._message_states = message_states
         self._connected = connected
         self._now = now
-        self._endings = PendingCardUpdates(postings, "discord")
+        self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def posted(self, job: JobSummary, caller: Caller, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
-        values = {"message": str(message), **_place_of(job), "note": note, "cancel": cancel}
-        await self._postings.keep(_place(job.id), _CARD, values, person=job.by.id)
+        values = {"message": str(message), **_place_of(caller.address), "note": note, "cancel": cancel}
+        await self._message_states.keep(_place(job.id), _CARD, values, person=caller.person.id)
         drawn = ""
         for _ in range(CATCHING_UP):
-            kept = await self._postings.read(_place(job.id), _CARD)
-            if kept.get("latest", "") == drawn:
+            kept = await self._message_states.read(_place(job.id), _CARD)
+            if kept.get("job", "") == drawn:
                 return
-            drawn = kept["latest"]
+            drawn = kept["job"]
             await self._draw(job.id, kept)
             if kept.get("over"):
-                await self._endings.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
-    async def renewed(self, job_id: str, token: str, token_of: str) -> None:
+    async def renew_token(self, job_id: str, token: str, token_of: str) -> None:
         """Something on the card was pressed: it can be edited for another while, under the token of that."""
-        await self._postings.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
+        await self._message_states.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
         if not job.address.get("asker"):
             return
-        before = await self._postings.read(_place(job.id), _CARD)
-        latest = {"latest": job_text(job), "over": "yes" if job.over else ""}
-        where = {} if "token" in before else _place_of(job)  # a later press may have renewed it
-        await self._postings.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
+        before = await self._message_states.read(_place(job.id), _CARD)
+        latest = {"job": to_json(summarize_job(job)), "over": "yes" if job.over else ""}
+        where = {} if "token" in before else _place_of(job.address)  # a later press may have renewed it
+        await self._message_states.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._endings.expect(job.id, job.by.id)
-        kept = await self._postings.read(_place(job.id), _CARD)
+            await self._pending_updates.expect(job.id, job.by.id)
+        kept = await self._message_states.read(_place(job.id), _CARD)
         if "message" in kept:
             await self._draw(job.id, kept)
             if job.over:
-                await self._endings.told(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -92,8 +96,8 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for job_id in await self._endings.left():
-            kept = await self._postings.read(_place(job_id), _CARD)
+        for job_id in await self._pending_updates.outstanding():
+            kept = await self._message_states.read(_place(job_id), _CARD)
             if kept.get("over") and "message" not in kept and job_id not in self._unplaced:
                 unplaced.add(job_id)  # it may be on its way: if it is not there the next time, it will not come
                 continue
@@ -104,7 +108,7 @@ class JobCards:
                 raise
             except FootnoteError as error:
                 log.info("card_not_finished", job=job_id, reason=str(error))
-            await self._endings.told(job_id)
+            await self._pending_updates.mark_shown(job_id)
         self._unplaced = unplaced
 
     async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:
@@ -114,7 +118,7 @@ class JobCards:
         if "message" in kept and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept["channel"]), token=kept["token"], token_from=given, private=True)
             try:
-                await self._messages.edit(spot, int(kept["message"]), card(kept))
+                await self._messages.edit(spot, int(kept["message"]), _kept_card(kept))
             except NotFound:
                 if not kept.get("over"):
                     raise
@@ -123,25 +127,33 @@ class JobCards:
         if kept.get("over"):
             direct = await self._messages.direct_channel(int(kept["asker"]))
             where = f"-# You asked for this in <#{kept['channel']}>."
-            await self._messages.post(Spot(direct), card(kept, where), f"job-{job_id}"[:25])
+            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{job_id}"[:25])
 
 
-def card(kept: Mapping[str, str], where: str = "") -> SanitizedView:
+def card(job: JobSummary, note: str = "", cancel: str = "", where: str = "") -> SanitizedView:
     """The job's state, what was said of it, and a button that ends it while it is under way."""
-    state, number = kept["latest"], _JOB_ID.search(kept["latest"])
-    lines = [layouts.reply_text(state.replace(number[0], "") if number else state)]
-    lines += [f"-# {layouts.reply_text(line)}" for line in kept.get("note", "").splitlines() if line.strip()]
-    lines += [f"-# {number[1]}"] if number else []
-    lines += [where] if where else []
-    parts: list[Any] = [Text("\n".join(lines), mentions=True)]
-    if kept.get("cancel") and not kept.get("over"):
-        parts.append(layouts.row(KbButton.made(kept["cancel"], "Cancel")))
+    return _card(job_lines(job), note, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
+
+
+def _kept_card(kept: Mapping[str, str], where: str = "") -> SanitizedView:
+    """The card as it was last kept: as data, or by an earlier version as text."""
+    note, cancel = kept.get("note", ""), kept.get("cancel", "")
+    if "job" in kept:
+        return card(from_json(JobSummary, kept["job"]), note, cancel, where)
+    return _card(plain_lines(kept["latest"].splitlines()), note, "", where, "" if kept.get("over") else cancel)
+
+
+def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str) -> SanitizedView:
+    lines = [markdown_lines(state)]
+    lines += [f"-# {markdown_lines([line])}" for line in plain_lines(note.splitlines()) if line[0].text.strip()]
+    parts: list[Any] = [Text("\n".join(filter(None, [*lines, number, where])), mentions=True)]
+    if cancel:
+        parts.append(layouts.row(KbButton.create(cancel, "Cancel")))
     return layouts.layout(*parts)
 
 
-def _place_of(job: Job) -> dict[str, str]:
+def _place_of(address: Mapping[str, str]) -> dict[str, str]:
     """Where the job was asked for, by whom, and the token under which that is answered."""
-    address = job.address
     return {
         "channel": address["channel"],
         "asker": address["asker"],

@@ -1,4 +1,4 @@
-"""What leads from a button or a message of ours back to its conversation: small values beside the postings.
+"""What leads from a button or a message of ours back to its conversation: small values beside the message states.
 
 A button names a trace; the trace's thread, question and asker are looked up here. A reply names a message of ours;
 the conversation it continues is looked up here.
@@ -16,7 +16,7 @@ _QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownAnswer:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
     thread: ThreadKey
@@ -27,10 +27,10 @@ class Shown:
 
 
 class AnswerIndex:
-    """Kept for as long as the postings are."""
+    """Kept for as long as the message states are."""
 
-    def __init__(self, postings: MessageStateStore) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
 
     async def keep(self, trace_id: str, message: IncomingMessage) -> None:
         """Remember which question a trace belongs to."""
@@ -41,44 +41,44 @@ class AnswerIndex:
             "private": "yes" if message.private else "",
             "asked_at": _asked_at(message),
         }
-        await self._postings.keep(_trace(trace_id), _WHERE, values, person=message.asker.id)
+        await self._message_states.keep(_trace(trace_id), _WHERE, values, person=message.asker.id)
         last = {message.asker.id: str(message.thread)}
         if not message.private:
             last["anybody"] = str(message.thread)
-        await self._postings.keep(_place(message.thread.place), _WHERE, last)
+        await self._message_states.keep(_place(message.thread.place), _WHERE, last)
 
     async def last_in(self, place: str, person_id: str) -> ThreadKey | None:
         """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
-        kept = await self._postings.read(_place(place), _WHERE)
+        kept = await self._message_states.read(_place(place), _WHERE)
         found = kept.get(person_id) or kept.get("anybody")
         return ThreadKey.parse(found) if found else None
 
-    async def of(self, trace_id: str) -> Shown | None:
+    async def of(self, trace_id: str) -> ShownAnswer | None:
         """The question behind a trace, while it is kept."""
-        kept = await self._postings.read(_trace(trace_id), _WHERE)
+        kept = await self._message_states.read(_trace(trace_id), _WHERE)
         if "thread" not in kept:
             return None
         thread = ThreadKey.parse(kept["thread"])
-        return Shown(
+        return ShownAnswer(
             thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")), kept.get("asked_at", "")
         )
 
     async def keep_message(self, message_id: int | str, thread: ThreadKey) -> None:
         """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
-        await self._postings.keep(_message(message_id), _WHERE, {"thread": str(thread)})
+        await self._message_states.keep(_message(message_id), _WHERE, {"thread": str(thread)})
 
     async def keep_question(self, message_id: int | str, thread: ThreadKey) -> None:
         """Remember which conversation someone's own message belongs to, where its place does not say so."""
-        await self._postings.keep(_message(message_id), _QUESTION, {"thread": str(thread)})
+        await self._message_states.keep(_message(message_id), _QUESTION, {"thread": str(thread)})
 
     async def question_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a person's message began or went on with, where that was kept."""
-        kept = await self._postings.read(_message(message_id), _QUESTION)
+        kept = await self._message_states.read(_message(message_id), _QUESTION)
         return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
 
     async def thread_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a message of ours belongs to, where that was kept."""
-        kept = await self._postings.read(_message(message_id), _WHERE)
+        kept = await self._message_states.read(_message(message_id), _WHERE)
         return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
 
 

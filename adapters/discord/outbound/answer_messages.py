@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from adapters.discord.api.api_errors import Refused, TokenRefused
+from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound import layouts
@@ -22,7 +22,7 @@ from core.ports.platform import MessageState
 
 FIRST = "message"  # the name under which the first message's id is kept; the others have numbers
 PART = "part-"
-NOWHERE = (NotFound, Denied, Refused)  # what says that it is the place, or the message, that will not do
+NOWHERE = (NotFound, Denied, RequestRefused)  # what says that it is the place, or the message, that will not do
 
 log = structlog.get_logger(__name__)
 
@@ -44,14 +44,14 @@ class AnswerMessages:
     def __init__(
         self,
         *,
-        posting: MessageState,
+        message_state: MessageState,
         address: ReplyTarget,
         question: str,
         messages: Messages,
         moved: Callable[[str], None],
         pauses: Pauses,
     ) -> None:
-        self._posting = posting
+        self._message_state = message_state
         self._address = address
         self._question = question
         self._messages = messages
@@ -61,12 +61,12 @@ class AnswerMessages:
     @property
     def manner(self) -> ReplyMode:
         """How the answer stands where it stands now."""
-        return ReplyMode(self._posting.get("manner") or self._address.manner)
+        return ReplyMode(self._message_state.get("manner") or self._address.manner)
 
     @property
     def first(self) -> str:
         """The id of the first message; empty while there is none."""
-        return self._posting.get(FIRST)
+        return self._message_state.get(FIRST)
 
     # --- showing
 
@@ -91,7 +91,7 @@ class AnswerMessages:
 
     async def change(self, render: Render) -> None:
         """Show the work as it is now, with one try. Raises what ``Messages`` raises."""
-        if self._posting.get("channel"):
+        if self._message_state.get("channel"):
             await self._show(FIRST, render)
 
     async def conclude(self, render: Render) -> None:
@@ -116,7 +116,7 @@ class AnswerMessages:
     async def _show(self, name: str, render: Render) -> None:
         """Edit the message of this name, or post it where there is none (any more)."""
         (part,) = await render()
-        known = self._posting.get(name)
+        known = self._message_state.get(name)
         if known:
             with suppress(NotFound):
                 await self._messages.edit(self._spot(), int(known), part)
@@ -125,15 +125,15 @@ class AnswerMessages:
         await self._post(name, part, instead_of=known)
 
     async def _surely(self, name: str, part: SanitizedView) -> None:
-        known = self._posting.get(name)
+        known = self._message_state.get(name)
         if known and await self._try_edit(int(known), part):
             return
         try:
             await self._patiently(lambda: self._post(name, part, instead_of=known), self._pauses.posting)
-        except Refused:
+        except RequestRefused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(name, plain, instead_of=known, plain=True), self._pauses.posting)
-        if known and known != self._posting.get(name):  # a deferred answer is filled by what is posted after it
+        if known and known != self._message_state.get(name):  # a deferred answer is filled by what is posted after it
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 
@@ -166,24 +166,24 @@ class AnswerMessages:
         named = f"{spot.channel}/{name}" + (f"/{instead_of}" if instead_of else "") + ("/plain" if plain else "")
         if plain:
             spot = spot.without_reply()
-        key = nonce(self._posting.thread, self._posting.subject, named)
+        key = nonce(self._message_state.thread, self._message_state.subject, named)
         posted = await self._messages.post(spot, part, key)
-        await self._posting.keep(**{name: str(posted)})
+        await self._message_state.keep(**{name: str(posted)})
 
     async def _remove_beyond(self, count: int) -> None:
         """What an earlier, longer text left behind."""
         number = max(1, count)
-        while self._posting.get(_name(number)):
+        while self._message_state.get(_name(number)):
             with suppress(FootnoteError):
-                await self._messages.remove(self._spot(), int(self._posting.get(_name(number))))
-            await self._posting.keep(**{_name(number): ""})
+                await self._messages.remove(self._spot(), int(self._message_state.get(_name(number))))
+            await self._message_state.keep(**{_name(number): ""})
             number += 1
 
     async def refer(self, part: SanitizedView) -> None:
         """Say something beside the question, where the answer itself was to stand elsewhere. Raises as ``conclude``."""
         address = self._address
         spot = Spot(int(address.channel), int(address.guild), int(address.message))
-        key = nonce(self._posting.thread, self._posting.subject, "refer")
+        key = nonce(self._message_state.thread, self._message_state.subject, "refer")
 
         async def post() -> None:
             await self._messages.post(spot, part, key)
@@ -197,58 +197,58 @@ class AnswerMessages:
         """
         for name in self._names():
             try:
-                await self._messages.remove(self._spot(), int(self._posting.get(name)))
+                await self._messages.remove(self._spot(), int(self._message_state.get(name)))
             except NOWHERE as error:
                 log.warning("not_removed", part=name, reason=str(error))
-            await self._posting.keep(**{name: ""})
-        if self.manner is ReplyMode.START and self._posting.get("channel"):
+            await self._message_state.keep(**{name: ""})
+        if self.manner is ReplyMode.START and self._message_state.get("channel"):
             try:
-                await self._messages.archive_empty(int(self._posting.get("channel")))
+                await self._messages.archive_empty(int(self._message_state.get("channel")))
             except NOWHERE as error:
                 log.warning("not_archived", reason=str(error))
 
     def _names(self) -> list[str]:
-        kept = [name for name in self._posting.values if name == FIRST or name.startswith(PART)]
-        return [name for name in kept if self._posting.get(name)]
+        kept = [name for name in self._message_state.values if name == FIRST or name.startswith(PART)]
+        return [name for name in kept if self._message_state.get(name)]
 
     # --- where
 
     def _spot(self) -> Spot:
         """Where it goes, as settled; under the newest token that a press has given us."""
-        channel = int(self._posting.get("channel") or self._address.channel)
+        channel = int(self._message_state.get("channel") or self._address.channel)
         spot = spot_of(self._address, channel)
-        if self._posting.get("manner") == ReplyMode.DIRECT:
+        if self._message_state.get("manner") == ReplyMode.DIRECT:
             return Spot(channel=channel)
-        if self._posting.get("manner") == ReplyMode.REPLY:
+        if self._message_state.get("manner") == ReplyMode.REPLY:
             return Spot(channel=channel, guild=spot.guild, reply_to=int(self._address.message))
-        if spot.private and self._posting.get("token"):
-            fresh = given_at(self._posting.get("token_of"))
-            return Spot(spot.channel, spot.guild, None, self._posting.get("token"), fresh, private=True)
+        if spot.private and self._message_state.get("token"):
+            fresh = given_at(self._message_state.get("token_of"))
+            return Spot(spot.channel, spot.guild, None, self._message_state.get("token"), fresh, private=True)
         return spot
 
     async def _settle_place(self) -> None:
         """Find or make the place, once: later attempts and reopenings use the same."""
-        if self._posting.get("channel"):
+        if self._message_state.get("channel"):
             return
         address = self._address
         if address.manner is ReplyMode.START:
             thread = await self._messages.start_thread(address, self._question)
             if thread is None:
-                await self._posting.keep(channel=address.channel, manner=ReplyMode.REPLY)
+                await self._message_state.keep(channel=address.channel, manner=ReplyMode.REPLY)
                 return
-            await self._posting.keep(channel=str(thread))
+            await self._message_state.keep(channel=str(thread))
         elif address.manner is ReplyMode.DIRECT:
-            await self._posting.keep(channel=str(await self._messages.direct_channel(int(address.asker))))
+            await self._message_state.keep(channel=str(await self._messages.direct_channel(int(address.asker))))
         else:
             response = {FIRST: address.response} if address.response else {}
-            await self._posting.keep(channel=address.channel, **response)
+            await self._message_state.keep(channel=address.channel, **response)
 
     async def _move_on(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
         manner = self.manner
         if manner is ReplyMode.DIRECT or not self._address.guild or not self._address.asker:
             return False
-        log.warning("answer_moves", channel=self._posting.get("channel"), manner=manner, reason=str(because))
+        log.warning("answer_moves", channel=self._message_state.get("channel"), manner=manner, reason=str(because))
         if manner is ReplyMode.START:
             place = {"channel": self._address.channel, "manner": str(ReplyMode.REPLY)}
         else:
@@ -258,11 +258,11 @@ class AnswerMessages:
                 log.warning("not_told", reason=str(error))
                 return False
             place = {"channel": str(direct), "manner": str(ReplyMode.DIRECT)}
-        if self._posting.get("channel"):
+        if self._message_state.get("channel"):
             with suppress(PlatformUnavailable):
                 await self.withdraw()
         left = dict.fromkeys(self._names(), "")
-        await self._posting.keep(**left, **place)
+        await self._message_state.keep(**left, **place)
         if place["manner"] == ReplyMode.DIRECT:
             self._moved(str(because))
         return True

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from core.ports.message_state import MessageStateStore
-from core.service.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, Taken
+from core.service.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, PressOutcome
 
-__all__ = ["LOST_SECONDS", "PersonalActions", "Taken", "kept_under"]
+__all__ = ["LOST_SECONDS", "PersonalActions", "PressOutcome", "kept_under"]
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalActions:
     """Kept with what is posted, for as long as that is, under the person they were made for."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def make(self, person: str, values: Mapping[str, str]) -> str:
@@ -31,15 +31,15 @@ class PersonalActions:
 
     async def read(self, offer: str, person: str) -> Mapping[str, str]:
         """What was offered, without taking it; empty when it is gone, or was made for somebody else."""
-        return await self.postings.read(kept_under(person), offer) if offer else {}
+        return await self.message_states.read(kept_under(person), offer) if offer else {}
 
-    async def take(self, offer: str, person: str) -> Taken:
+    async def take(self, offer: str, person: str) -> PressOutcome:
         """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
         if not await self.read(offer, person):
-            return Taken.GONE
-        return await OneTimeActions(self.postings, self.now).take(kept_under(person), offer)
+            return PressOutcome.GONE
+        return await OneTimeActions(self.message_states, self.now).take(kept_under(person), offer)
 
-    async def done(self, offer: str, person: str) -> None:
+    async def mark_done(self, offer: str, person: str) -> None:
         """What was offered has been done: it is never taken again."""
         await self._keep(offer, person, {DONE: "yes"})
 
@@ -48,7 +48,7 @@ class PersonalActions:
         await self._keep(offer, person, {OPEN: "yes"})
 
     async def _keep(self, offer: str, person: str, values: Mapping[str, str]) -> None:
-        await self.postings.keep(kept_under(person), offer, values, person=person)
+        await self.message_states.keep(kept_under(person), offer, values, person=person)
 
 
 def kept_under(person: str) -> str:

@@ -24,7 +24,10 @@ from adapters.slack.outbound import blocks
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
-from core.service.kb.job_text import job_title
+from core.service.kb.commands import Caller
+from core.service.kb.job_wording import job_title
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
 from core.service.pending_card_updates import PendingCardUpdates
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
@@ -52,26 +55,34 @@ class _Card:
     def of(cls, job: Job) -> "_Card":
         """The card for a job as it is now."""
         space = ThreadKey.parse(job.thread).space if job.thread else ""
-        layout = json.dumps(kb_blocks.card(job))
-        return cls(job.id, job.by.id, job.address.get("user", ""), space, layout, job_title(job))
+        return cls._made(summarize_job(job), job.by.id, job.address.get("user", ""), space)
+
+    @classmethod
+    def of_accepted(cls, job: JobSummary, caller: Caller) -> "_Card":
+        """The card for a job that this caller has just been promised."""
+        return cls._made(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
+
+    @classmethod
+    def _made(cls, job: JobSummary, person: str, user: str, space: str) -> "_Card":
+        return cls(job.id, person, user, space, json.dumps(kb_blocks.card(job)), job_title(job))
 
     @classmethod
     def of_kept(cls, job_id: str, person: str, kept: Mapping[str, str]) -> "_Card":
         """The card as it was last kept."""
         return cls(job_id, person, kept["user"], kept["space"], kept["card"], kept["title"])
 
-    def kept(self) -> dict[str, str]:
+    def to_record(self) -> dict[str, str]:
         """What another process needs to show it."""
         return {"user": self.user, "space": self.space, "card": self.layout, "title": self.title}
 
 
 class JobCards:
-    """``core.service.kb.commands.JobCard`` over direct messages."""
+    """``core.ports.platform_capabilities.JobCard`` over direct messages."""
 
-    def __init__(self, workplace: SlackWorkspace) -> None:
+    def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""
-        self._workplace = workplace
-        self._endings = PendingCardUpdates(workplace.postings, PLATFORM)
+        self._workspace = workspace
+        self._pending_updates = PendingCardUpdates(workspace.message_states, PLATFORM)
         self._pace = Pace({"card": EDITS}, EDIT_SECONDS)
         self._ending: set[asyncio.Task[None]] = set()
         self._concluding: set[str] = set()
@@ -82,12 +93,12 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for job_id, person in (await self._endings.left()).items():
+        for job_id, person in (await self._pending_updates.outstanding()).items():
             if job_id in self._concluding:
                 continue
             kept = await self._read_card(job_id, person)
             if not kept.get("over"):  # forgotten with the person it was for
-                await self._endings.told(job_id)
+                await self._pending_updates.mark_shown(job_id)
                 continue
             try:
                 await self._show_last_state(_Card.of_kept(job_id, person, kept))
@@ -102,15 +113,15 @@ class JobCards:
 
     # --- the first sign
 
-    async def post(self, job: Job) -> bool:
+    async def post(self, job: JobSummary, caller: Caller) -> bool:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
-        card = _Card.of(job)
+        card = _Card.of_accepted(job, caller)
         try:
             channel = await self.direct_message(card.user)
             await self._post(card, channel)
         except Refusal as refusal:
             log.info("card_not_posted", job=job.id, reason=str(refusal))
-            await self._keep(job.id, job.by.id, closed="yes")
+            await self._keep(job.id, card.person, closed="yes")
             return False
         except PlatformUnavailable as error:
             log.info("card_not_posted", job=job.id, reason=str(error))
@@ -122,7 +133,7 @@ class JobCards:
         place = ThreadKey(PLATFORM, card.space, channel, "")
         await self._keep(card.job, card.person, first=card.layout, title=card.title)
         try:
-            said = await self._workplace.say(place, card.title, json.loads(card.layout), part=_part(card.job))
+            said = await self._workspace.say(place, card.title, json.loads(card.layout), part=_part(card.job))
             ts = str(said["ts"])
         except Uncertain:
             ts = await self._lost(channel, card.job)
@@ -133,7 +144,7 @@ class JobCards:
 
     async def direct_message(self, user: str) -> str:
         """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
-        answer = await self._workplace.web.patiently("conversations.open", users=user)
+        answer = await self._workspace.web.patiently("conversations.open", users=user)
         return str(answer["channel"]["id"])
 
     # --- while it goes on
@@ -143,19 +154,19 @@ class JobCards:
         card = _Card.of(job)
         if not card.user:
             return
-        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.kept())
+        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.to_record())
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._endings.expect(card.job, card.person)
+            await self._pending_updates.expect(card.job, card.person)
         kept = await self._read_card(card.job, card.person)
         if kept.get("closed"):
-            await self._endings.told(card.job)
+            await self._pending_updates.mark_shown(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif "ts" not in kept:
             if _age(job) > FORGOTTEN_SECONDS:
                 await self._run_owned(self._adopt(card))
         elif self._pace.allows("card"):
-            await self._edit(kept, card.layout, self._workplace.web.eagerly)
+            await self._edit(kept, card.layout, self._workspace.web.eagerly)
 
     async def _conclude(self, card: "_Card", age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
@@ -173,11 +184,11 @@ class JobCards:
     async def _show_last_state(self, card: "_Card") -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
         kept = await self._read_card(card.job, card.person)
-        if "ts" in kept and not await self._edit(kept, card.layout, self._workplace.web.patiently):
+        if "ts" in kept and not await self._edit(kept, card.layout, self._workspace.web.patiently):
             return
         if "ts" not in kept and not kept.get("closed") and not await self._adopt(card):
             return
-        await self._endings.told(card.job)
+        await self._pending_updates.mark_shown(card.job)
 
     async def _adopt(self, card: "_Card") -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
@@ -197,7 +208,7 @@ class JobCards:
         except Refusal as refusal:
             if not refusal.retry_after:
                 await self._keep(card.job, card.person, closed="yes")
-                await self._endings.told(card.job)
+                await self._pending_updates.mark_shown(card.job)
             raise
         finally:
             self._adopting.discard(card.job)
@@ -214,7 +225,7 @@ class JobCards:
 
     # --- when it is cancelled
 
-    async def cancelling(self, job_id: str, person: str, words: str) -> None:
+    async def show_cancelling(self, job_id: str, person: str, words: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
         kept = await self._read_card(job_id, person)
         if "ts" not in kept or kept.get("over"):
@@ -222,7 +233,7 @@ class JobCards:
         shown = json.loads(kept.get("card") or kept.get("first") or "[]")
         layout = json.dumps(kb_blocks.being_cancelled(shown, words))
         await self._keep(job_id, person, card=layout)
-        await self._edit(kept, layout, self._workplace.web.patiently)
+        await self._edit(kept, layout, self._workspace.web.patiently)
         await self._catch_up(job_id, person, layout)
 
     # --- one message
@@ -233,7 +244,7 @@ class JobCards:
         kept = await self._read_card(job_id, person)
         while kept.get("card") and kept["card"] != shown:
             shown = kept["card"]
-            through = await self._edit(kept, shown, self._workplace.web.patiently)
+            through = await self._edit(kept, shown, self._workspace.web.patiently)
             kept = await self._read_card(job_id, person)
         return through
 
@@ -254,7 +265,7 @@ class JobCards:
     async def _lost(self, channel: str, job_id: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
         look = {"channel": channel, "limit": MOST_LOOKED_AT, "include_all_metadata": True}
-        found = await self._workplace.web.patiently("conversations.history", **look)
+        found = await self._workspace.web.patiently("conversations.history", **look)
         for message in found.get("messages") or []:
             payload = (message.get("metadata") or {}).get("event_payload") or {}
             if payload.get("part") == _part(job_id):
@@ -262,10 +273,10 @@ class JobCards:
         return ""
 
     async def _read_card(self, job_id: str, person: str) -> dict[str, str]:
-        return dict(await self._workplace.postings.read(kept_under(person), _part(job_id)))
+        return dict(await self._workspace.message_states.read(kept_under(person), _part(job_id)))
 
     async def _keep(self, job_id: str, person: str, **values: str) -> None:
-        await self._workplace.postings.keep(kept_under(person), _part(job_id), values, person=person)
+        await self._workspace.message_states.keep(kept_under(person), _part(job_id), values, person=person)
 
 
 def _part(job_id: str) -> str:

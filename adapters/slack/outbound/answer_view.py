@@ -17,7 +17,7 @@ import structlog
 from adapters.slack.api.web_client import Refusal, Uncertain, Web
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
-from adapters.slack.outbound.text import Escaper, escaped
+from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
@@ -41,7 +41,7 @@ class SlackAnswerView:
 
     workspace: Workspace
     spot: Spot
-    posting: MessageState
+    message_state: MessageState
     trace_id: str
     _handoff: bool = False
     _streaming: bool = False
@@ -65,7 +65,7 @@ class SlackAnswerView:
 
     @property
     def _messages(self) -> AnswerMessages:
-        return AnswerMessages(self.workspace, self.spot, self.posting, self.trace_id)
+        return AnswerMessages(self.workspace, self.spot, self.message_state, self.trace_id)
 
     # --- the beginning
 
@@ -74,13 +74,13 @@ class SlackAnswerView:
         settings = await self.workspace.settings(self.spot.thread)
         self._handoff = bool(settings.handoff)
         self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
-        state = self.posting.get("state")
+        state = self.message_state.get("state")
         if state == "offered":
             await self._settle_card()
         if self._private:
             await self._open_privately(state)
             return
-        found = "" if state == "offered" else self.posting.get("ts")
+        found = "" if state == "offered" else self.message_state.get("ts")
         if not found and state == "open":  # it was about to be posted when an earlier worker went away
             found = await self._messages.find("0")
         if found:
@@ -90,8 +90,8 @@ class SlackAnswerView:
         await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
-        await self.posting.keep(
-            state="open", ts="", cards=f"{self.posting.get('cards')} {self.posting.get('ts')}".strip()
+        await self.message_state.keep(
+            state="open", ts="", cards=f"{self.message_state.get('cards')} {self.message_state.get('ts')}".strip()
         )
         if await self._start_stream():
             return
@@ -113,7 +113,7 @@ class SlackAnswerView:
 
     async def _open_privately(self, state: str) -> None:
         if state in {"", "offered"}:
-            await self.posting.keep(state="private")
+            await self.message_state.keep(state="private")
             await self._messages.whisper(
                 [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
             )
@@ -131,7 +131,7 @@ class SlackAnswerView:
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
         if not self.workspace.is_agent_in(self.spot.channel):
-            row = blocks.stop_row(self.posting.subject)
+            row = blocks.stop_row(self.message_state.subject)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
             answer = await self.web.eagerly("chat.startStream", **arguments)
@@ -151,10 +151,12 @@ class SlackAnswerView:
 
     async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
-        await self.posting.keep(ts=ts)
-        kept = {"subject": self.posting.subject, "asker": self.spot.asker.id}
-        await self.posting.store.keep(self.posting.thread, f"shown:{ts}", kept, fence=self.posting.fence)
-        await self.posting.store.keep(self.posting.thread, "current", kept, fence=self.posting.fence)
+        await self.message_state.keep(ts=ts)
+        kept = {"subject": self.message_state.subject, "asker": self.spot.asker.id}
+        await self.message_state.store.keep(
+            self.message_state.thread, f"shown:{ts}", kept, fence=self.message_state.fence
+        )
+        await self.message_state.store.keep(self.message_state.thread, "current", kept, fence=self.message_state.fence)
 
     # --- in between
 
@@ -230,7 +232,7 @@ class SlackAnswerView:
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
             await self.web.eagerly(
-                "chat.appendStream", channel=self.spot.channel, ts=self.posting.get("ts"), chunks=chunks
+                "chat.appendStream", channel=self.spot.channel, ts=self.message_state.get("ts"), chunks=chunks
             )
         except Refusal as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
@@ -250,7 +252,7 @@ class SlackAnswerView:
         """End the stream and go on by editing its message."""
         self._streaming = False
         try:
-            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.posting.get("ts"))
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.message_state.get("ts"))
         except (Refusal, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
@@ -261,7 +263,7 @@ class SlackAnswerView:
             await self.web.eagerly(
                 "chat.update",
                 channel=self.spot.channel,
-                ts=self.posting.get("ts"),
+                ts=self.message_state.get("ts"),
                 text="Looking…",
                 blocks=self._placeholder(),
                 link_names=False,
@@ -271,7 +273,7 @@ class SlackAnswerView:
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
-        return blocks.working(self._steps.values(), shown, self._notices, self.posting.subject)
+        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.subject)
 
     # --- the end
 
@@ -290,9 +292,9 @@ class SlackAnswerView:
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
-        kept = {"card": escaped(checkpoint.message)[:1_500]}
+        kept = {"card": escape(checkpoint.message)[:1_500]}
         subject = f"checkpoint:{checkpoint.id}"
-        await self.posting.store.keep(self.posting.thread, subject, kept, fence=self.posting.fence)
+        await self.message_state.store.keep(self.message_state.thread, subject, kept, fence=self.message_state.fence)
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, "offered", answer.outcome)
         await self.workspace.show_session(self.spot.thread, "suspended")
@@ -301,7 +303,7 @@ class SlackAnswerView:
         """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
-        layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
+        layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, "done", "")
         await self.workspace.show_session(self.spot.thread, "active")
 
@@ -326,7 +328,7 @@ class SlackAnswerView:
             await self._finish_privately(layouts, text)
         else:
             await self._finish_in_place(layouts, text, below)
-        await self.posting.settle(outcome, state=state)
+        await self.message_state.settle(outcome, state=state)
 
     async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
         """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
@@ -338,8 +340,8 @@ class SlackAnswerView:
     async def _finish_in_place(
         self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
     ) -> None:
-        resumed = self.posting.get("state") == "concluding"
-        await self.posting.keep(state="concluding")
+        resumed = self.message_state.get("state") == "concluding"
+        await self.message_state.keep(state="concluding")
         try:
             if not (below and await self._end_stream(below)):
                 await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
@@ -359,7 +361,7 @@ class SlackAnswerView:
             await self.web.patiently(
                 "chat.stopStream",
                 channel=self.spot.channel,
-                ts=self.posting.get("ts"),
+                ts=self.message_state.get("ts"),
                 chunks=chunks or None,
                 blocks=below,
                 metadata=self._messages.metadata(),
@@ -377,7 +379,7 @@ class SlackAnswerView:
         """
         if self._streaming:
             await self._leave_stream()
-        ts = self.posting.get("ts")
+        ts = self.message_state.get("ts")
         if ts and await self._messages.update(ts, layout, text, "0"):
             return
         if ts:
@@ -387,15 +389,17 @@ class SlackAnswerView:
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer."""
-        ts = self.posting.get(f"part-{part}")
+        ts = self.message_state.get(f"part-{part}")
         if ts and await self._messages.update(ts, layout, text, part):
             return
-        await self.posting.keep(**{f"part-{part}": await self._messages.post(layout, text, part, resumed=resumed)})
+        await self.message_state.keep(
+            **{f"part-{part}": await self._messages.post(layout, text, part, resumed=resumed)}
+        )
 
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
-        ts, checkpoint = self.posting.get("ts"), self.posting.get("checkpoint")
-        kept = await self.posting.store.read(self.posting.thread, f"checkpoint:{checkpoint}")
+        ts, checkpoint = self.message_state.get("ts"), self.message_state.get("checkpoint")
+        kept = await self.message_state.store.read(self.message_state.thread, f"checkpoint:{checkpoint}")
         if not ts or kept.get("chosen"):  # it was replaced when the button was pressed
             return
         layout = [blocks.markdown(kept.get("card") or "…"), blocks.context("Going on from here.")]
@@ -408,7 +412,7 @@ class SlackAnswerView:
         """Where this person was last answered in this channel: commands cannot name a thread."""
         kept = {"thread": str(self.spot.thread), "trace": self.trace_id}
         for subject in ("latest", f"latest:{self.spot.asker.id}"):
-            await self.posting.store.keep(place_key(self.spot.thread), subject, kept)
+            await self.message_state.store.keep(place_key(self.spot.thread), subject, kept)
 
 
 def place_key(thread: ThreadKey) -> str:

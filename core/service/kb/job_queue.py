@@ -20,11 +20,12 @@ from core.ports.blob_store import BlobStore
 from core.ports.file_stores import FileStores
 from core.ports.inbox import Inbox
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Schedule
+from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.schedule_store import Every, Schedule, ScheduleStore
 from core.service.kb.commands import MOST_FILES, Caller, KbCommand
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_runner import job_delivery
-from core.service.kb.job_text import shown_link
+from core.service.kb.link_redaction import redact_link
 
 ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 MOST_PAGES = 500
@@ -42,11 +43,12 @@ class JobQueue:
 
     jobs: JobStore
     inbox: Inbox
-    archive: BlobStore
-    shelves: Trash
-    records: KnowledgeRecords
+    blobs: BlobStore
+    trash: Trash
+    schedule_store: ScheduleStore
+    proposal_store: ProposalStore
     clock: Clock
-    leftovers: OrphanedPassages | None = None
+    orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
     _swept: float = float("-inf")
 
@@ -57,7 +59,7 @@ class JobQueue:
         try:
             await self.inbox.put(job_delivery(job))
         except Busy:
-            await self.jobs.record(job.ended(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
+            await self.jobs.record(job.at_end(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
             raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
         return job
 
@@ -122,7 +124,7 @@ class JobQueue:
         items = []
         async for source, name, data in files:
             spooled = spool_name(job.id, source)
-            await self.archive.keep(spooled, data)
+            await self.blobs.keep(spooled, data)
             items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
@@ -132,7 +134,7 @@ class JobQueue:
         if waiting is None:
             return await self.accept(job)
         for item in items:
-            await self.archive.forget(item.reference)
+            await self.blobs.forget(item.reference)
         return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
@@ -166,7 +168,7 @@ class JobQueue:
         job = self._of_proposal(proposal, base, caller) if base else None
         now = self.clock.now()
         decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
-        held = await self.records.decide(decision)
+        held = await self.proposal_store.decide(decision)
         if held is None or held.id != decision.id:
             return False, held
         await self.take_up(held)
@@ -182,7 +184,7 @@ class JobQueue:
         try:
             await self.jobs.keep(decision.job)
             await self.inbox.put(job_delivery(decision.job))
-            await self.records.settle(decision.proposal)
+            await self.proposal_store.settle(decision.proposal)
         except FootnoteError as error:
             log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
 
@@ -206,17 +208,17 @@ class JobQueue:
         limit = limit if is_link(link) else _page_limit(limit)
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
-        await self.records.schedule(schedule)
+        await self.schedule_store.save_schedule(schedule)
         return schedule
 
     async def tick(self) -> None:
         """What time brings: scheduled refreshes, and what was accepted or approved and did not get into the line."""
         now = self.clock.now()
-        for schedule in await self.records.schedules():
+        for schedule in await self.schedule_store.schedules():
             if schedule.next_at > now:
                 break
             await self._due(schedule)
-        for decision in await self.records.undone():
+        for decision in await self.proposal_store.unsettled():
             await self.take_up(decision)
         for job in await self.jobs.recent():
             if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
@@ -224,9 +226,9 @@ class JobQueue:
                     await self.inbox.put(job_delivery(job))
         if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
             self._swept = self.clock.monotonic()
-            await self.shelves.sweep()
-        if self.leftovers is not None and self.leftovers.due:
-            await self.leftovers.look(await self._about_to_be_written())
+            await self.trash.sweep()
+        if self.orphans is not None and self.orphans.due:
+            await self.orphans.look(await self._about_to_be_written())
 
     async def _about_to_be_written(self) -> frozenset[str]:
         """The documents of all jobs that are not over."""
@@ -251,7 +253,7 @@ class JobQueue:
         with suppress(FootnoteError):
             await self.accept(job)
         interval = schedule.every.interval or timedelta(days=1)
-        await self.records.schedule(replace(schedule, next_at=self.clock.now() + interval))
+        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
 
 
 def is_link(source: str) -> bool:
@@ -290,9 +292,9 @@ def _conversations(command: KbCommand) -> list[JobItem]:
     return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
 
 
-def described(command: KbCommand) -> str:
+def audit_text(command: KbCommand) -> str:
     """What a command is about, for the audit: without secrets of links."""
-    what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
+    what = [redact_link(command.target), command.text[:80], command.every, *command.principals]
     what += [file.name for file in command.files]
     what += ["a conversation"] if command.conversation else []
     what += ["a channel's history"] if command.channel else []
