@@ -231,7 +231,7 @@ class SentenceTransformerEncoder:
 
 
 def _use_one_core() -> None:
-    """For the calling thread, and for threads that are not begun yet; those at work keep their number.
+    """For the calling thread, and for those that have not computed yet; those at work keep their number.
 
     So each of our threads says it for itself, or the number would depend on which of them comes first.
     """

@@ -102,7 +102,6 @@ async def test_each_thread_computes_on_one_core_whichever_comes_first(first: str
     in_order = threads if first == "queries" else threads[::-1]
     torch.set_num_threads(2)  # what threads begun from here on start with
     assert [thread.submit(torch.get_num_threads).result(30) for thread in in_order] == [1, 1]
-    assert torch.get_num_threads() == 2, "whoever else uses torch in this process keeps its own"
     await encoder.close()
 
 
