@@ -173,7 +173,9 @@ class Footnote:
 
     def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of these platforms."""
-        return GapDrafts(self.feedback, self.knowledge_stack.records, self.audit, self.clock, transcripts or {})
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, transcripts or {}
+        )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
@@ -299,6 +301,18 @@ async def open_footnote(
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
+
+
+async def has_documents(settings: Settings) -> bool:
+    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    if settings.redis_url is None and not (settings.home / "valkey").is_dir():
+        return False
+    await asyncio.to_thread(_secure_home, settings.home)
+    async with AsyncExitStack() as stack:
+        redis = await _redis(settings, stack)
+        await check_schema(redis)
+        catalog = RedisCatalog(redis)
+        return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
 
 
 def _secure_home(home: Path) -> None:
