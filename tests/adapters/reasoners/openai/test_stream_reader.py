@@ -91,8 +91,8 @@ async def test_the_body_of_a_stream_is_ours_and_knows_that_it_was_done() -> None
         )
         body = stream.response.stream
         assert isinstance(body, BoundedBody)
-        assert not body.said_done
+        before = body.said_done
         text = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
         assert text == "Refunds take ten days."
-        assert body.said_done
+        assert (before, body.said_done) == (False, True)
         await client.close()
