@@ -1,7 +1,7 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -59,6 +59,8 @@ from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.drafts import GapDrafts
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
+    from core.ports.platform_capabilities import Transcript
 
 log = structlog.get_logger(__name__)
 
@@ -162,6 +165,16 @@ class Footnote:
             audit=self.audit,
             inbox=self.inbox,
             defaults=ChannelSettings(self.conduct),
+        )
+
+    def gaps(self) -> GapAnalysis:
+        """What the documents lack."""
+        return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
+
+    def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
+        """Drafts of what they lack, with the words of threads of these platforms."""
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, transcripts or {}
         )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
@@ -288,6 +301,18 @@ async def open_footnote(
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
+
+
+async def has_documents(settings: Settings) -> bool:
+    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    if settings.redis_url is None and not (settings.home / "valkey").is_dir():
+        return False
+    await asyncio.to_thread(_secure_home, settings.home)
+    async with AsyncExitStack() as stack:
+        redis = await _redis(settings, stack)
+        await check_schema(redis)
+        catalog = RedisCatalog(redis)
+        return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
 
 
 def _secure_home(home: Path) -> None:

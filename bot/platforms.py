@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aiohttp import web
     from pydantic import SecretStr
 
-    from adapters.web.platform import WebPlatform
-
 
 GATEWAY = "discord gateway"  # one connection for each application: with two, everything would be heard twice
 
@@ -44,40 +42,13 @@ def platforms_of(
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
     """Each configured platform, to be entered; ``process`` is the name under which turns are taken."""
     if settings.has_page:
-        yield page(settings, footnote)
+        from bot.page import open_page
+
+        yield open_page(settings, footnote)
     if settings.has_slack:
         yield _slack(settings, footnote, role)
     if settings.has_discord:
         yield _discord(settings, footnote, role, process)
-
-
-def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
-    """The page, with all its screens."""
-    from adapters.redis.answer_stream import RedisAnswerStream
-    from adapters.redis.web_sessions import RedisWebSessions
-    from adapters.web.access.rules import AccessRules
-    from adapters.web.ask.screen import AskScreen
-    from adapters.web.pages import Pages
-    from adapters.web.platform import WebPlatform
-
-    rules = AccessRules(
-        password_hash=reveal(settings.web_password_hash) or "",
-        reader_password_hash=reveal(settings.web_reader_password_hash) or "",
-        identity_header=settings.web_identity_header,
-        proxies=split_names(settings.web_proxies),
-        admins=split_names(settings.web_admins),
-        address=settings.web_address,
-    )
-    pages, stream = Pages(), RedisAnswerStream(footnote.redis)
-    return WebPlatform(
-        rules=rules,
-        sessions=RedisWebSessions(footnote.redis),
-        audit=footnote.audit,
-        answer_actions=footnote.answer_actions(),
-        stream=stream,
-        pages=pages,
-        screens=[AskScreen(pages)],
-    )
 
 
 def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncContextManager[ConnectedPlatform]:

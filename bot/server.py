@@ -16,7 +16,8 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
 from bot.health import address_of, application, listen
-from bot.platforms import ConnectedPlatform, page, platforms_of
+from bot.platforms import ConnectedPlatform, platforms_of
+from bot.programs import open_api
 from bot.roles import Role
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
@@ -58,17 +59,19 @@ async def run(role: Role = Role.ALL) -> int:
 
 async def run_page(port: int | None = None, announce: Callable[[str], None] = print) -> int:
     """Serve the page alone, on this port or HTTP_PORT, and announce the link that signs its operator in."""
+    from bot.page import open_page
+
     settings = load_settings()
     settings = settings if port is None else settings.model_copy(update={"http_port": port})
     logs.configure("warning" if settings.log_level == "info" else settings.log_level, "text", settings.secrets())
     stop = _stop_on_signals()
     try:
-        async with open_footnote(settings, wait=False) as footnote, page(settings, footnote) as shown:
+        async with open_footnote(settings, wait=False) as footnote, open_page(settings, footnote) as page:
 
             async def listening(address: str) -> None:
-                announce(address + await shown.sign_in_link())
+                announce(address + await page.sign_in_link())
 
-            await _Serving(settings, footnote, Role.ALL, _process_name(), [shown]).run(stop, listening)
+            await _Serving(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, listening)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -119,6 +122,8 @@ class _Serving:
         """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
         settings, footnote = self._settings, self._footnote
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
+        if self._role.works:
+            routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
         if listening is not None:

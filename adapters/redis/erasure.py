@@ -41,7 +41,7 @@ from core.model.json_codec import from_json
 from core.ports.checkpoints import ParkedInquiry
 from core.ports.feedback import Feedback
 from core.ports.inbox import Delivery
-from core.ports.knowledge_records import Proposal
+from core.ports.proposal_store import Proposal
 
 OWNER = "@person"  # the field of a message state that says whose it is
 _PAGE = 500

@@ -8,13 +8,13 @@ from redis.asyncio import Redis
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.job_store import InProcessKnowledgeRecords
 from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import (
     InProcessCheckpoints,
     InProcessFeedbackStore,
@@ -28,9 +28,9 @@ from core.model.events import Noticed, TracedEvent
 from core.ports.checkpoints import Checkpoints
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Delivery, Inbox, Lease
-from core.ports.knowledge_records import KnowledgeRecords, Proposal
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import MessageStateStore
+from core.ports.proposal_store import Proposal, ProposalStore
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
 from tests.contracts.test_inbox import AT_ONCE, WAIT
@@ -46,7 +46,7 @@ class Stores:
     feedback: FeedbackStore
     inbox: Inbox
     message_states: MessageStateStore
-    proposals: KnowledgeRecords
+    proposals: ProposalStore
 
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
         await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
@@ -321,7 +321,7 @@ class MemoryContract:
 
     async def test_proposals_that_wait_are_taken_back_with_who_made_them(self, stores: Stores) -> None:
         for name, person in (("p1", ANA), ("p2", BEN)):
-            await stores.proposals.propose(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
+            await stores.proposals.keep_proposal(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
         await stores.memory.forget_person(ANA.id)
         assert [proposal.id for proposal in await stores.proposals.proposals()] == ["p2"]
 
@@ -337,7 +337,7 @@ class TestInProcessMemory(MemoryContract):
             InProcessFeedbackStore(state),
             InProcessInbox(state),
             InProcessMessageStateStore(state),
-            InProcessKnowledgeRecords(state),
+            InProcessProposalStore(state),
         )
 
 
@@ -352,7 +352,7 @@ class TestRedisMemory(MemoryContract):
             RedisFeedbackStore(redis),
             RedisInbox(redis),
             RedisMessageStateStore(redis),
-            RedisKnowledgeRecords(redis),
+            RedisProposalStore(redis),
         )
 
     async def test_nothing_of_a_person_is_left_in_any_key_or_value(self, stores: Stores, redis: Redis) -> None:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from core.ingestion.trash import NOBODY, RESTORABLE
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.ports.knowledge_records import Proposal, RemovedDocument, Schedule
+from core.ports.proposal_store import Proposal
+from core.ports.schedule_store import Schedule
+from core.ports.trash_store import RemovedDocument
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.link_redaction import redact_link
 from core.service.kb.results import (
@@ -126,7 +128,6 @@ def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
     """A proposal with what an admin may do about it on this page of the list."""
-    text = proposal.text.removeprefix(f"# {proposal.title}")  # the title stands before it
     verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
     return ProposalSummary(
         id=proposal.id,
@@ -134,7 +135,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
         base=proposal.base,
         by=proposal.by.name or proposal.by.id,
         at=proposal.at,
-        beginning=" ".join(text.split())[:BEGINNING],
+        beginning=" ".join((proposal.beginning or proposal.text).split())[:BEGINNING],
         permalink=proposal.permalink,
         actions=tuple(
             KbAction(label, KbCommand(verb, target=proposal.id, page=page, listed=True), once=True)
