@@ -18,19 +18,19 @@ from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, conversati
 
 SECRET = "s3cret"
 LINK = f"https://ada:{SECRET}@docs.example/guide/?token={SECRET}"
-LOOKS: tuple[tuple[KbVerb, dict[str, object]], ...] = (
-    (KbVerb.LIST, {}),
-    (KbVerb.LIST, {"base": "handbook"}),
-    (KbVerb.SHOW, {"base": "handbook"}),
-    (KbVerb.SHOW, {"target": "Guide"}),
-    (KbVerb.STATUS, {}),
-    (KbVerb.JOBS, {}),
-    (KbVerb.PROPOSALS, {}),
-    (KbVerb.REFRESH, {"base": "handbook"}),
-    (KbVerb.REPAIR, {}),
-    (KbVerb.SCHEDULE, {"base": "handbook", "target": LINK, "every": "never"}),
-    (KbVerb.REMOVE, {"target": "Guide"}),
-    (KbVerb.RESTORE, {}),
+LOOKS = (
+    KbCommand(KbVerb.LIST),
+    KbCommand(KbVerb.LIST, "handbook"),
+    KbCommand(KbVerb.SHOW, "handbook"),
+    KbCommand(KbVerb.SHOW, target="Guide"),
+    KbCommand(KbVerb.STATUS),
+    KbCommand(KbVerb.JOBS),
+    KbCommand(KbVerb.PROPOSALS),
+    KbCommand(KbVerb.REFRESH, "handbook"),
+    KbCommand(KbVerb.REPAIR),
+    KbCommand(KbVerb.SCHEDULE, "handbook", LINK, every="never"),
+    KbCommand(KbVerb.REMOVE, target="Guide"),
+    KbCommand(KbVerb.RESTORE),
 )
 
 
@@ -55,11 +55,9 @@ async def room() -> Room:
     return room
 
 
-@pytest.mark.parametrize(("verb", "given"), LOOKS, ids=str)
-async def test_no_result_holds_a_secret_of_a_link_or_of_a_jobs_address(
-    room: Room, verb: KbVerb, given: dict[str, object]
-) -> None:
-    result = await room.says(verb, **given)
+@pytest.mark.parametrize("command", LOOKS, ids=lambda command: f"{command.verb} {command.base}{command.target[:5]}")
+async def test_no_result_holds_a_secret_of_a_link_or_of_a_jobs_address(room: Room, command: KbCommand) -> None:
+    result = await room.kb_service.handle(command, room.caller(ADMIN))
     assert not isinstance(result, Refused), words(result)
     # what a button sends is kept by whoever shows it, never shown: the person gave it
     shown = re.sub(r'"command":\{[^{}]*\}', "", to_json(result))
@@ -68,10 +66,10 @@ async def test_no_result_holds_a_secret_of_a_link_or_of_a_jobs_address(
 
 
 async def test_who_is_no_admin_is_told_neither_who_added_a_document_nor_whom_a_base_is_for(room: Room) -> None:
-    for verb, given in LOOKS[:4]:
-        assert "Ada" not in to_json(await room.says(verb, MEMBER, **given))
-    listed = await room.says(KbVerb.LIST, MEMBER)
-    assert '"readers":null' in to_json(listed)
+    for command in LOOKS[:4]:
+        result = to_json(await room.kb_service.handle(command, room.caller(MEMBER)))
+        assert "Ada" not in result
+    assert '"readers":null' in to_json(await room.says(KbVerb.LIST, MEMBER))
 
 
 def test_each_kind_of_result_has_a_name_of_its_own() -> None:
