@@ -167,14 +167,14 @@ async def open_footnote(
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
-    await asyncio.to_thread(_secured, settings.home)
+    await asyncio.to_thread(_secure_home, settings.home)
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         encoder = SentenceTransformerEncoder(settings.embedding_model or "")
         stack.push_async_callback(encoder.close)
         loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
         if loading is not None:
-            stack.push_async_callback(_ended, loading)
+            stack.push_async_callback(_cancel, loading)
         redis = await _redis(settings, stack)
         if settings.embedding_model and loading is not None:
             await loading  # a model from a hub tells its dimension only when it is loaded
@@ -184,8 +184,8 @@ async def open_footnote(
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
         agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_opened(redis, index, loading, agreement))
-        stack.push_async_callback(_ended, opened)
+        opened = asyncio.create_task(_open_index_and_model(redis, index, loading, agreement))
+        stack.push_async_callback(_cancel, opened)
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
@@ -268,7 +268,7 @@ async def open_footnote(
         )
 
 
-def _secured(home: Path) -> None:
+def _secure_home(home: Path) -> None:
     """The data directory, for its owner alone."""
     try:
         tightened = secure_home(home)
@@ -288,14 +288,14 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
     else:
         server = await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))
         watching = asyncio.create_task(server.watch())
-        stack.push_async_callback(_ended, watching)
+        stack.push_async_callback(_cancel, watching)
         url = server.url
     client = connect(url)
     stack.push_async_callback(client.aclose)
     return client
 
 
-async def _opened(
+async def _open_index_and_model(
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",
@@ -307,18 +307,18 @@ async def _opened(
         async with asyncio.TaskGroup() as group:
             group.create_task(index.open())
             if loading is not None:
-                group.create_task(_awaited(loading))
+                group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
         await consistency.check()
 
 
-async def _awaited(task: "asyncio.Task[None]") -> None:
+async def _await(task: "asyncio.Task[None]") -> None:
     await task
 
 
-async def _ended(task: "asyncio.Task[None]") -> None:
+async def _cancel(task: "asyncio.Task[None]") -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task
@@ -363,13 +363,13 @@ def _count_model_failure(kind: ModelFailure) -> None:
 
 def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
     """The day's budget, where one is set and prices say what a call costs."""
-    budget = _priced(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
+    budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     return None if budget is None else RedisDailyBudget(redis, clock, budget)
 
 
 def _answer_budget(settings: Settings) -> float | None:
     """What one answer may cost, where that is set."""
-    return _priced(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
+    return _require_prices(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
 
 
 def _seconds(limit: Limits, deadline: float) -> float:
@@ -377,7 +377,7 @@ def _seconds(limit: Limits, deadline: float) -> float:
     return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
-def _priced(settings: Settings, name: str, budget: float | None) -> float | None:
+def _require_prices(settings: Settings, name: str, budget: float | None) -> float | None:
     """This budget. Raises ConfigurationError when there are no prices to hold it by."""
     if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(

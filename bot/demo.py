@@ -38,7 +38,7 @@ async def play(home: Path | None) -> int:
             _welcome(console)
             await converse(chat)
         else:
-            await _scripted(console, chat)
+            await _play_script(console, chat)
     return 0
 
 
@@ -56,7 +56,7 @@ def _welcome(console: SafeConsole) -> None:
         console.print(Text(f"  {line['say']}", style="cyan"))
 
 
-async def _scripted(console: SafeConsole, chat: Chat) -> None:
+async def _play_script(console: SafeConsole, chat: Chat) -> None:
     """Play the conversation of ``samples/demo.json``."""
     for line in _script():
         console.print()

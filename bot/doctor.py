@@ -57,7 +57,7 @@ async def examine(*, as_json: bool, fix: bool = False) -> int:
     console = SafeConsole()
     checks = []
     settings = load_settings()
-    async for check in checks_of(settings, await _salvaged(settings) if fix else None):
+    async for check in checks_of(settings, await _salvage_check(settings) if fix else None):
         checks.append(check)
         if not as_json:
             console.print(_line(check))
@@ -88,7 +88,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     return 0
 
 
-async def _salvaged(settings: Settings) -> Check | None:
+async def _salvage_check(settings: Settings) -> Check | None:
     """What became of an append-only file that could not be read to its end; None where there is no such file."""
     if settings.redis_url is not None:
         return None

@@ -44,7 +44,7 @@ async def run() -> int:
     for name in ending_signals():
         loop.add_signal_handler(name, stop.set)
     try:
-        async with open_footnote(settings, wait=False) as footnote, _connected(settings, footnote) as connected:
+        async with open_footnote(settings, wait=False) as footnote, _connect_platforms(settings, footnote) as connected:
             await _serve(settings, footnote, connected, stop)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
@@ -52,7 +52,7 @@ async def run() -> int:
 
 
 @asynccontextmanager
-async def _connected(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
+async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
 
@@ -88,14 +88,14 @@ async def _serve(settings: Settings, footnote: Footnote, connected: list[Connect
         async with asyncio.TaskGroup() as group:
             working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
             leaving = {group.create_task(platform.run(stop)) for platform in supervised}
-            warming = group.create_task(_warmed(footnote))
+            warming = group.create_task(_warm_up(footnote))
             group.create_task(_drain(stop, working, leaving, warming))
     finally:
         await runner.cleanup()
         log.info("stopped")
 
 
-async def _warmed(footnote: Footnote) -> None:
+async def _warm_up(footnote: Footnote) -> None:
     """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
     await footnote.opened
     log.info("ready", passages=await footnote.index.count())

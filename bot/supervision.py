@@ -41,9 +41,9 @@ class Supervised:
             except ConfigurationError as error:
                 if self._alone:
                     raise
-                self._failed(error)
+                self._record_failure(error)
             except Exception as error:  # noqa: BLE001 - no error of one platform ends the service
-                self._failed(error)
+                self._record_failure(error)
             else:
                 return
             lasted = asyncio.get_running_loop().time() - started
@@ -52,7 +52,7 @@ class Supervised:
             failures += 1
             self._away = ""
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         ours = isinstance(error, FootnoteError)
         self._away = str(error) if ours else "it failed; the log says why"
         log.error("platform_failed", platform=self.name, reason=str(error), exc_info=None if ours else error)

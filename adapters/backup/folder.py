@@ -97,7 +97,7 @@ class BackupReader:
                 remedy="footnote backup makes one.",
             ) from None
         except ValueError:
-            raise _damaged(folder, MANIFEST) from None
+            raise _damage_error(folder, MANIFEST) from None
         if int(told.get("format", 0)) > FORMAT:
             raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
         self.manifest = Manifest(**told)
@@ -110,7 +110,7 @@ class BackupReader:
             except OSError:
                 whole = False
             if not whole:
-                raise _damaged(self._folder, name)
+                raise _damage_error(self._folder, name)
 
     def lines(self, name: str) -> Iterator[str]:
         """The lines of one of the compressed files; none where there is no such file."""
@@ -128,7 +128,7 @@ class BackupReader:
         return (self._folder / below / entry).read_bytes()
 
 
-def _damaged(folder: Path, name: str) -> ConfigurationError:
+def _damage_error(folder: Path, name: str) -> ConfigurationError:
     return ConfigurationError(
         f"The backup in {folder} is damaged: {name} is not what it was.", remedy="Use another one."
     )

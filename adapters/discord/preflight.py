@@ -99,7 +99,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
         remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
         return [DiscordCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
     checks = [DiscordCheck(name, ok=True, detail="every permission is there")]
-    checks += [_lacking(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
+    checks += [_missing_permission(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
     checks += [_unmentionable(name, role) for role in guild.roles if role.id in handoffs and not role.mentionable]
     return checks
 
@@ -116,7 +116,7 @@ def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
     return found
 
 
-def _lacking(name: str, where: list[str]) -> DiscordCheck:
+def _missing_permission(name: str, where: list[str]) -> DiscordCheck:
     more = f" and {len(where) - 5} more" if len(where) > 5 else ""
     remedy = "Allow my role these in the channels' permissions, where I am meant to answer."
     return DiscordCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)

@@ -30,7 +30,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     """
     text = _by_mark(data) or _strict(data, "utf-8") or (declared and _strict(data, declared))
     if not text:
-        text = _utf16_without_mark(data) or _guessed(data)
+        text = _utf16_without_mark(data) or _guess_encoding(data)
     return clean(text)
 
 
@@ -76,7 +76,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
     return None
 
 
-def _guessed(data: bytes) -> str:
+def _guess_encoding(data: bytes) -> str:
     if looks_binary(data):
         raise DocumentRejected(
             "This is not text in any encoding we know.", remedy="Save it as UTF-8 text and add it again."

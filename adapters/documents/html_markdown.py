@@ -223,15 +223,15 @@ def _code(_tag: Tag, inner: str) -> str:
 
 
 def _strong(_tag: Tag, inner: str) -> str:
-    return _emphasised(inner) if inner.strip() else inner
+    return _emphasise(inner) if inner.strip() else inner
 
 
-def _raised(tag: Tag, inner: str) -> str:
+def _superscript(tag: Tag, inner: str) -> str:
     """An exponent; a raised link is a reference to a note and stays as it is."""
     return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 
-def _emphasised(inner: str) -> str:
+def _emphasise(inner: str) -> str:
     core = inner.strip().replace("**", "")
     before, after = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
     return inner if _BREAK in core else f"{before}**{core}**{after}"
@@ -257,13 +257,13 @@ def _mail_address(tag: Tag, href: str) -> str:
     """The address behind a mail link, also where a proxy hides it from collectors (Cloudflare's `data-cfemail`)."""
     hidden = str(tag.get("data-cfemail") or "") or href.partition("/cdn-cgi/l/email-protection#")[2]
     if hidden:
-        return _uncovered(hidden)
+        return _decode_hidden_address(hidden)
     scheme, _, rest = href.partition(":")
     address = unquote(rest.partition("?")[0]).strip() if scheme.lower() == "mailto" else ""
     return address if _MAIL_ADDRESS.fullmatch(address) else ""
 
 
-def _uncovered(hidden: str) -> str:
+def _decode_hidden_address(hidden: str) -> str:
     """Bytes in hexadecimal, each combined with the first by exclusive or."""
     try:
         key, *letters = bytes.fromhex(hidden)
@@ -273,7 +273,7 @@ def _uncovered(hidden: str) -> str:
     return address if _MAIL_ADDRESS.fullmatch(address) else ""
 
 
-def _covered(tag: Tag, inner: str) -> str:
+def _reveal_address(tag: Tag, inner: str) -> str:
     """An address that a proxy hides in a span; other spans are their text."""
     return _mail_address(tag, "") or inner
 
@@ -283,7 +283,7 @@ def _heading(tag: Tag) -> str:
     return f"{'#' * int(tag.name[1])} {text}" if text else ""
 
 
-def _preformatted(tag: Tag) -> str:
+def _code_block(tag: Tag) -> str:
     holders = [holder for holder in (tag.parent, tag, tag.find("code")) if isinstance(holder, Tag)]
     language = _LANGUAGE.search(" ".join(str(name) for t in holders for name in t.get_attribute_list("class")))
     for line_break in tag.find_all("br"):
@@ -310,16 +310,16 @@ def _list(tag: Tag) -> str:
         if not text.strip():
             continue
         if child.name in ("ul", "ol"):
-            items.append(_indented(text, "  "))
+            items.append(_indent(text, "  "))
             continue
         mark = f"{number}. " if ordered else "- "
-        items.append(mark + _indented(re.sub(r"\n\n(?=(- |\d+\. ))", "\n", text), " " * len(mark)).lstrip())
+        items.append(mark + _indent(re.sub(r"\n\n(?=(- |\d+\. ))", "\n", text), " " * len(mark)).lstrip())
         number += 1
     loose = any("\n\n" in item for item in items)
     return ("\n\n" if loose else "\n").join(items)
 
 
-def _indented(text: str, by: str) -> str:
+def _indent(text: str, by: str) -> str:
     return "\n".join(by + line if line.strip() else "" for line in text.split("\n"))
 
 
@@ -332,7 +332,7 @@ def _definitions(tag: Tag) -> str:
         if text and part.name == "dt":
             lines.append(f"**{text.replace('**', '')}**" if "\n" not in text else text)
         elif text:
-            lines.append(_indented(text, "  ") if "\n" in text else f": {text}")
+            lines.append(_indent(text, "  ") if "\n" in text else f": {text}")
     return "\n".join(lines).replace("\n**", "\n\n**")
 
 
@@ -401,11 +401,11 @@ def _span(cell: Tag, which: str) -> int:
 
 
 def _cell_text(cell: Tag) -> str:
-    inner = [_nested(child) if isinstance(child, Tag) else _inline(child) for child in cell.children]
+    inner = [_inline_nested_block(child) if isinstance(child, Tag) else _inline(child) for child in cell.children]
     return re.sub(r"\n+", " ", _tidy("".join(inner)))
 
 
-def _nested(child: Tag) -> str:
+def _inline_nested_block(child: Tag) -> str:
     """What a cell holds beyond plain text, on one line: lists with semicolons, tables row by row."""
     if child.name in _DROPPED or is_hidden(child):
         return ""
@@ -414,7 +414,7 @@ def _nested(child: Tag) -> str:
     if child.name == "table":
         return "; ".join(", ".join(_cell_text(cell) for cell in row) for row in _own_rows(child))
     if child.find(("ul", "ol", "table")) is not None:
-        return " ".join(_nested(c) if isinstance(c, Tag) else _inline(c) for c in child.children)
+        return " ".join(_inline_nested_block(c) if isinstance(c, Tag) else _inline(c) for c in child.children)
     return _inline(child)
 
 
@@ -433,7 +433,7 @@ def _with_one_header(rows: list[list[Tag]], texts: list[list[str]]) -> list[Row]
 _WRITERS: dict[str, Callable[[Tag], str]] = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _heading),
     **dict.fromkeys(("ul", "ol", "menu"), _list),
-    "pre": _preformatted,
+    "pre": _code_block,
     "blockquote": _quote,
     "table": _table,
     "dl": _definitions,
@@ -443,9 +443,9 @@ _INLINE: dict[str, Callable[[Tag, str], str]] = {
     **dict.fromkeys(("code", "kbd", "samp", "tt"), _code),
     **dict.fromkeys(("b", "strong"), _strong),
     **dict.fromkeys(sorted(_BLOCKS), lambda _, inner: f" {inner} "),
-    "span": _covered,
+    "span": _reveal_address,
     "a": _link,
     "br": lambda _tag, _inner: _BREAK,
     "img": lambda tag, _: _alt(tag),
-    "sup": _raised,
+    "sup": _superscript,
 }

@@ -88,7 +88,7 @@ def detect(name: str, data: bytes) -> str:
     """
     if not data.strip(b" \t\r\n\0\xef\xbb\xbf"):
         raise NoText("This file is empty.")
-    ending = _ending(name)
+    ending = _file_extension(name)
     if found := _by_magic(data):
         return found
     if ending in _BINARY_ENDINGS and not (
@@ -248,7 +248,7 @@ def _is_json(head: str) -> bool:
     return True
 
 
-def _ending(name: str) -> str:
+def _file_extension(name: str) -> str:
     return PurePosixPath(name.replace("\\", "/").lower()).suffix.lstrip(".")
 
 
@@ -259,7 +259,7 @@ def is_image(media_type: str) -> bool:
 
 def misnamed(name: str, media_type: str) -> tuple[str, ...]:
     """A note when the name promised another format than the content is."""
-    ending = _ending(name)
+    ending = _file_extension(name)
     promised = {
         "pdf": PDF,
         "docx": DOCX,

@@ -38,7 +38,7 @@ def shown_number(value: float, number_format: str | None) -> str:
     """The number as its cell shows it; whole numbers without a format are never cut to an exponent."""
     if not number_format or number_format in ("General", "@"):
         return plain_number(value)
-    sections = _parsed(number_format)
+    sections = _parse(number_format)
     index = 1 if value < 0 and len(sections) > 1 else 2 if value == 0 and len(sections) > 2 else 0
     section = sections[index]
     if section.general:
@@ -48,7 +48,7 @@ def shown_number(value: float, number_format: str | None) -> str:
         return f"{value:.{section.decimals}E}"
     if not _has_digits(section):
         return "".join(piece or "" for piece in section.pieces)
-    text = _filled(section, abs(value))
+    text = _fill_section(section, abs(value))
     return sign + text if re.search(r"[1-9]", text) else text
 
 
@@ -61,7 +61,7 @@ def plain_number(value: float) -> str:
 
 
 @lru_cache(maxsize=512)
-def _parsed(number_format: str) -> tuple[_Section, ...]:
+def _parse(number_format: str) -> tuple[_Section, ...]:
     parts, start = [], 0
     for match in _SECTION_END.finditer(number_format[:255]):
         if match[1] is None:
@@ -112,7 +112,7 @@ def _has_digits(section: _Section) -> bool:
     return None in section.pieces or bool(section.decimals)
 
 
-def _filled(section: _Section, value: float) -> str:
+def _fill_section(section: _Section, value: float) -> str:
     scaled = Decimal(repr(value)) * 100**section.percents / Decimal(1000) ** section.thousands
     rounded = scaled.quantize(Decimal(1).scaleb(-section.decimals), rounding=ROUND_HALF_UP)
     whole, _, decimals = f"{rounded:f}".partition(".")
@@ -121,10 +121,10 @@ def _filled(section: _Section, value: float) -> str:
     whole = whole.zfill(section.zeros) if section.zeros or whole != "0" else ""
     if section.grouped and whole:
         whole = f"{int(whole):,}".rjust(section.zeros, "0")
-    return f"{_placed(section, whole)}{f'.{decimals}' if decimals else ''}{section.after}"
+    return f"{_place_digits(section, whole)}{f'.{decimals}' if decimals else ''}{section.after}"
 
 
-def _placed(section: _Section, whole: str) -> str:
+def _place_digits(section: _Section, whole: str) -> str:
     """The digits in their places from the right, so that '000-00-0000' cuts a number where it says."""
     places = section.pieces.count(None)
     if section.grouped or places <= 1:

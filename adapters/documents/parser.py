@@ -81,10 +81,12 @@ class DocumentParser:
     def _without_ocr(self, parsed: Parsed) -> Parsed:
         pages = len(parsed.picture_pages)
         if parsed.blocks:
-            return replace(parsed, notes=(*parsed.notes, f"{_counted(pages)} without a text layer not read: {MISSING}"))
+            return replace(
+                parsed, notes=(*parsed.notes, f"{_picture_pages(pages)} without a text layer not read: {MISSING}")
+            )
         what = "This is an image" if media_types.is_image(parsed.media_type) else "This PDF is a scan"
         raise DocumentRejected(
-            f"{what}: {_counted(pages)} without a text layer, and text recognition (OCR) is not installed.",
+            f"{what}: {_picture_pages(pages)} without a text layer, and text recognition (OCR) is not installed.",
             remedy=MISSING,
         )
 
@@ -113,10 +115,12 @@ class DocumentParser:
             notes.extend(f"page {page} read by OCR: {note}" for note in read.notes)
         if not found and not parsed.blocks:
             raise refused[0][1]
-        return _joined(name, parsed, found, [*_shortened(notes), *_reasons(refused), *_left_out(parsed, most)])
+        return _join_ocr_pages(
+            name, parsed, found, [*_shorten_notes(notes), *_reasons(refused), *_left_out(parsed, most)]
+        )
 
 
-def _joined(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> Parsed:
+def _join_ocr_pages(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> Parsed:
     """The pages that had text and those that were read by OCR, in their order."""
     blocks = sorted((*parsed.blocks, *found), key=lambda block: block.page or 0)
     if media_types.is_image(parsed.media_type) and len(blocks) == 1:
@@ -126,16 +130,16 @@ def _joined(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> 
     return replace(parsed, title=title, blocks=tuple(blocks), notes=(*parsed.notes, *notes), picture_pages=())
 
 
-def _counted(pages: int) -> str:
+def _picture_pages(pages: int) -> str:
     return "one page is a picture" if pages == 1 else f"{pages} pages are pictures"
 
 
-def _shortened(notes: list[str], most: int = 10) -> list[str]:
+def _shorten_notes(notes: list[str], most: int = 10) -> list[str]:
     return notes if len(notes) <= most else [*notes[:most], f"and {len(notes) - most} more pages read by OCR"]
 
 
 def _reasons(refused: list[tuple[int, DocumentRejected]]) -> list[str]:
-    return _shortened([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
+    return _shorten_notes([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
 
 
 def _left_out(parsed: Parsed, most: int) -> list[str]:

@@ -54,7 +54,7 @@ class ObjectBlobStore(BlobStore):
         before, spared = datetime.now(UTC) - older_than, {_entry(name) for name in sparing}
 
         def old(fs: Any, root: str) -> list[str]:
-            entries = [entry for entry in _listed(fs, root) if entry not in spared]
+            entries = [entry for entry in _list_entries(fs, root) if entry not in spared]
             return [entry for entry in entries if _aware(fs.modified(f"{root}/{entry}")) < before]
 
         found = await self._call(old, _LISTING_SECONDS)
@@ -64,7 +64,7 @@ class ObjectBlobStore(BlobStore):
 
     async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
         """Everything that is kept: (an object's name, its bytes); what goes meanwhile is left out."""
-        for entry in await self._call(_listed, _LISTING_SECONDS):
+        for entry in await self._call(_list_entries, _LISTING_SECONDS):
             if (data := await self._read(entry)) is not None:
                 yield entry, data
 
@@ -114,7 +114,7 @@ def _entry(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:40]
 
 
-def _listed(fs: Any, root: str) -> list[str]:
+def _list_entries(fs: Any, root: str) -> list[str]:
     fs.invalidate_cache()
     try:
         paths = fs.ls(root, detail=False)

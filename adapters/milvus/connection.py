@@ -71,13 +71,13 @@ class MilvusConnection:
         generation = self._generation
         try:
             return await self._attempt(do, seconds)
-        except _Disconnected:
+        except _NothingListens:
             async with self._reconnecting:
                 if generation == self._generation:
                     await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
             try:
                 return await self._attempt(do, seconds)
-            except _Disconnected as error:
+            except _NothingListens as error:
                 raise StoreUnavailable(str(error), remedy=self._remedy()) from error
 
     async def close(self) -> None:
@@ -101,7 +101,7 @@ class MilvusConnection:
         def call_client() -> T:
             client = self._client
             if client is None and self._changing.locked():  # another call is reconnecting
-                raise _Disconnected(f"Milvus at {self.uri} does not answer.")
+                raise _NothingListens(f"Milvus at {self.uri} does not answer.")
             return do(client)
 
         try:
@@ -110,9 +110,9 @@ class MilvusConnection:
         except (MilvusException, RpcError) as error:
             code = error.code() if callable(error.code) else error.code
             if code == _CONNECT_FAILED or "UNAVAILABLE" in str(code):
-                raise _Disconnected(f"Milvus at {self.uri} does not answer.") from error
+                raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
             message = str(error.message if isinstance(error, MilvusException) else error.details())
-            said = "did not answer in time" if "DEADLINE" in str(code) else _said(message)
+            said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
             remedy = None if "reports" in said else self._remedy()
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
@@ -158,11 +158,11 @@ class MilvusConnection:
         )
 
 
-class _Disconnected(FootnoteError):
+class _NothingListens(FootnoteError):
     """Nothing listens at the address."""
 
 
-def _said(message: str) -> str:
+def _readable_message(message: str) -> str:
     """What pymilvus or gRPC reports, without the names of its functions, as the end of a sentence."""
     retried = _RETRIED.fullmatch(message)
     if retried is None:

@@ -67,7 +67,7 @@ class EmbeddedMilvus:
                 self.close()  # our own server died
             if self._server is None and self._lock():
                 self._start(until)
-            found = str(self._socket) if self._server is not None else self._published().get("socket", "")
+            found = str(self._socket) if self._server is not None else self._read_holder().get("socket", "")
             if found and _listens(found):
                 return f"unix:{found}"
             time.sleep(0.05)
@@ -113,7 +113,7 @@ class EmbeddedMilvus:
         self._holder = handle
         return True
 
-    def _published(self) -> dict[str, Any]:
+    def _read_holder(self) -> dict[str, Any]:
         try:
             record = json.loads(self._holder_path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -122,7 +122,7 @@ class EmbeddedMilvus:
 
     def _start(self, until: float) -> None:
         assert self._holder is not None
-        self._outlive_predecessor(self._published())
+        self._outlive_predecessor(self._read_holder())
         self._socket = self._choose_socket()
         self._life = self._life_path.open("a", encoding="utf-8")
         try:

@@ -181,12 +181,16 @@ class MilvusIndex:
 
     async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
         find = search.nearest if await self._looks_into_lists() else search.near
-        return await self._call(lambda client: _scored(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS)
+        return await self._call(
+            lambda client: _scored_passages(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS
+        )
 
     async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
-            return await self._call(lambda client: _scored(search.near(client, "sparse", text), scope), _SEARCH_SECONDS)
+            return await self._call(
+                lambda client: _scored_passages(search.near(client, "sparse", text), scope), _SEARCH_SECONDS
+            )
         except StoreUnavailable:
             if await self._count(""):
                 raise
@@ -394,7 +398,7 @@ def _rows(pages: Any) -> Iterator[Any]:
         yield from page
 
 
-def _scored(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
+def _scored_passages(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
     """The hits as passages with their scores; the scope's own look at each, because a base's hash is only a number."""
     found = ((to_passage({"id": hit["id"], **hit["entity"]}), float(hit["distance"])) for hit in hits)
     return tuple((passage, score) for passage, score in found if passage.knowledge_base in scope.bases)

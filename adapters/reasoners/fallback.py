@@ -80,7 +80,7 @@ class FallbackReasoner:
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """See Reasoner."""
-        plan, by = await self._done(
+        plan, by = await self._run_step(
             lambda reasoner: reasoner.understand(inquiry, thread, meter),
             meter,
             inquiry.id,
@@ -92,35 +92,35 @@ class FallbackReasoner:
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         """See Reasoner."""
-        grades, _ = await self._done(
+        grades, _ = await self._run_step(
             lambda reasoner: reasoner.grade(inquiry, evidence, meter), meter, inquiry.id, self._reserves.gather
         )
         return grades
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """See Reasoner."""
-        decision, _ = await self._done(
+        decision, _ = await self._run_step(
             lambda reasoner: reasoner.decide(inquiry, thread, meter), meter, inquiry.id, self._reserves.gather
         )
         return decision
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """See Reasoner."""
-        verdicts, _ = await self._done(
+        verdicts, _ = await self._run_step(
             lambda reasoner: reasoner.check(inquiry, claims, meter), meter, inquiry.id, self._reserves.write
         )
         return verdicts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """See Reasoner."""
-        missing, _ = await self._done(
+        missing, _ = await self._run_step(
             lambda reasoner: reasoner.critique(inquiry, answer, meter), meter, inquiry.id, self._reserves.write
         )
         return missing
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
         """See Reasoner."""
-        text, _ = await self._done(
+        text, _ = await self._run_step(
             lambda reasoner: reasoner.summarise(summary, turns, meter), meter, "", self._reserves.write
         )
         return text
@@ -177,7 +177,7 @@ class FallbackReasoner:
             self._breaker.record_success()
         except ModelUnavailable:
             settled = True
-            self._failed(inquiry.id, started)
+            self._record_failure(inquiry.id, started)
             raise
         finally:
             if not settled:
@@ -185,7 +185,7 @@ class FallbackReasoner:
             if isinstance(parts, AsyncGenerator):
                 await parts.aclose()
 
-    async def _done(
+    async def _run_step(
         self, step: Callable[[Reasoner], Awaitable[T]], meter: Meter, inquiry_id: str, reserve: float
     ) -> tuple[T, str]:
         """The step's result, and whose it is."""
@@ -196,7 +196,7 @@ class FallbackReasoner:
                 result = await _before(deadline, step(self._primary))
             except ModelUnavailable as error:
                 self._blame(meter, error)
-                self._failed(inquiry_id, started)
+                self._record_failure(inquiry_id, started)
             except BaseException:
                 self._breaker.release()
                 raise
@@ -226,7 +226,7 @@ class FallbackReasoner:
     def _admits(self, inquiry_id: str, meter: Meter, reserve: float) -> bool:
         return meter.remaining > reserve and inquiry_id not in self._waited and self._breaker.admits()
 
-    def _failed(self, inquiry_id: str, started: float) -> None:
+    def _record_failure(self, inquiry_id: str, started: float) -> None:
         self._breaker.record_failure()
         if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:
             self._waited.append(inquiry_id)

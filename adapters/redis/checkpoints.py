@@ -71,7 +71,7 @@ class RedisCheckpoints(Checkpoints):
         """Look without taking; None when it is unknown or taken by another than ``by``."""
         async with reaching():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
-        return None if stored is None or taken not in (None, by) else _parked(str(stored))
+        return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Take it, once. The same ``by`` gets it again within a day, so that a worker which takes over can go on."""
@@ -79,7 +79,7 @@ class RedisCheckpoints(Checkpoints):
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:
                 return None
-            parked = _parked(stored)
+            parked = _parse_parked(stored)
             await self._client.zrem(DUE, checkpoint_id)
             await self._close(keys=[_about(parked)], args=[checkpoint_id])
         return parked
@@ -100,6 +100,6 @@ def _about(parked: ParkedInquiry) -> str:
     return thread_keys(str(parked.checkpoint.thread))[3]
 
 
-def _parked(stored: str) -> ParkedInquiry:
+def _parse_parked(stored: str) -> ParkedInquiry:
     parked: ParkedInquiry = from_json(ParkedInquiry, stored)
     return parked

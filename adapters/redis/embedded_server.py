@@ -96,7 +96,7 @@ class EmbeddedValkey:
     def _start(self) -> None:
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self._locked("start"):
+            with self._lock("start"):
                 if self._user is None:
                     self._user = self._open("users")
                     fcntl.flock(self._user, fcntl.LOCK_SH)
@@ -218,7 +218,7 @@ class EmbeddedValkey:
         files = sorted(folder.glob("*.incr.aof"), key=lambda path: int(path.name.split(".")[-3]))
         if not files:
             return None
-        with self._locked("start"):
+        with self._lock("start"):
             server = self._open("server")
             try:
                 if not _try_lock(server) or _check_file(files[-1], fix=False):
@@ -239,7 +239,7 @@ class EmbeddedValkey:
     def _close(self) -> None:
         if self._user is None:
             return
-        with self._locked("start"):
+        with self._lock("start"):
             fcntl.flock(self._user, fcntl.LOCK_UN)
             last = _try_lock(self._user)
             os.close(self._user)
@@ -288,7 +288,7 @@ class EmbeddedValkey:
         return os.open(self._file(f"{lock}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
 
     @contextlib.contextmanager
-    def _locked(self, lock: str) -> Iterator[None]:
+    def _lock(self, lock: str) -> Iterator[None]:
         descriptor = self._open(lock)
         try:
             _wait_for_lock(descriptor, _START_DEADLINE + _STOP_DEADLINE)

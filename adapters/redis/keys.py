@@ -141,14 +141,14 @@ def of_person(person_id: str, what: str, member: str, ttl: int) -> Sequence[Comm
     To be carried out before that something is written: a crash in between leaves an entry that leads nowhere, never
     something that cannot be found and forgotten.
     """
-    return [_indexed(person_key(person_id, what), member, ttl)] if person_id else []
+    return [_index_command(person_key(person_id, what), member, ttl)] if person_id else []
 
 
 def of_thread(thread: str, what: str, member: str, ttl: int) -> Sequence[Command]:
     """Note that ``member`` belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
-    return [_indexed(thread_index_key(thread, what), member, ttl)] if thread else []
+    return [_index_command(thread_index_key(thread, what), member, ttl)] if thread else []
 
 
-def _indexed(key: str, member: str, ttl: int) -> Command:
+def _index_command(key: str, member: str, ttl: int) -> Command:
     now = time.time()
     return lua(_INDEX, [key], member, now, now - ttl, ttl)

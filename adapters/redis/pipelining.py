@@ -41,7 +41,7 @@ async def in_order(client: Redis, *commands: Command) -> list[Any]:
     return [await client.execute_command(*command) for command in commands]  # type: ignore[no-untyped-call]
 
 
-class _Sent:
+class _SentCommand:
     """A command on its way, in the place of a connection from which its reply is read."""
 
     def __init__(self, command: Command, reply: "asyncio.Future[Any]") -> None:
@@ -69,7 +69,7 @@ class PipeliningRedis(Redis):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._queue: deque[Sequence[_Sent]] = deque()  # each item stays together
+        self._queue: deque[Sequence[_SentCommand]] = deque()  # each item stays together
         self._trips: set[asyncio.Task[None]] = set()
         self._departed = 0.0
         self._looking: asyncio.TimerHandle | None = None
@@ -105,9 +105,9 @@ class PipeliningRedis(Redis):
                 sent.reply.cancel()
         await super().aclose(*args, **options)
 
-    def _send(self, commands: Sequence[Command]) -> Sequence[_Sent]:
+    def _send(self, commands: Sequence[Command]) -> Sequence[_SentCommand]:
         loop = asyncio.get_running_loop()
-        sent = [_Sent(command, loop.create_future()) for command in commands]
+        sent = [_SentCommand(command, loop.create_future()) for command in commands]
         self._queue.append(sent)
         if not self._trips:
             self._depart()
@@ -142,13 +142,13 @@ class PipeliningRedis(Redis):
     async def _carry_all(self) -> None:
         while self._queue:
             self._departed = asyncio.get_running_loop().time()
-            load: deque[_Sent] = deque()
+            load: deque[_SentCommand] = deque()
             while self._queue and len(load) < MOST_AT_ONCE:
                 load.extend(sent for sent in self._queue.popleft() if not sent.reply.cancelled())
             if not load:
                 continue
             try:
-                await self._carried(load)
+                await self._carry_out(load)
             except Exception as error:  # noqa: BLE001 - whatever it is, those who wait for a reply hear of it
                 for sent in load:
                     sent.answer(error)
@@ -156,7 +156,7 @@ class PipeliningRedis(Redis):
                 for sent in load:
                     sent.reply.cancel()  # a cancelled trip; else all of them have their replies
 
-    async def _carried(self, load: deque[_Sent]) -> None:
+    async def _carry_out(self, load: deque[_SentCommand]) -> None:
         connection: Any = await self.connection_pool.get_connection()  # type: ignore[no-untyped-call]
         try:
             await connection.retry.call_with_retry(
@@ -166,11 +166,11 @@ class PipeliningRedis(Redis):
             await self.connection_pool.release(connection)
 
 
-async def _round_trip(connection: Any, load: deque[_Sent]) -> None:
+async def _round_trip(connection: Any, load: deque[_SentCommand]) -> None:
     """Send all, and take each away that has its reply."""
     try:
         async with asyncio.timeout(ROUND_TRIP_SECONDS):
-            await connection.send_packed_command(_packed(connection, load), check_health=False)
+            await connection.send_packed_command(_pack(connection, load), check_health=False)
             while load:
                 load[0].answer(await _reply(connection.read_response()))
                 load.popleft()
@@ -179,7 +179,7 @@ async def _round_trip(connection: Any, load: deque[_Sent]) -> None:
             await connection.disconnect(nowait=True)
 
 
-def _packed(connection: Any, load: deque[_Sent]) -> list[bytes]:
+def _pack(connection: Any, load: deque[_SentCommand]) -> list[bytes]:
     packed: list[bytes] = []
     for sent in list(load):
         try:

@@ -116,7 +116,7 @@ class SlackPlatform(SlackThreads):
     # --- living
 
     async def __aenter__(self) -> Self:
-        self._bolt = self._made()
+        self._bolt = self._build_bolt_app()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -129,7 +129,7 @@ class SlackPlatform(SlackThreads):
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
-        if await self._introduced(stop):
+        if await self._identify(stop):
             self._do_aside(self._ask_whether_refused(stop))
             us = await self.workplace.directory.identity()
             self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
@@ -139,7 +139,7 @@ class SlackPlatform(SlackThreads):
                 await self._ear.run(stop)
         await stop.wait()
 
-    async def _introduced(self, stop: asyncio.Event) -> bool:
+    async def _identify(self, stop: asyncio.Event) -> bool:
         """Whether we know who we are; Slack is asked until it tells, or until we stop."""
         for attempt in range(1_000_000):
             try:
@@ -212,7 +212,7 @@ class SlackPlatform(SlackThreads):
         except ConnectionError as error:
             log.warning("acknowledgement_lost", reason=type(error).__name__)
 
-    def _made(self) -> AsyncApp:
+    def _build_bolt_app(self) -> AsyncApp:
         async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
             us = await self.workplace.directory.identity()
             return AuthorizeResult(
@@ -239,16 +239,16 @@ class SlackPlatform(SlackThreads):
             blocks.STOP: self._presses.stop,
         }
         for action, work in pressed.items():
-            app.action(action)(self._pressing(work))
+            app.action(action)(self._button_listener(work))
         app.action(blocks.SHARE)(self._share)
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)
         app.view(views.SETTINGS)(self._save_settings)
-        app.command(COMMAND)(self._commanded(self._commands.answer))
+        app.command(COMMAND)(self._command_listener(self._commands.answer))
         if self._knowledge is not None:
             KbListeners(self._knowledge, self._home).register(app)
         else:
-            app.command(KB)(self._commanded(_no_knowledge))
+            app.command(KB)(self._command_listener(_no_knowledge))
         app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
         app.action(re.compile(".*"))(_acknowledge)
@@ -264,7 +264,7 @@ class SlackPlatform(SlackThreads):
             return None
         event, team = body["event"], str(body["team_id"])
         if event.get("type") == "app_home_opened":
-            self._do_aside(self._opened(event, team))
+            self._do_aside(self._open_home(event, team))
             return BoltResponse(status=200, body="")
         try:
             async with asyncio.timeout(KEEP_SECONDS):
@@ -277,7 +277,7 @@ class SlackPlatform(SlackThreads):
             self._do_aside(self._tell(message.thread, message.address["user"], turned.told))
         return BoltResponse(status=200, body="")
 
-    async def _opened(self, event: Body, team: str) -> None:
+    async def _open_home(self, event: Body, team: str) -> None:
         if event.get("tab") == "messages":
             await self._home.suggest(team, str(event["channel"]), str(event["user"]))
         else:
@@ -292,13 +292,13 @@ class SlackPlatform(SlackThreads):
             work.close()
             log.warning("too_much_aside")
             return
-        task = asyncio.create_task(_logged(work))
+        task = asyncio.create_task(_run_logged(work))
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
 
     # --- presses, commands, views
 
-    def _pressing(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    def _button_listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body) -> None:
             await ack()
             press = Press.of(body)
@@ -365,7 +365,7 @@ class SlackPlatform(SlackThreads):
         if await self._honestly(self._presses.share(press), press.thread, press.user):
             await self.workplace.web.answer(respond, delete_original=True)
 
-    def _commanded(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
+    def _command_listener(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
@@ -415,7 +415,7 @@ async def _acknowledge(ack: Ack) -> None:
     await ack()
 
 
-async def _logged(work: Coroutine[Any, Any, None]) -> None:
+async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except Exception:

@@ -87,7 +87,7 @@ class Terminal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Working:
+class _RunningWorker:
     """Who does the jobs here, while it runs."""
 
     worker: IngestServices
@@ -153,7 +153,7 @@ async def ingest_files(
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         bar = _Bar(console, progress, progress.add_task("Reading", total=len(files), passages=""))
         worker = terminal.worker()
-        working = _Working(worker, asyncio.create_task(worker.run(stop)))
+        working = _RunningWorker(worker, asyncio.create_task(worker.run(stop)))
         try:
             base = await terminal.base(base)
             for batch in _batches(files):
@@ -204,20 +204,20 @@ def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str
 
 
 async def _together(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _Working
+    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _RunningWorker
 ) -> None:
     """One job of a few files; what is as it was needs none."""
-    changed = await _changed(terminal, files, base, bar)
+    changed = await _changed_files(terminal, files, base, bar)
     if not changed:
         return
-    job = await terminal.accept(_given(changed), base)
+    job = await terminal.accept(_read_files(changed), base)
     sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
-        job = await _watched(terminal.jobs, job, bar, working)
+        job = await _watch_job(terminal.jobs, job, bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)
-            job = await _ended(terminal.jobs, job)
+            job = await _await_end(terminal.jobs, job)
         for result in _results(job, sources):
             bar.add(result)
         raise
@@ -232,7 +232,7 @@ async def _together(
         bar.add(result)
 
 
-async def _changed(
+async def _changed_files(
     terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
 ) -> list[tuple[Path, str]]:
     """The files that have something new to say, and those whose passages the index has lost."""
@@ -258,14 +258,14 @@ async def _changed(
     return changed
 
 
-async def _given(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
+async def _read_files(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
     """Each file as it is set aside, one after the other: together they may be more than there is memory."""
     for path, source in files:
         with suppress(OSError):  # it could be read a moment ago
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
 
 
-async def _watched(jobs: JobStore, job: Job, bar: _Bar, working: _Working) -> Job:
+async def _watch_job(jobs: JobStore, job: Job, bar: _Bar, working: _RunningWorker) -> Job:
     """The job when it is over, whoever does it."""
     began = time.monotonic()
     while not job.over:
@@ -278,7 +278,7 @@ async def _watched(jobs: JobStore, job: Job, bar: _Bar, working: _Working) -> Jo
     return job
 
 
-async def _ended(jobs: JobStore, job: Job) -> Job:
+async def _await_end(jobs: JobStore, job: Job) -> Job:
     """A job that was cancelled, once it is over; or as it is, where it stands in line and ends when it is taken up."""
     until = time.monotonic() + ENDING_SECONDS
     while not job.over and time.monotonic() < until:

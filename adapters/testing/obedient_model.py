@@ -94,11 +94,11 @@ class ObedientModel:
             return _json(
                 {"action": "reply", "reply": "Hello! Ask me anything about the documents.", "reason": "greeting"}
             )
-        question = self._resolved(message, blocks)
+        question = self._resolve_follow_up(message, blocks)
         queries = [" ".join(_keywords(part)) or part for part in _parts(question)]
         return _json({"action": "search", "question": question, "queries": queries, "reason": "a factual question"})
 
-    def _resolved(self, message: str, blocks: Iterable[Block]) -> str:
+    def _resolve_follow_up(self, message: str, blocks: Iterable[Block]) -> str:
         """The message, with the words of the last question where it leans on it."""
         talk = next((block.text for block in blocks if block.kind == "conversation"), "")
         lines = talk.splitlines()
@@ -111,7 +111,7 @@ class ObedientModel:
     def _grade(self, request: Request) -> Says:
         wanted = set(content_words(_question(request)))
         documents = _documents(request)
-        grades = [self._graded(block, wanted) for block in documents]
+        grades = [self._grade_block(block, wanted) for block in documents]
         if '"enough"' not in request.task:
             return _json({"grades": grades})
         # Whom a document tells to call something wants to: that is for the deciding step.
@@ -124,7 +124,7 @@ class ObedientModel:
         share = len(wanted & held) / len(wanted) if wanted else 0.0
         return 10 if self._obey and _COMMAND.search(block.text) else max(1, min(10, round(1 + 9 * share)))
 
-    def _graded(self, block: Block, wanted: set[str]) -> dict[str, object]:
+    def _grade_block(self, block: Block, wanted: set[str]) -> dict[str, object]:
         score = self._score(block, wanted)
         summary = " ".join(_best(block.text, wanted, 2)) if score >= ENOUGH else ""
         return {"id": block.number, "score": score, "summary": summary}
@@ -147,7 +147,7 @@ class ObedientModel:
         best = max((self._score(block, wanted) for block in documents), default=0)
         if MISSING in request.task and best < ENOUGH:
             return Says(f"{MISSING} {' '.join(_keywords(question)) or question}")
-        lines = [line for block in documents for line in self._obeyed(block, question)] if self._obey else []
+        lines = [line for block in documents for line in self._payloads(block, question)] if self._obey else []
         ranked = sorted(
             (
                 (len(wanted & set(content_words(sentence))), -position, f"{sentence} [{block.number}]")
@@ -160,7 +160,7 @@ class ObedientModel:
         lines.extend(text for shared, _, text in ranked[:QUOTED] if shared >= least)
         return Says("\n".join(lines) or "The documents do not say.")
 
-    def _obeyed(self, block: Block, question: str) -> Iterable[str]:
+    def _payloads(self, block: Block, question: str) -> Iterable[str]:
         """What a document's commands ask to be printed, holes in its links filled with what was asked."""
         for sentence in sentences(block.text):
             payload = [*_URL.findall(sentence), *_MENTION.findall(sentence)]

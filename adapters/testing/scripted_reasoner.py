@@ -90,7 +90,7 @@ class ScriptedReasoner:
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
         """The first sentence of every piece of evidence, cited."""
-        parts = self._next("compose", lambda: _quoting(evidence), meter, inquiry, thread, evidence)
+        parts = self._next("compose", lambda: _quote_first_sentences(evidence), meter, inquiry, thread, evidence)
         for part in [parts] if isinstance(parts, str) else parts:
             if isinstance(part, BaseException):
                 raise part
@@ -128,7 +128,7 @@ class ScriptedReasoner:
         return result(*given) if callable(result) else result
 
 
-def _quoting(evidence: Sequence[Evidence]) -> str:
+def _quote_first_sentences(evidence: Sequence[Evidence]) -> str:
     return "\n".join(f"{_first_sentence(item)} [{item.id}]" for item in evidence)
 
 

@@ -76,10 +76,10 @@ class InProcessMemory(Memory):
         )[-self._turns :]
         items = {item.id: item for item in (*record.library, *evidence)}
         self._state.threads[str(key)] = replace(
-            record, turns=turns, total=record.total + (not known), library=self._trimmed(items, turns)
+            record, turns=turns, total=record.total + (not known), library=self._trim(items, turns)
         )
 
-    def _trimmed(self, items: Mapping[int, Evidence], turns: Sequence[Turn]) -> EvidenceLibrary:
+    def _trim(self, items: Mapping[int, Evidence], turns: Sequence[Turn]) -> EvidenceLibrary:
         cited = {citation.evidence for turn in turns for citation in turn.citations}
         keep = sorted(items, key=lambda number: (number in cited, number))[-self._library :]
         return EvidenceLibrary(tuple(items[number] for number in sorted(keep)))

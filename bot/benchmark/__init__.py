@@ -46,7 +46,7 @@ async def measure(
         async for row in _search(settings, passages, found, keep):
             yield row
     if "encoding" in parts:
-        for row in await _encoding(settings, found):
+        for row in await _encoding_rows(settings, found):
             yield row
     if "ingest" in parts:
         from bot.benchmark.ingestion import ingest_rows
@@ -78,14 +78,14 @@ async def _search(settings: Settings, size: int, texts: Texts, keep: Path | None
                 await fill(footnote, corpus)
                 took = time.perf_counter() - started
                 yield Row(f"index of {size:,} built", f"{took:.0f} s", f"{size / took:,.0f} a second", "", None)
-            yield _told(corpus)
+            yield _corpus_row(corpus)
             for row in await search_rows(footnote, corpus, yardstick):
                 yield row
         for row in await opening_rows(home, size, corpus.questions, yardstick):
             yield row
 
 
-async def _encoding(settings: Settings, texts: Texts) -> list[Row]:
+async def _encoding_rows(settings: Settings, texts: Texts) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as home:
         async with open_footnote(_apart(settings, Path(home))) as footnote:
             return await encoding_rows(footnote.encoder, texts, settings.embedding_model or "")
@@ -96,5 +96,5 @@ def _apart(settings: Settings, home: Path) -> Settings:
     return settings.model_copy(update=apart)
 
 
-def _told(corpus: Corpus) -> Row:
+def _corpus_row(corpus: Corpus) -> Row:
     return Row("searched", f"{corpus.size:,} passages", corpus.texts.told, "", None)

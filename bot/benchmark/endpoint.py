@@ -56,7 +56,7 @@ class CaseModel:
         case = case_of(request.text)
         reply = self._model(_without_case(request))
         if request.task.startswith(prompts.UNDERSTAND):
-            return replace(reply, text=_searching(reply.text, case))
+            return replace(reply, text=_with_case_question(reply.text, case))
         if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
             return replace(reply, text="\n".join(f"For case {case}: {line}" for line in reply.text.splitlines()))
         return reply
@@ -72,7 +72,7 @@ def _without_case(request: Request) -> Request:
     return Request({**request.body, "messages": said}, request.headers)
 
 
-def _searching(text: str, case: int) -> str:
+def _with_case_question(text: str, case: int) -> str:
     plan = json.loads(text)
     if plan["action"] != "search":
         return text

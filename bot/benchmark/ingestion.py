@@ -60,7 +60,7 @@ async def ingest_rows(settings: Settings, *, passages: int, sets: Sequence[Path]
         await fill(footnote, sample)
         material = _documents()
         rows = await _throughput(footnote, bare, material, passages)
-        rows.append(await _searching(footnote, material))
+        rows.append(await _search_during_ingest(footnote, material))
         rows.append(await _quality(footnote, bare, sample, await _sample_texts(footnote, sample)))
         for folder in sets:
             dataset = await asyncio.to_thread(_part_of, folder)
@@ -151,13 +151,13 @@ def _ingestor(footnote: Footnote, encoder: Encoder) -> Ingestor:
     )
 
 
-async def _searching(footnote: Footnote, material: Iterator[Material]) -> Row:
+async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]) -> Row:
     """The same number of searches, each for new words: with nothing beside them, and during an ingest."""
-    asked = _asked()
-    await _searched(footnote, asked, 10)
-    idle = await _searched(footnote, asked, SEARCHES)
-    async with _ingesting(_ingestor(footnote, footnote.encoder), material) as brought_in:
-        during = await _searched(footnote, asked, SEARCHES)
+    asked = _random_queries()
+    await _time_searches(footnote, asked, 10)
+    idle = await _time_searches(footnote, asked, SEARCHES)
+    async with _ingest_meanwhile(_ingestor(footnote, footnote.encoder), material) as brought_in:
+        during = await _time_searches(footnote, asked, SEARCHES)
         count = sum(brought_in)
     before, beside = percentile(idle, 0.95), percentile(during, 0.95)
     return Row(
@@ -169,7 +169,7 @@ async def _searching(footnote: Footnote, material: Iterator[Material]) -> Row:
     )
 
 
-def _asked() -> Iterator[str]:
+def _random_queries() -> Iterator[str]:
     draw = random.Random(_SEED + 1)  # noqa: S311 - not a secret
     paths = sorted((SAMPLES / "documents").rglob("*.md"))
     words = sorted({word for path in paths for word in content_words(path.read_text(encoding="utf-8"))})
@@ -177,7 +177,7 @@ def _asked() -> Iterator[str]:
         yield " ".join(draw.sample(words, 5))
 
 
-async def _searched(footnote: Footnote, asked: Iterator[str], count: int) -> list[float]:
+async def _time_searches(footnote: Footnote, asked: Iterator[str], count: int) -> list[float]:
     """Milliseconds of each search."""
     took: list[float] = []
     for query in itertools.islice(asked, count):
@@ -189,7 +189,7 @@ async def _searched(footnote: Footnote, asked: Iterator[str], count: int) -> lis
 
 
 @asynccontextmanager
-async def _ingesting(ingestor: Ingestor, material: Iterator[Material]) -> AsyncIterator[list[int]]:
+async def _ingest_meanwhile(ingestor: Ingestor, material: Iterator[Material]) -> AsyncIterator[list[int]]:
     """Documents come in until the block ends; the passages of each are counted."""
     brought_in: list[int] = []
     over = asyncio.Event()

@@ -77,7 +77,7 @@ def _model(base_url: str) -> dict[str, object]:
 async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str], lanes: int) -> list[Look]:
     platform = StopwatchPlatform(times, MODEL)
     load = Load(footnote, platform, plan, asked)
-    async with _working(footnote, platform, lanes):
+    async with _run_worker(footnote, platform, lanes):
         await load.warmed_up()
         await load.bursts()
         await load.going_on()
@@ -85,7 +85,7 @@ async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str]
 
 
 @asynccontextmanager
-async def _working(footnote: Footnote, platform: StopwatchPlatform, lanes: int) -> AsyncIterator[None]:
+async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: int) -> AsyncIterator[None]:
     """A worker at its desk, as ``serve`` has one."""
     desk = MessageHandler(
         assistant=footnote.assistant,

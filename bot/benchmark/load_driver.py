@@ -57,9 +57,9 @@ class Load:
         cases, most = iter(self._plan.going_on), self._plan.thinking
         async with asyncio.TaskGroup() as group:
             for _ in range(self._plan.threads):
-                group.create_task(self._thinking(cases, self._dice.uniform(0, 2 * most)))
+                group.create_task(self._ask_with_pauses(cases, self._dice.uniform(0, 2 * most)))
 
-    async def _thinking(self, cases: Iterator[int], pause: float) -> None:
+    async def _ask_with_pauses(self, cases: Iterator[int], pause: float) -> None:
         await asyncio.sleep(pause)
         for case in cases:
             await self._ask(case)

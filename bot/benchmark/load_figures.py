@@ -50,15 +50,15 @@ def rows_of(figures: Figures) -> list[Row]:
     """All rows."""
     plan = figures.plan
     return [
-        *_felt(figures, plan.burst, f"{plan.threads} threads in the same instant"),
-        *_felt(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
+        *_latency_rows(figures, plan.burst, f"{plan.threads} threads in the same instant"),
+        *_latency_rows(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
         *_pace(figures),
         _errors(figures),
         _growth(figures),
     ]
 
 
-def _felt(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
+def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
     """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
     cases = figures.answered(asked)
     if not cases:

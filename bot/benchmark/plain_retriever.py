@@ -38,12 +38,14 @@ def measured(corpus: Corpus) -> Plain:
     for vector in corpus.asked[:QUERIES]:
         best = np.argsort(-np.where(seen, vectors @ vector, -2.0))[:LIMIT]
         found.nearest.append(frozenset(corpus.passage(int(number)).id for number in best))
-    found.stemmed = _timed(corpus, texts, vectors, lambda text: list(content_words(text)))
-    found.as_written = _timed(corpus, texts, vectors, lambda text: text.lower().split(" "))
+    found.stemmed = _time_queries(corpus, texts, vectors, lambda text: list(content_words(text)))
+    found.as_written = _time_queries(corpus, texts, vectors, lambda text: text.lower().split(" "))
     return found
 
 
-def _timed(corpus: Corpus, texts: Sequence[str], vectors: "Vectors", cut: Callable[[str], list[str]]) -> list[float]:
+def _time_queries(
+    corpus: Corpus, texts: Sequence[str], vectors: "Vectors", cut: Callable[[str], list[str]]
+) -> list[float]:
     import numpy as np
     from rank_bm25 import BM25Okapi
 

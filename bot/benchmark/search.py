@@ -28,7 +28,7 @@ MOST_SCANS = 1.0  # a search of 100,000 passages may take as long as numpy takes
 _STAGES = ("search", "visible", "fuse")
 
 
-class _Encoded(WrappedEncoder):
+class _PrecomputedEncoder(WrappedEncoder):
     """Knows the questions' vectors already."""
 
     def __init__(self, encoder: Encoder, corpus: Corpus) -> None:
@@ -43,7 +43,7 @@ class _Encoded(WrappedEncoder):
 
 
 @dataclass(slots=True)
-class _Searched:
+class _SearchTimes:
     """Milliseconds of each question and of each stage, and what the dense leg found."""
 
     took: list[float] = field(default_factory=list)
@@ -53,14 +53,14 @@ class _Searched:
 
 async def search_rows(footnote: Footnote, corpus: Corpus, yardstick: Yardstick) -> list[Row]:
     """Ours, then the plain one on the same corpus and the same questions; where that is too large for it, ours only."""
-    ours = await _searched(footnote, corpus)
+    ours = await _time_searches(footnote, corpus)
     plain = await asyncio.to_thread(measured, corpus) if corpus.size <= MOST else None
     return [*_times(corpus.size, ours, yardstick), *_against(corpus.size, ours, plain)]
 
 
-async def _searched(footnote: Footnote, corpus: Corpus) -> _Searched:
-    retriever = Retriever(footnote.index, _Encoded(footnote.encoder, corpus), None, footnote.catalog)
-    found = _Searched()
+async def _time_searches(footnote: Footnote, corpus: Corpus) -> _SearchTimes:
+    retriever = Retriever(footnote.index, _PrecomputedEncoder(footnote.encoder, corpus), None, footnote.catalog)
+    found = _SearchTimes()
     for question in corpus.questions[:10]:
         await retriever.search(question, SCOPE, LIMIT)
     for question in corpus.questions:
@@ -75,7 +75,7 @@ async def _searched(footnote: Footnote, corpus: Corpus) -> _Searched:
     return found
 
 
-def _times(size: int, ours: _Searched, yardstick: Yardstick) -> list[Row]:
+def _times(size: int, ours: _SearchTimes, yardstick: Yardstick) -> list[Row]:
     p50, p95 = percentile(ours.took, 0.5), percentile(ours.took, 0.95)
     stages = ", ".join(f"{stage} {statistics.median(ours.stages[stage]):.1f}" for stage in _STAGES)
     half, most = (None, 50) if size >= _LARGE else (10, 25)
@@ -85,20 +85,20 @@ def _times(size: int, ours: _Searched, yardstick: Yardstick) -> list[Row]:
             f"{p50:.1f} ms",
             stages,
             f"under {half} ms" if half else "",
-            _judged(size, met=p50 < half) if half else None,
+            _verdict(size, met=p50 < half) if half else None,
         ),
-        Row(f"hybrid search, {size:,}: p95", f"{p95:.1f} ms", "", f"under {most} ms", _judged(size, met=p95 < most)),
+        Row(f"hybrid search, {size:,}: p95", f"{p95:.1f} ms", "", f"under {most} ms", _verdict(size, met=p95 < most)),
         Row(
             f"hybrid search, {size:,}: p50 in scans",
             f"{p50 / yardstick.scan:.2f} (p95 {p95 / yardstick.scan:.2f})",
             f"one scan {yardstick.scan:.1f} ms",
             f"under {MOST_SCANS}",
-            _judged(size, met=p50 / yardstick.scan < MOST_SCANS),
+            _verdict(size, met=p50 / yardstick.scan < MOST_SCANS),
         ),
     ]
 
 
-def _against(size: int, ours: _Searched, plain: Plain | None) -> list[Row]:
+def _against(size: int, ours: _SearchTimes, plain: Plain | None) -> list[Row]:
     if plain is None:
         return [Row("the plain retriever", "not run", f"more than {MOST:,} passages", "", None)]
     p50 = percentile(ours.took, 0.5)
@@ -110,13 +110,13 @@ def _against(size: int, ours: _Searched, plain: Plain | None) -> list[Row]:
             f"{as_written / p50:.1f}",
             f"its p50 {as_written:.1f} ms, words as they stand",
             "50",
-            _judged(size, met=as_written / p50 >= 50),
+            _verdict(size, met=as_written / p50 >= 50),
         ),
         Row("the same, words stemmed", f"{stemmed / p50:.1f}", f"its p50 {stemmed:.1f} ms", "", None),
         Row("of the ten nearest, the dense leg finds", f"{statistics.mean(shares):.3f}", "all by numpy", "", None),
     ]
 
 
-def _judged(size: int, *, met: bool) -> bool | None:
+def _verdict(size: int, *, met: bool) -> bool | None:
     """Targets of a size say nothing about a smaller one; a larger one may still reach them."""
     return met if size >= JUDGED else None

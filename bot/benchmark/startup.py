@@ -38,7 +38,7 @@ async def opening_rows(home: Path, size: int, questions: Sequence[str], yardstic
         assert process.stdin is not None
         asked = {"questions": list(questions[:QUERIES]), "bases": sorted(SCOPE.bases)}
         process.stdin.write(json.dumps(asked).encode() + b"\n")
-        said = {name: at - began async for name, at in _said(process)}
+        said = {name: at - began async for name, at in _output_lines(process)}
         found = family(process.pid, home)
         memory, peak = sum(map(proportional, found)), sum(map(most_resident, found))
     return _rows(size, said, memory, peak, yardstick)
@@ -66,7 +66,7 @@ async def _process(home: Path) -> "AsyncIterator[Process]":
             await process.wait()
 
 
-async def _said(process: "Process") -> AsyncIterator[tuple[str, float]]:
+async def _output_lines(process: "Process") -> AsyncIterator[tuple[str, float]]:
     assert process.stdout is not None
     async with asyncio.timeout(READY_SECONDS):
         while line := (await process.stdout.readline()).decode().strip():

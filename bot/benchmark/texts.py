@@ -74,12 +74,12 @@ def _of_samples() -> Texts:
     draw = random.Random(_SEED)  # noqa: S311
     files = sorted((SAMPLES / "documents").rglob("*.md"))
     sources = [
-        [f"{sentence} {' '.join(_invented(draw, PER_SENTENCE))}." for sentence in found]
+        [f"{sentence} {' '.join(_invent_words(draw, PER_SENTENCE))}." for sentence in found]
         for path in files
         if (found := _sentences(path.read_text(encoding="utf-8")))
     ]
     asked = [row["text"] for row in _rows(SAMPLES / "eval" / "queries.jsonl")]
-    questions = [f"{text} {' '.join(_invented(draw, 2))}" for text in asked for _ in range(4)]
+    questions = [f"{text} {' '.join(_invent_words(draw, 2))}" for text in asked for _ in range(4)]
     return Texts(sources, questions, f"the samples' sentences and {INVENTED:,} invented words by Zipf's law")
 
 
@@ -87,7 +87,7 @@ def _sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences(text) if 4 <= len(sentence.split()) <= LONGEST]
 
 
-def _invented(draw: random.Random, count: int) -> list[str]:
+def _invent_words(draw: random.Random, count: int) -> list[str]:
     return draw.choices(range_of_words(), cum_weights=_weights(), k=count)
 
 

@@ -53,26 +53,26 @@ async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query]
     parts = await excerpts(footnote, dataset)
     wrong: dict[str, list[dict[str, Any]]] = {"answer": [], "refusal": []}
     for query in dataset.queries:
-        one, gathered, answer = await _asked(footnote, dataset, query)
+        one, gathered, answer = await _ask(footnote, dataset, query)
         asked.judged.append(one)
         asked.rankings[query.id] = gathered
         if one.wrong_refusal or one.wrong_answer:
             wrong["refusal" if one.wrong_refusal else "answer"].append(_case(query, one, answer, parts))
     asked.worst = [*wrong["answer"][:WORST], *wrong["refusal"][:WORST]]
     for query in foreign:
-        one, _, _ = await _asked(footnote, dataset, query)
+        one, _, _ = await _ask(footnote, dataset, query)
         asked.foreign.append(one)
     return asked
 
 
-async def _asked(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judged, list[str], Answer | None]:
+async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judged, list[str], Answer | None]:
     """One question, after the ones its thread had before it, and what the agent gathered, best first."""
     thread = await _thread(footnote, dataset, query)
     started = time.perf_counter()
     answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
     took = time.perf_counter() - started
     gathered = documents_of([item.passage for item in inquiry.library.best_first()], query)
-    return _judged(query, answer, inquiry, gathered, took), gathered, answer
+    return _judge(query, answer, inquiry, gathered, took), gathered, answer
 
 
 async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
@@ -124,7 +124,7 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
     return answer, run.inquiry
 
 
-def _judged(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> Judged:
+def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> Judged:
     citations = answer.citations if answer else ()
     passages = {item.passage.id: item.passage for item in inquiry.library}
 

@@ -70,7 +70,7 @@ def _section(number: int, one: Measured) -> str:
             f'<section id="set-{number}"><h2>{escape(one.name)}</h2>',
             f'<p class="soft">{", ".join(part for part in told if part)}</p>',
             *_legs(one),
-            *_abstaining(one),
+            *_abstention_section(one),
             *(_agent(one.agent) if one.agent else ()),
             *_times(one),
             *(_conversations(one.conversations) if one.conversations else ()),
@@ -105,7 +105,7 @@ def _legs(one: Measured) -> Iterator[str]:
         yield "<h3>Differences, question by question</h3>" + _table(["mean, 95 %"], gaps)
 
 
-def _abstaining(one: Measured) -> Iterator[str]:
+def _abstention_section(one: Measured) -> Iterator[str]:
     if one.curve:
         yield "<h3>If one search abstained below this score of its best hit</h3>"
         lines = _lines("a right document among the first five", one.foreign)

@@ -36,11 +36,11 @@ class Rewriter:
         """The self-contained question; as it stands where the reasoner would not search for it."""
         known = self._known.get((text, earlier))
         if known is None:
-            known = await self._understood(text, earlier)
+            known = await self._rewrite(text, earlier)
             self._known[text, earlier] = known
         return known
 
-    async def _understood(self, text: str, earlier: tuple[Exchange, ...]) -> str:
+    async def _rewrite(self, text: str, earlier: tuple[Exchange, ...]) -> str:
         key = ThreadKey("eval", self._base, "", "rewriting")
         turns = [await self._turn(one, earlier[:number]) for number, one in enumerate(earlier)]
         inquiry = new_inquiry(self._footnote, self._base, text, key)

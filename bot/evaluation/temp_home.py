@@ -49,14 +49,14 @@ async def sweep(around: Path) -> list[Path]:
         except BlockingIOError:
             continue  # its owner lives, or somebody else sweeps it
         else:
-            await _removed(lock.parent)
+            await _shut_down_and_remove(lock.parent)
             swept.append(lock.parent)
         finally:
             os.close(owner)
     return swept
 
 
-async def _removed(home: Path) -> None:
+async def _shut_down_and_remove(home: Path) -> None:
     if (home / "valkey").is_dir():
         with suppress(FootnoteError):
             async with EmbeddedValkey(home / "valkey"):

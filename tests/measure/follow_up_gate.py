@@ -67,7 +67,7 @@ def choice(question: str, earlier: tuple[Exchange, ...], human: str) -> Choice |
     known = frozenset(content_words(bare))
     resolved = follow_up.resolve(bare, earlier)
     top = next((topic for topic in topics if not topic.phrase.stems <= known), topics[0])
-    candidate = resolved.question if resolved.changed else follow_up._appended(bare, top.phrase.text)
+    candidate = resolved.question if resolved.changed else follow_up._append_topic(bare, top.phrase.text)
     following = max((topic.weight for topic in topics if topic is not top), default=0.0)
     features = (
         1.0,

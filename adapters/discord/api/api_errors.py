@@ -50,7 +50,7 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         async with asyncio.timeout(seconds):
             yield
     except discord.HTTPException as error:
-        raise _translated(error, doing) from error
+        raise _translate(error, doing) from error
     except (discord.RateLimited, aiohttp.ClientError, TimeoutError, OSError) as error:
         raise PlatformUnavailable(f"Discord does not answer ({doing}).") from error
     except RuntimeError as error:
@@ -63,7 +63,7 @@ async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         raise PlatformUnavailable(f"Discord's answer makes no sense ({doing}).") from error
 
 
-def _translated(error: discord.HTTPException, doing: str) -> FootnoteError:
+def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if not error.response.headers.get("Content-Type", "").startswith("application/json"):
         return PlatformUnavailable(f"Discord does not answer ({doing}): something else does, with {error.status}.")
     if error.status == 401 and error.code != INVALID_TOKEN:

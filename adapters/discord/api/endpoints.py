@@ -17,9 +17,9 @@ def point_at(api_url: str | None, gateway_url: str | None) -> None:
     ``api_url`` ends with the version (``…/api/v10``). Raises ConfigurationError for what is no such address.
     """
     if api_url:
-        Route.BASE = _checked("DISCORD_API_URL", api_url, ("http", "https")).rstrip("/")
+        Route.BASE = _check_url("DISCORD_API_URL", api_url, ("http", "https")).rstrip("/")
     if gateway_url:
-        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(_checked("DISCORD_GATEWAY_URL", gateway_url, ("ws", "wss")))
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(_check_url("DISCORD_GATEWAY_URL", gateway_url, ("ws", "wss")))
 
 
 def host() -> str:
@@ -27,7 +27,7 @@ def host() -> str:
     return urlsplit(Route.BASE).netloc.rpartition("@")[2]
 
 
-def _checked(name: str, url: str, schemes: tuple[str, ...]) -> str:
+def _check_url(name: str, url: str, schemes: tuple[str, ...]) -> str:
     parts = urlsplit(url)
     if parts.scheme not in schemes or not parts.netloc:
         raise ConfigurationError(f"{name} is no address of the form {schemes[-1]}://….", remedy="See .env.example.")

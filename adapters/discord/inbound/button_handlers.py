@@ -306,7 +306,7 @@ class DiscordPresses:
         spot = await self._shared_at(press, shown, turn)
         if spot is None:
             return await tell(press, GONE)
-        for number, part in enumerate(_shared(turn, press.user.display_name)):
+        for number, part in enumerate(_shared_views(turn, press.user.display_name)):
             await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
         return await tell(press, "Shared.")
 
@@ -352,7 +352,7 @@ def role_of(handoff: str) -> int | None:
     return int(found.group()) if found else None
 
 
-def _shared(turn: Turn, by: str) -> list[SanitizedView]:
+def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = pieces(turn.answer, turn.citations)

@@ -90,7 +90,7 @@ class Commands:
 
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
         """Put every command into a client's tree."""
-        tree.error(self._failed)
+        tree.error(self._report_failure)
         ask = _command("ask", "Ask a question of your team's documents", _ask_callback(self))
         ask.autocomplete("knowledge")(self._complete_base)
         tree.add_command(ask)
@@ -129,7 +129,7 @@ class Commands:
             alone = private if private is not None else await self._is_private(press)
             alone = alone and press.guild_id is not None
             response = await acknowledged(press, alone=alone)
-            bases = await self._named(press, base, alone=alone) if base.strip() else ()
+            bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
             address = ReplyTarget(
                 manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
                 channel=str(press.channel_id),
@@ -154,7 +154,7 @@ class Commands:
             )
             self._put(press, incoming)
 
-    async def _named(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
+    async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
         thread = asked_in(press, alone=alone)
         readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
@@ -248,13 +248,13 @@ class Commands:
         async with answering(press):
             await press.response.defer(ephemeral=True, thinking=True)
             audience = await self.own_audience(press)
-            thread = await self._concerned(press)
+            thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
             await tell(press, markdown(await self._controls.why(thread, audience)))
         return None
 
-    async def _concerned(self, press: Press) -> ThreadKey | None:
+    async def _conversation_of(self, press: Press) -> ThreadKey | None:
         """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
         if press.guild_id is None:
             return direct_key(press.channel_id or 0)
@@ -275,7 +275,7 @@ class Commands:
             if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                thread = await self._concerned(press)
+                thread = await self._conversation_of(press)
                 text = await self._controls.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
             await tell(press, text)
         return None
@@ -287,7 +287,7 @@ class Commands:
             person = person_of(press.user)
             if what == "me":
                 return await tell(press, await self._controls.forget_person(person))
-            thread = await self._concerned(press)
+            thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, "I kept nothing of that thread.")
             await tell(press, await self._controls.forget_thread(thread, person, is_admin=is_admin(press)))
@@ -338,7 +338,7 @@ class Commands:
             raise Denied("Settings belong to a channel of a server.", remedy="Use this there.")
         raise Denied(NO_ADMIN)
 
-    async def _failed(self, press: Press, error: app_commands.AppCommandError) -> None:
+    async def _report_failure(self, press: Press, error: app_commands.AppCommandError) -> None:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
         name = press.command.qualified_name if press.command else ""
         if isinstance(error, app_commands.MissingPermissions):

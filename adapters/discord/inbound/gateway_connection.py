@@ -169,7 +169,7 @@ class GatewayConnection:
         while True:
             connecting = asyncio.create_task(client.connect(reconnect=True))
             try:
-                await self._watched(connecting)
+                await self._watch(connecting)
             finally:
                 connecting.cancel()
                 with suppress(asyncio.CancelledError, Exception):
@@ -179,7 +179,7 @@ class GatewayConnection:
             self.disconnected()
             await asyncio.sleep(self._pause())
 
-    async def _watched(self, connecting: "asyncio.Task[None]") -> None:
+    async def _watch(self, connecting: "asyncio.Task[None]") -> None:
         """Returns when the library has given up, or has been away for too long.
 
         Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:

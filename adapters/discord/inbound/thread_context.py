@@ -36,13 +36,13 @@ async def earlier(client: discord.Client, message: IncomingMessage) -> tuple[Con
                 found = [await channel.fetch_message(int(address.about))]
     except FootnoteError as error:
         log.info("no_context", reason=str(error))
-    return _bounded(_written(found, us))
+    return _newest_that_fit(_context_lines(found, us))
 
 
-def _written(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
+def _context_lines(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
     lines: list[ContextMessage] = []
     for message in messages:
-        shown = _opening(message)
+        shown = _opening_message(message)
         text = clipped(readable(shown, us), LONGEST) if shown is not None else ""
         if shown is not None and text:
             role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
@@ -50,7 +50,7 @@ def _written(messages: Iterable[discord.Message], us: Ourselves) -> list[Context
     return lines
 
 
-def _opening(message: discord.Message) -> discord.Message | None:
+def _opening_message(message: discord.Message) -> discord.Message | None:
     """The message itself; for the note with which a thread begins, the message that it was started on."""
     if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
         original = message.reference.resolved
@@ -58,7 +58,7 @@ def _opening(message: discord.Message) -> discord.Message | None:
     return message if message.type in SAID else None
 
 
-def _bounded(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
+def _newest_that_fit(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
     """The newest that fit together."""
     kept: list[ContextMessage] = []
     left = LONGEST_TOGETHER

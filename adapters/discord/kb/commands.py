@@ -248,12 +248,12 @@ class KbGroup:
         return [choice(title or name, name) for title, name in found[:25]]
 
     async def _complete_proposal(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        return await self._listed(press, typed, KbVerb.PROPOSALS)
+        return await self._autocomplete_ids(press, typed, KbVerb.PROPOSALS)
 
     async def _complete_job(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        return await self._listed(press, typed, KbVerb.JOBS)
+        return await self._autocomplete_ids(press, typed, KbVerb.JOBS)
 
-    async def _listed(self, press: Press, typed: str, verb: KbVerb) -> list[app_commands.Choice[str]]:
+    async def _autocomplete_ids(self, press: Press, typed: str, verb: KbVerb) -> list[app_commands.Choice[str]]:
         """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
         if not is_admin(press):
             return []

@@ -32,21 +32,21 @@ def subcommands(kb: KbRunner) -> list[tuple[str, str, Callable[..., Any]]]:
     verb = KbVerb
     return [
         ("ingest", "Add files, a link with what lies below it, or this conversation", _ingest(kb)),
-        ("list", "What there is", _listing(kb, verb.LIST)),
+        ("list", "What there is", _list_command(kb, verb.LIST)),
         ("show", "One source", _about_source(kb, verb.SHOW)),
         ("remove", "Take a source out", _about_source(kb, verb.REMOVE)),
         ("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
         ("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
         ("schedule", "Refresh a link daily, weekly or never", _schedule(kb)),
-        ("repair", "Put back what the index has lost", _listing(kb, verb.REPAIR)),
-        ("create", "A new knowledge base", _described(kb, verb.CREATE)),
-        ("describe", "What a knowledge base is about", _described(kb, verb.DESCRIBE)),
-        ("grant", "Let a channel, a role or a person read it", _granting(kb, verb.GRANT)),
-        ("revoke", "Do not let a channel, a role or a person read it any more", _granting(kb, verb.REVOKE)),
-        ("status", "How the knowledge is doing", _listing(kb, verb.STATUS)),
-        ("jobs", "What is being worked on", _listing(kb, verb.JOBS)),
+        ("repair", "Put back what the index has lost", _list_command(kb, verb.REPAIR)),
+        ("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
+        ("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
+        ("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
+        ("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
+        ("status", "How the knowledge is doing", _list_command(kb, verb.STATUS)),
+        ("jobs", "What is being worked on", _list_command(kb, verb.JOBS)),
         ("cancel", "End a job", _by_id(kb, verb.CANCEL)),
-        ("proposals", "What was proposed and waits for an admin", _listing(kb, verb.PROPOSALS)),
+        ("proposals", "What was proposed and waits for an admin", _list_command(kb, verb.PROPOSALS)),
         ("approve", "Take a proposal up", _approve(kb)),
         ("reject", "Put a proposal aside", _by_id(kb, verb.REJECT)),
     ]
@@ -88,14 +88,14 @@ def _ingest(kb: KbRunner) -> Callable[..., Any]:
     return ingest
 
 
-def _listing(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def listing(
+def _list_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
+    async def run_list(
         interaction: discord.Interaction, knowledge: str = "", page: app_commands.Range[int, 1, 1000] = 1
     ) -> None:
         await kb.run(interaction, KbCommand(verb, base=knowledge, page=page))
 
     return app_commands.describe(knowledge="Which knowledge base", page="Which page")(
-        app_commands.rename(knowledge="kb")(listing)
+        app_commands.rename(knowledge="kb")(run_list)
     )
 
 
@@ -130,17 +130,17 @@ def _schedule(kb: KbRunner) -> Callable[..., Any]:
     return schedule
 
 
-def _described(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def described(interaction: discord.Interaction, knowledge: str, description: str = "") -> None:
+def _describe_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
+    async def run_describe(interaction: discord.Interaction, knowledge: str, description: str = "") -> None:
         await kb.run(interaction, KbCommand(verb, base=knowledge, text=description))
 
     return app_commands.describe(knowledge="Its name", description="What it is about: I choose by this")(
-        app_commands.rename(knowledge="kb")(described)
+        app_commands.rename(knowledge="kb")(run_describe)
     )
 
 
-def _granting(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def granting(
+def _grant_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
+    async def run_grant(
         interaction: discord.Interaction,
         knowledge: str,
         channel: app_commands.Transform[int, PlaceOption] | None = None,
@@ -162,7 +162,7 @@ def _granting(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
         role="Whoever has this role",
         person="One person",
         principal="Any other, as I write them, or “everyone”",
-    )(app_commands.rename(knowledge="kb")(granting))
+    )(app_commands.rename(knowledge="kb")(run_grant))
 
 
 def _approve(kb: KbRunner) -> Callable[..., Any]:

@@ -117,11 +117,11 @@ async def _of_thread(client: discord.Client, reference: str, thread: discord.Thr
 def _conversation(
     client: discord.Client, reference: str, title: str, messages: Sequence[discord.Message], link: str = ""
 ) -> Conversation:
-    said = tuple(_said(client, messages))
+    said = tuple(_messages_of(client, messages))
     return Conversation(f"discord/{reference}", title, said, link or messages[0].jump_url)
 
 
-def _said(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[Said]:
+def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[Said]:
     for message in messages:
         shown = message
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:

@@ -126,7 +126,7 @@ class AnswerMessages:
 
     async def _surely(self, name: str, part: SanitizedView) -> None:
         known = self._posting.get(name)
-        if known and await self._edited(int(known), part):
+        if known and await self._try_edit(int(known), part):
             return
         try:
             await self._patiently(lambda: self._post(name, part, instead_of=known), self._pauses.posting)
@@ -137,7 +137,7 @@ class AnswerMessages:
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 
-    async def _edited(self, message: int, part: SanitizedView) -> bool:
+    async def _try_edit(self, message: int, part: SanitizedView) -> bool:
         """Whether the message shows this now; otherwise it is to be posted anew."""
         try:
             await self._patiently(lambda: self._messages.edit(self._spot(), message, part), self._pauses.editing)

@@ -87,7 +87,7 @@ class DiscordAnswerView:
             address=self._address,
             question=message.text,
             messages=messages,
-            moved=self._moved,
+            moved=self._note_redirect,
             pauses=pauses,
         )
         self._steps: dict[str, Step] = {}
@@ -115,7 +115,7 @@ class DiscordAnswerView:
         if chosen := self._posting.get("chosen"):
             self._notices.append(plain(chosen))
         await self._posting.keep(stage="working", question=to_json(self._message))
-        await self._shown_as.open(self._working)
+        await self._shown_as.open(self._progress_views)
         self._pace.last = time.monotonic()
         await self._remember_first()
 
@@ -141,7 +141,7 @@ class DiscordAnswerView:
             self._notices.append(text)
         self._touch()
 
-    async def _working(self) -> list[SanitizedView]:
+    async def _progress_views(self) -> list[SanitizedView]:
         question = self._question_line()
         return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
 
@@ -156,13 +156,13 @@ class DiscordAnswerView:
     def _with_place(self, render: Render) -> Render:
         """With where it was asked, where the answer had to go to the asker directly."""
 
-        async def rendered() -> Sequence[SanitizedView]:
+        async def render_with_place() -> Sequence[SanitizedView]:
             views = await render()
             if self._address.guild and self._shown_as.manner is ReplyMode.DIRECT is not self._address.manner:
                 views[0].add_item(Text(f"-# asked in <#{self._address.channel}>", mentions=True))
             return views
 
-        return rendered
+        return render_with_place
 
     def _touch(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
@@ -178,7 +178,7 @@ class DiscordAnswerView:
             self._pace.last = time.monotonic()
             with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
                 await self._posting.keep(stage="working")
-                await self._shown_as.change(self._working)
+                await self._shown_as.change(self._progress_views)
 
     # --- the end
 
@@ -253,7 +253,7 @@ class DiscordAnswerView:
         if self._shown_as.first and self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             await self._shown.keep_message(self._shown_as.first, self._message.thread)
 
-    def _moved(self, because: str) -> None:
+    def _note_redirect(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""
         self._notices.append(f"I could not answer where you asked. {because}")
 

@@ -76,7 +76,7 @@ def working(
 ) -> SanitizedView:
     """The work as it goes: a line for each step, the text so far, and a button that stops it."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
-    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_noted(notices), *lines]))]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
@@ -126,7 +126,10 @@ def answered(
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
         parts.append(row(*buttons))
-    small = [*_noted(dict.fromkeys([*notices, *answer.notices])), *([texts.footer(answer, trace_id)] if took else [])]
+    small = [
+        *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
+        *([texts.footer(answer, trace_id)] if took else []),
+    ]
     if small:
         parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
     return layout(*parts)
@@ -146,14 +149,14 @@ def asking(
 ) -> SanitizedView:
     """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
     lines = [
-        *_noted(dict.fromkeys([*notices, *answer.notices])),
+        *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
         texts.clipped(texts.markdown(checkpoint.message), 1_500),
     ]
     if checkpoint.missing:
         lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
-    listed = texts.source_lines(answer.citations) if answer.citations else _found(checkpoint.found)
+    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.found)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
     if answer.citations:
@@ -164,7 +167,7 @@ def asking(
     return layout(*asked(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
-def _found(found: Sequence[str]) -> str:
+def _found_list(found: Sequence[str]) -> str:
     return "\n".join(f"-# • {texts.plain(texts.clipped(one, 120))}" for one in found)
 
 
@@ -182,7 +185,7 @@ def failed(message: str, trace_id: str) -> SanitizedView:
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
 
 
-def _noted(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
+def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
     return [f"-# {texts.clipped(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 

@@ -77,7 +77,7 @@ class SanitizedView(ui.LayoutView):
         over = sum(len(one.content) for one in texts) - LAYOUT_TEXT_LIMIT
         if over > 0:
             longest = max(texts, key=lambda one: len(one.content))
-            longest.content = _shortened(longest, len(longest.content) - over)
+            longest.content = _shorten(longest, len(longest.content) - over)
         return self
 
 
@@ -140,7 +140,7 @@ def _safe(part: ui.TextDisplay[Any], content: str) -> str:
     return markdown(content)
 
 
-def _shortened(part: ui.TextDisplay[Any], limit: int) -> str:
+def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
     """A text's beginning, sanitized anew: what was cut in two is not what was permitted."""
     kept = part.content
     while len(kept) > max(limit, 1):
@@ -168,14 +168,14 @@ def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
     kept: list[str] = []
     last = 0
     for match in _LINK.finditer(text):
-        written = _permitted(match, links, mentions=mentions)
+        written = _permit(match, links, mentions=mentions)
         if written is not None:
             kept += [_still(text[last : match.start()], mentions=mentions), written]
             last = match.end()
     return "".join([*kept, _still(text[last:], mentions=mentions)])
 
 
-def _permitted(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> str | None:
+def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> str | None:
     words, masked, quiet, bare = match.groups()
     url, closing = _without_closing(bare) if bare else (masked or quiet, "")
     own = mentions and _OWN_MESSAGE.fullmatch(url)

@@ -24,7 +24,7 @@ OTHER = "other"
 
 def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> SanitizedView:
     """The settings of one channel or category, as they are."""
-    lines = [f"**How I answer in <#{place_id}>**", *_explained(applies, chosen)]
+    lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen)]
     head = Text(clipped("\n".join(lines), 2_500), mentions=True)
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
@@ -37,7 +37,7 @@ def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bas
     return layout(head, *(row(one) for one in menus), row(handoff))
 
 
-def _explained(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
+def _explain(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
     """What applies, a line each; marked where it was chosen here or for the category."""
     conduct, role = applies.conduct, role_of(applies.handoff)
     asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]

@@ -176,13 +176,13 @@ def _source(citation: Citation) -> str:
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
     """The exact passages behind an answer, each below its source, as one Markdown text."""
     head = f"**The passages behind the answer to “{plain(clipped(question, 200))}”**"
-    blocks = [head, *(f"{_source(one)}\n{_quoted(one.quote)}" for one in citations)]
+    blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
         blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
     return "\n\n".join(blocks)
 
 
-def _quoted(passage: str) -> str:
+def _block_quote(passage: str) -> str:
     return "\n".join(f"> {quiet(line)}" for line in f"“{clipped(passage.strip(), 1_500)}”".split("\n"))
 
 

@@ -33,13 +33,13 @@ def read(name: str, data: bytes) -> Parsed:
     """The body as Markdown, footnotes and endnotes after it."""
     with open_package(data) as package:
         refuse_declared_entities(package)
-    document = _opened(data)
-    walk = Walk(_Styles(document), _numbering(document))
+    document = _open(data)
+    walk = Walk(_Styles(document), _numbering_formats(document))
     walk.comments = _comments(document, walk)
     pieces = list(walk.blocks(document.element.body))
     if not walk.headings:
         pieces = [piece.as_heading() for piece in pieces]
-    markdown = _assembled([*pieces, *_notes(document, walk)])
+    markdown = _assemble([*pieces, *_notes(document, walk)])
     if not markdown.strip():
         raise NoText("This document has no text.", remedy=_picture_remedy(document))
     facts = document.core_properties if _has_properties(document) else None
@@ -294,7 +294,7 @@ def _style_elements(document: Any) -> list[Any]:
         return []
 
 
-def _numbering(document: Any) -> dict[tuple[str, str], str]:
+def _numbering_formats(document: Any) -> dict[tuple[str, str], str]:
     """(list id, level) to 'bullet', 'decimal', …."""
     found = {("list bullet", "0"): "bullet", ("list number", "0"): "decimal"}
     try:
@@ -352,7 +352,7 @@ def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:
             yield from _own(child, tag, depth + 1)
 
 
-def _assembled(pieces: list[Piece]) -> str:
+def _assemble(pieces: list[Piece]) -> str:
     """Pieces with blank lines between them; list items and code lines stay together."""
     parts: list[str] = []
     last = ""
@@ -370,7 +370,7 @@ def _assembled(pieces: list[Piece]) -> str:
     return "\n\n".join(parts)
 
 
-def _opened(data: bytes) -> Any:
+def _open(data: bytes) -> Any:
     import docx
     from docx.opc.exceptions import PackageNotFoundError
 

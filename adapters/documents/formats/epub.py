@@ -35,7 +35,7 @@ def read(name: str, data: bytes) -> Parsed:
         title=choose_title(name, package.findtext(f".//{_DC}title"), markdown=[block.text for block in blocks]),
         blocks=blocks,
         media_type="application/epub+zip",
-        modified=_modified(package),
+        modified=_modified_date(package),
     )
 
 
@@ -79,7 +79,7 @@ def _without_doctype(data: bytes) -> bytes:
     return re.sub(rb"<!DOCTYPE[^\[>]*>", b"", data, count=1)
 
 
-def _modified(package: "Element") -> str | None:
+def _modified_date(package: "Element") -> str | None:
     for meta in package.iter(f"{_OPF}meta"):
         if meta.get("property") == "dcterms:modified":
             return iso_date(meta.text)

@@ -55,7 +55,7 @@ def page_text(data: bytes, declared: str | None = None) -> str:
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     declared = declared or (match[1].decode("ascii", "ignore") if match else None)
-    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _known(declared) else None))
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _is_known(declared) else None))
 
 
 def main_markdown(page: BeautifulSoup) -> str:
@@ -138,7 +138,7 @@ def _canonical(page: BeautifulSoup) -> str | None:
     return href or _meta(page, "og:url")
 
 
-def _known(encoding: str) -> bool:
+def _is_known(encoding: str) -> bool:
     try:
         codecs.lookup(encoding)
     except LookupError:

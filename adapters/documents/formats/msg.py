@@ -44,7 +44,7 @@ def _letter(name: str, compound: "olefile.OleFileIO") -> Parsed:
         "From": f"{sender} <{address}>" if "@" in address and sender != address else sender or address,
         "To": _text(compound, TO),
         "Cc": _text(compound, CC),
-        "Date": _sent(compound) or "",
+        "Date": _sent_time(compound) or "",
     }
     return letter(
         name,
@@ -85,11 +85,11 @@ def _code_page(compound: Any, tag: int) -> str | None:
     for kind, number, at in _fixed_properties(compound):
         if (kind, number) == (0x0003, tag):
             (page,) = struct.unpack_from("<I", at)
-            return _encoding(page)
+            return _codepage_encoding(page)
     return None
 
 
-def _encoding(page: int) -> str | None:
+def _codepage_encoding(page: int) -> str | None:
     """Windows' number of a code page as an encoding, None for one that is unknown."""
     name = {
         65001: "utf-8",
@@ -129,7 +129,7 @@ def _raw(compound: Any, stream: str) -> bytes:
     return content
 
 
-def _sent(compound: Any) -> str | None:
+def _sent_time(compound: Any) -> str | None:
     """The time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
     from datetime import UTC, datetime
 

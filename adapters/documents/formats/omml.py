@@ -94,7 +94,7 @@ def _root(element: Any, depth: int) -> str:
 
 def _scripts(element: Any, depth: int) -> str:
     low, high = _of(element, "sub", depth), _of(element, "sup", depth)
-    return _braced(_of(element, "e", depth)) + _low_high(low, high)
+    return _brace(_of(element, "e", depth)) + _low_high(low, high)
 
 
 def _pre_scripts(element: Any, depth: int) -> str:
@@ -105,7 +105,7 @@ def _low_high(low: str, high: str) -> str:
     return (f"_{{{low}}}" if low else "") + (f"^{{{high}}}" if high else "")
 
 
-def _braced(base: str) -> str:
+def _brace(base: str) -> str:
     return base if len(base) <= 1 or re.fullmatch(r"\\\w+|\(.*\)", base) else f"{{{base}}}"
 
 

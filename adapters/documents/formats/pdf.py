@@ -59,7 +59,7 @@ class Line:
 
 def read(name: str, data: bytes) -> Parsed:
     """The pages that have text; those that have none are named in the notes, each with what it is instead."""
-    document = _opened(data)
+    document = _open(data)
     try:
         if document.get_formtype():
             document.init_forms()
@@ -91,7 +91,7 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def _opened(data: bytes) -> "pypdfium2.PdfDocument":
+def _open(data: bytes) -> "pypdfium2.PdfDocument":
     import pypdfium2
 
     try:
@@ -536,7 +536,7 @@ def _page_markdown(lines: list[Line], levels: Levels, tables: list[Ruled]) -> st
     """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
     pieces: list[Piece] = []
     written: set[int] = set()
-    leading = _leading(lines)
+    leading = _usual_leading(lines)
     for line in lines:
         at = next((i for i, ruled in enumerate(tables) if ruled.holds(line)), None)
         if at is not None:
@@ -579,7 +579,7 @@ class Piece:
             return self.table
         if self.kind == "code":
             return self._code()
-        text = self._joined(edge).replace("\x02", "")
+        text = self._join_lines(edge).replace("\x02", "")
         if self.kind == "heading" and _may_be_heading(text) and len(self.lines) < 4:
             return f"{'#' * self.level} {text.replace(chr(10), ' ')}"
         if match := _LIST_MARK.match(text):
@@ -587,7 +587,7 @@ class Piece:
             return f"{match[1] if number else '-'} {text[match.end() :]}"
         return re.sub(r"^(#+\s)", r"\\\1", text)
 
-    def _joined(self, edge: float) -> str:
+    def _join_lines(self, edge: float) -> str:
         """Full lines flow on; a line that stops early, as in an address or a table without rules, ends there."""
         text = self.lines[0].text
         reach = max(edge if edge - self.lines[0].left < 700 else 0.0, *(line.right for line in self.lines), 1.0)
@@ -636,7 +636,7 @@ def _is_beside(before: Line, line: Line) -> bool:
     return abs(before.baseline - line.baseline) < line.size * 0.45 and before.right < line.right
 
 
-def _leading(lines: list[Line]) -> float:
+def _usual_leading(lines: list[Line]) -> float:
     """The usual distance between baselines on this page, in points, by the lines that fill their measure."""
     edge = max((line.right for line in lines), default=0.0)
     steps = sorted(

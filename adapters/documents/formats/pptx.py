@@ -29,7 +29,7 @@ def read(name: str, data: bytes) -> Parsed:
     """Slides in order, hidden ones left out and named in the notes."""
     with open_package(data) as package:
         refuse_declared_entities(package)
-    deck = _opened(data)
+    deck = _open(data)
     blocks, hidden = [], []
     for number, slide in enumerate(deck.slides, 1):
         if number > MAX_SLIDES:
@@ -55,7 +55,7 @@ def _first_title(blocks: list[Block]) -> str | None:
     return None if re.fullmatch(r"Slide \d+", first) else first
 
 
-def _opened(data: bytes) -> Any:
+def _open(data: bytes) -> Any:
     import pptx
     from pptx.exc import PackageNotFoundError
 

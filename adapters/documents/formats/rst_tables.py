@@ -40,14 +40,14 @@ def with_pipe_tables(lines: list[str]) -> tuple[list[str], list[int]]:
             numbers.append(at + 1)
             at += 1
             continue
-        for text, number in _written(table, at):
+        for text, number in _markdown_lines(table, at):
             done.append(text)
             numbers.append(number + 1)
         at = table.end
     return done, numbers
 
 
-def _written(table: _Table, at: int) -> Iterator[tuple[str, int]]:
+def _markdown_lines(table: _Table, at: int) -> Iterator[tuple[str, int]]:
     if table.caption:
         yield table.caption, at
         yield "", at

@@ -137,7 +137,7 @@ def to_markdown(data: bytes) -> tuple[str, str | None]:
     """(Markdown, the stated title) of RTF bytes."""
     reader = _Reader(fonts=_fonts(data), headings=_heading_styles(data))
     page = re.search(rb"\\ansicpg(\d{3,5})", data[:2_000])
-    reader.code_page = _known(f"cp{page[1].decode()}") if page else "cp1252"
+    reader.code_page = _known_encoding(f"cp{page[1].decode()}") if page else "cp1252"
     if page and page[1] == b"65001":
         reader.code_page = "utf-8"
     _walk(reader, data)
@@ -158,7 +158,7 @@ def _walk(reader: _Reader, data: bytes) -> None:
         word, number, hexed, symbol, brace, plain = token.groups()
         if brace:
             reader.flush(state)
-            state = _bracketed(brace, state, stack)
+            state = _enter_or_leave_group(brace, state, stack)
         elif word is not None:
             if not state.skipped:
                 reader.flush(state)
@@ -172,10 +172,10 @@ def _walk(reader: _Reader, data: bytes) -> None:
     reader.end_table()
 
 
-def _bracketed(brace: bytes, state: _State, stack: list[_State]) -> _State:
+def _enter_or_leave_group(brace: bytes, state: _State, stack: list[_State]) -> _State:
     """Into a group, or out of it."""
     if brace == b"}":
-        return _closed(state, stack.pop() if stack else _State())
+        return _leave_group(state, stack.pop() if stack else _State())
     if len(stack) > MAX_GROUPS:
         raise DocumentRejected("This RTF document is nested too deeply to be read.")
     stack.append(state)
@@ -236,7 +236,7 @@ _CHANGES: dict[bytes, Callable[[_State, int | None], _State]] = {
 }
 
 
-def _closed(inner: _State, outer: _State) -> _State:
+def _leave_group(inner: _State, outer: _State) -> _State:
     """Leaving a group restores the state around it; being a list item is known from a group inside."""
     return replace(outer, listed=outer.listed or (inner.listed and not inner.skipped))
 
@@ -261,7 +261,7 @@ def _heading_styles(data: bytes) -> dict[int, int]:
     return {int(style[1]): int(style[2]) for style in found}
 
 
-def _known(encoding: str) -> str:
+def _known_encoding(encoding: str) -> str:
     try:
         b"".decode(encoding)
     except LookupError:

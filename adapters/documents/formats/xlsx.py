@@ -37,7 +37,7 @@ def read(name: str, data: bytes) -> Parsed:
     with open_package(data) as package:
         refuse_declared_entities(package)
         extras = sheet_extras(package)
-    book = _opened(data)
+    book = _open(data)
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     notes: list[str] = []
@@ -61,7 +61,7 @@ def read(name: str, data: bytes) -> Parsed:
     )
 
 
-def _opened(data: bytes) -> Any:
+def _open(data: bytes) -> Any:
     import warnings
 
     import openpyxl
@@ -198,7 +198,7 @@ def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
     if len(body) == 1 or not _is_header(body):
         header, start = [""] * len(body[0]), 0
     elif len(body) > 2 and _is_group_row(body):
-        header, start = [" ".join(dict.fromkeys(filter(None, pair))) for pair in _paired(body[0], body[1])], 2
+        header, start = [" ".join(dict.fromkeys(filter(None, pair))) for pair in _pair_cells(body[0], body[1])], 2
     for stretch in stretches(header, body[start:]):
         yield stretch.text, start + stretch.first, start + stretch.last
 
@@ -226,7 +226,7 @@ def _is_group_row(rows: Grid) -> bool:
     return repeated and _is_header(rows[1:])
 
 
-def _paired(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _pair_cells(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, str]]:
     for i in range(max(len(first), len(second))):
         yield first[i] if i < len(first) else "", second[i] if i < len(second) else ""
 

@@ -42,7 +42,7 @@ def _refuse(members: list[zipfile.ZipInfo]) -> None:
         if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
             raise DocumentRejected("A path in this archive leads out of it, which no honest archive does.")
         if path.lower().endswith(_ARCHIVES):
-            raise _nested(path)
+            raise _nested_archive_error(path)
         if member.external_attr >> 28 == 0xA:
             raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
 
@@ -57,7 +57,7 @@ def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: lis
             notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
             continue
         if media_type == media_types.ZIP:
-            raise _nested(path)
+            raise _nested_archive_error(path)
         yield from _member(path, data, notes)
 
 
@@ -81,7 +81,7 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
         yield replace(block, text=heading + block.text, label=label, lines=lines)
 
 
-def _nested(path: str) -> DocumentRejected:
+def _nested_archive_error(path: str) -> DocumentRejected:
     return DocumentRejected(
         f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
     )

@@ -24,7 +24,7 @@ def page_count(data: bytes) -> int:
 
         with pypdfium2.PdfDocument(data) as document:
             return len(document)
-    with _opened(data) as image:
+    with _open(data) as image:
         return int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
 
 
@@ -34,10 +34,10 @@ def page_image(data: bytes, page: int) -> "np.ndarray":
     Raises:
         DocumentRejected: damaged, no such page, or more pixels than are read.
     """
-    return _drawn(data, page) if b"%PDF-" in data[:1024] else _frame(data, page)
+    return _render_page(data, page) if b"%PDF-" in data[:1024] else _frame(data, page)
 
 
-def _drawn(data: bytes, page: int) -> "np.ndarray":
+def _render_page(data: bytes, page: int) -> "np.ndarray":
     import numpy as np
     import pypdfium2
 
@@ -55,7 +55,7 @@ def _frame(data: bytes, page: int) -> "np.ndarray":
     import numpy as np
     from PIL import Image, ImageOps
 
-    with _opened(data) as image:
+    with _open(data) as image:
         if image.width * image.height > MAX_PIXELS:
             raise DocumentRejected(
                 f"This picture has {image.width} x {image.height} pixels, more than are read.",
@@ -77,7 +77,7 @@ def _frame(data: bytes, page: int) -> "np.ndarray":
         return np.asarray(opaque)
 
 
-def _opened(data: bytes) -> "Image.Image":
+def _open(data: bytes) -> "Image.Image":
     from PIL import Image, UnidentifiedImageError
 
     try:

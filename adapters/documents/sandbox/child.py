@@ -64,7 +64,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
         del answer
 
 
-def _reading(name: str, data: bytes, task: str, page: int | None) -> Parsed:
+def _run_task(name: str, data: bytes, task: str, page: int | None) -> Parsed:
     if task == "recognize":
         from adapters.documents.ocr.recognizer import read_page
 
@@ -77,7 +77,7 @@ def _reading(name: str, data: bytes, task: str, page: int | None) -> Parsed:
 def answer_for(name: str, data: bytes, task: str = "parse", page: int | None = None) -> list[dict[str, Any]]:
     """The reading of one file or page, or why there is none, as messages."""
     try:
-        return from_parsed(_reading(name, data, task, page))
+        return from_parsed(_run_task(name, data, task, page))
     except DocumentRejected as rejected:
         empty = isinstance(rejected, NoText)
         return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]
@@ -172,11 +172,11 @@ def _read_frame(stream: BinaryIO) -> dict[str, Any] | None:
 def _exactly(stream: BinaryIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
-        _gone()
+        _exit_without_parent()
     return data
 
 
-def _gone() -> NoReturn:
+def _exit_without_parent() -> NoReturn:
     """The parent went away in the middle of a request."""
     sys.exit(0)
 

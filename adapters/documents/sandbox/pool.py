@@ -143,7 +143,7 @@ class Sandbox:
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
-            worker = self._idle.pop() if self._idle else await self._started()
+            worker = self._idle.pop() if self._idle else await self._start_worker()
             self._busy.add(worker)
             keep = False
             try:
@@ -159,13 +159,13 @@ class Sandbox:
                 else:
                     await asyncio.shield(worker.end())
 
-    async def _started(self) -> "_Worker":
+    async def _start_worker(self) -> "_Worker":
         memory = self._limits.memory if self._enforce_memory else 0
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
     async def _answer(self, worker: "_Worker", name: str, content: bytes, page: int | None = None) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
-        watch = asyncio.create_task(self._watched(worker)) if self._watch_memory else None
+        watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await worker.ask(name, content, self._limits.output_bytes, page)
@@ -181,7 +181,7 @@ class Sandbox:
                 with suppress(asyncio.CancelledError):
                     await watch
 
-    async def _watched(self, worker: "_Worker") -> None:
+    async def _kill_over_limit(self, worker: "_Worker") -> None:
         """End the worker when its resident memory passes the limit."""
         while True:
             await asyncio.sleep(_WATCH_SECONDS)

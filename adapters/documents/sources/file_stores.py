@@ -61,14 +61,14 @@ class FsspecFileStores:
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
         """The files at and below an address. Raises FetchRefused, ``Gone`` where there is nothing."""
-        for file in await self._guarded(address, lambda: _listed(address, limit)):
+        for file in await self._run_guarded(address, lambda: _list_files(address, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
         """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``Gone``."""
-        return await self._guarded(address, lambda: _read(address, version))
+        return await self._run_guarded(address, lambda: _read(address, version))
 
-    async def _guarded(self, address: str, work: Callable[[], T]) -> T:
+    async def _run_guarded(self, address: str, work: Callable[[], T]) -> T:
         """Do it in a thread, within its time, at an address that may be read, errors in our own words."""
         if reason := self.why_refused(address):
             raise FetchRefused(reason)
@@ -117,7 +117,7 @@ class FsspecFileStores:
 _CREDENTIALS = "Its credentials are taken from the environment of the server."
 
 
-def _opened(address: str) -> tuple[Any, str]:
+def _open(address: str) -> tuple[Any, str]:
     """The file system of an address and the path in it, nothing kept from earlier looks."""
     import fsspec
 
@@ -130,8 +130,8 @@ def _opened(address: str) -> tuple[Any, str]:
     return found
 
 
-def _listed(address: str, limit: int) -> list[StoredFile]:
-    system, root = _opened(address)
+def _list_files(address: str, limit: int) -> list[StoredFile]:
+    system, root = _open(address)
     try:
         top = system.info(root)
         entries = {root: top} if top["type"] == "file" else system.find(root, detail=True)
@@ -142,7 +142,7 @@ def _listed(address: str, limit: int) -> list[StoredFile]:
         for path, info in sorted(entries.items()):
             relative = "" if path == root else str(path)[len(root) :].lstrip("/")
             if info.get("type") == "file" and not info.get("islink") and not _is_hidden(relative):
-                files.append(_stored(joined(address, relative), info, remote))
+                files.append(_stored_file(joined(address, relative), info, remote))
             if len(files) >= limit:
                 break
         return files
@@ -151,10 +151,10 @@ def _listed(address: str, limit: int) -> list[StoredFile]:
 
 
 def _read(address: str, version: str) -> tuple[StoredFile, bytes] | None:
-    system, path = _opened(address)
+    system, path = _open(address)
     try:
         info = system.info(path)
-        file = _stored(address, info, str(getattr(system, "remote", "")))
+        file = _stored_file(address, info, str(getattr(system, "remote", "")))
         if version and version == file.version:
             return None
         if (info.get("size") or 0) > MAX_BYTES:
@@ -164,7 +164,7 @@ def _read(address: str, version: str) -> tuple[StoredFile, bytes] | None:
         _close(system)
 
 
-def _stored(address: str, info: Mapping[str, Any], remote: str) -> StoredFile:
+def _stored_file(address: str, info: Mapping[str, Any], remote: str) -> StoredFile:
     return StoredFile(address, posixpath.basename(address), version_of(info), public_link(address, remote))
 
 

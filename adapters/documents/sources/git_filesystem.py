@@ -48,7 +48,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
-        found, mode = self._found(path)
+        found, mode = self._object_at(path)
         folder = isinstance(found, Tree)
         return {
             "name": path,
@@ -63,7 +63,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
-        found, _ = self._found(path)
+        found, _ = self._object_at(path)
         if not isinstance(found, Tree):
             return [self.info(path)] if detail else [path]
         names = [
@@ -75,10 +75,10 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_options: Any) -> bytes:
         """A file's bytes."""
-        found, _ = self._found(self._strip_protocol(path))
+        found, _ = self._object_at(self._strip_protocol(path))
         return bytes(found.as_raw_string()[start:end])
 
-    def _found(self, path: str) -> tuple[Any, int]:
+    def _object_at(self, path: str) -> tuple[Any, int]:
         """The object at a path and its mode. Raises FileNotFoundError."""
         found, mode = self.repository[self._tree], 0o040000
         for name in filter(None, path.split("/")):

@@ -76,7 +76,7 @@ async def crawl(
     done = 0
     async for page in _pages(fetcher, first, queue, pause, refused):
         if is_sitemap(page):
-            found = await _listed(fetcher, page, limit, refused)
+            found = await _sitemap_pages(fetcher, page, limit, refused)
         else:
             if scope.key(page.url) not in seen and not scope.holds(page.url):
                 continue  # a redirect led out of the corner
@@ -158,7 +158,7 @@ def is_sitemap(page: Fetched) -> bool:
     return b"<urlset" in head or b"<sitemapindex" in head
 
 
-async def _listed(fetcher: Fetcher, page: Fetched, limit: int, refused: Refused | None) -> list[str]:
+async def _sitemap_pages(fetcher: Fetcher, page: Fetched, limit: int, refused: Refused | None) -> list[str]:
     """The pages that a sitemap lists, through the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
@@ -190,7 +190,7 @@ def entries(page: Fetched) -> tuple[list[str], list[str]]:
     from defusedxml.ElementTree import fromstring
 
     try:
-        root: Element = fromstring(_unzipped(page.data))
+        root: Element = fromstring(_unzip(page.data))
     except (DefusedXmlException, ParseError, ValueError, LookupError) as error:
         raise FetchRefused("The sitemap is damaged and cannot be read.") from error
     places = [(element.text or "").strip() for element in root.iter() if element.tag.rpartition("}")[2] == "loc"]
@@ -198,7 +198,7 @@ def entries(page: Fetched) -> tuple[list[str], list[str]]:
     return ([], places) if root.tag.rpartition("}")[2] == "sitemapindex" else (places, [])
 
 
-def _unzipped(data: bytes) -> bytes:
+def _unzip(data: bytes) -> bytes:
     if not data.startswith(b"\x1f\x8b"):
         if len(data) > SITEMAP_BYTES:
             raise FetchRefused("The sitemap is too large.")

@@ -122,7 +122,7 @@ class Fetcher:
         headers |= {"If-Modified-Since": last_modified} if last_modified else {}
         try:
             async with asyncio.timeout(self._rules.seconds):
-                return await self._follow(self._parsed(url), headers)
+                return await self._follow(self._parse_url(url), headers)
         except TimeoutError:
             raise FetchRefused(f"It took longer than {self._rules.seconds:g} seconds to arrive.") from None
         except aiohttp.ClientSSLError as error:
@@ -135,7 +135,7 @@ class Fetcher:
     async def _follow(self, url: URL, headers: dict[str, str]) -> Fetched:
         """Ask, and ask again where a redirect leads, each time checked anew."""
         for _ in range(self._rules.redirects + 1):
-            target = await self._checked(url)
+            target = await self._check_target(url)
             answer = await self._ask(target, headers)
             if isinstance(answer, Fetched):
                 return answer
@@ -147,10 +147,10 @@ class Fetcher:
     async def _ask(self, target: Target, headers: dict[str, str]) -> "Fetched | URL":
         """One request to one checked target: the file, or where it redirects to."""
         connector = aiohttp.TCPConnector(
-            resolver=_Pinned(target),
+            resolver=_PinnedResolver(target),
             use_dns_cache=False,
             force_close=True,
-            socket_factory=self._guarded(target),
+            socket_factory=self._pinned_socket_factory(target),
         )
         async with (
             aiohttp.ClientSession(
@@ -169,7 +169,7 @@ class Fetcher:
                 refusal = Gone if response.status in _GONE else FetchRefused
                 raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
             data = b"" if response.status == 304 else await self._body(response)
-            return _fetched(target.url, response, data)
+            return _to_fetched(target.url, response, data)
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         """The unpacked body, read only as far as the size allows."""
@@ -177,13 +177,13 @@ class Fetcher:
         if (response.content_length or 0) > most:
             raise _too_large(most)
         body = bytearray()
-        async for chunk in _unpacked(response, most):
+        async for chunk in _unpack(response, most):
             body += chunk
             if len(body) > most:
                 raise _too_large(most)
         return bytes(body)
 
-    def _parsed(self, text: str) -> URL:
+    def _parse_url(self, text: str) -> URL:
         """The link, in a form that can only be read one way."""
         if len(text) > URL_CHARS:
             raise FetchRefused("This link is too long.")
@@ -211,16 +211,16 @@ class Fetcher:
             joined = url.join(URL(location.strip(), encoded=True))
         except ValueError as error:
             raise FetchRefused("The host redirects to something that is no link.") from error
-        return self._parsed(str(joined))
+        return self._parse_url(str(joined))
 
-    async def _checked(self, url: URL) -> Target:
+    async def _check_target(self, url: URL) -> Target:
         """Judge host, port and every address behind the name."""
         host, port = (url.raw_host or "").lower(), url.port or 0
         bare = host.rstrip(".")
-        if _listed(bare, self._rules.deny_hosts):
+        if _is_listed(bare, self._rules.deny_hosts):
             raise FetchRefused(f"{bare} is on the list of hosts that are not fetched from.")
         private = f"{bare}:{port}" in self._rules.allow_private
-        if self._rules.allow_hosts and not private and not _listed(bare, self._rules.allow_hosts):
+        if self._rules.allow_hosts and not private and not _is_listed(bare, self._rules.allow_hosts):
             raise FetchRefused(f"{bare} is not on the list of hosts that are fetched from.")
         if not private and port not in self._rules.ports:
             raise FetchRefused(f"Port {port} is not one that is fetched from.")
@@ -241,7 +241,7 @@ class Fetcher:
             raise FetchRefused(f"There is no host called {host}.")
         return addresses
 
-    def _guarded(self, target: Target) -> MakeSocket:
+    def _pinned_socket_factory(self, target: Target) -> MakeSocket:
         """The socket factory, which only knows the addresses of this target."""
 
         def make(info: AddressInfo) -> socket.socket:
@@ -252,7 +252,7 @@ class Fetcher:
         return make
 
 
-class _Pinned(AbstractResolver):
+class _PinnedResolver(AbstractResolver):
     """Answers with the addresses that were checked, and for nothing else."""
 
     def __init__(self, target: Target) -> None:
@@ -281,7 +281,7 @@ class _Pinned(AbstractResolver):
         """Nothing to close."""
 
 
-async def _unpacked(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
+async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
     """The body's bytes, gzip and deflate undone piece by piece, never more than the limit at once."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
@@ -302,7 +302,7 @@ async def _unpacked(response: aiohttp.ClientResponse, most: int) -> AsyncIterato
         raise FetchRefused("The connection ended before the whole file had arrived.")
 
 
-def _fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetched:
+def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetched:
     media_type = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
     return Fetched(
         url=str(url),
@@ -326,7 +326,7 @@ def _file_name(url: URL, response: aiohttp.ClientResponse, media_type: str) -> s
     return name
 
 
-def _listed(host: str, hosts: frozenset[str]) -> bool:
+def _is_listed(host: str, hosts: frozenset[str]) -> bool:
     return any(host == entry or host.endswith("." + entry) for entry in (h.lower().strip(".") for h in hosts))
 
 

@@ -84,7 +84,7 @@ class ExtractiveReasoner:
         question = attached.without_naming(intent.asked(inquiry.question).question)
         items = attached.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
-        grades = self._graded(inquiry, weighed)
+        grades = self._grade_found(inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
         ranked = selection.ranked(inquiry, weighed, grades, (), of_many=True)
@@ -95,10 +95,10 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        graded = [self._graded(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
+        graded = [self._grade_found(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
-    def _graded(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
+    def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
         """The grade of each passage for the need that it was weighed for."""
         grades: list[Grade] = []
         for one in found:
@@ -163,11 +163,11 @@ class ExtractiveReasoner:
             weighed = await self.weigh(need, evidence, pool)
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
-                grades = self._graded(inquiry, weighed)
+                grades = self._grade_found(inquiry, weighed)
             found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
         pieces = composing.answer(inquiry, found)
         if (asked := intent.asked(inquiry.question)).lists_documents:
-            pieces = composing.listing(asked.question, found[0][1])
+            pieces = composing.list_documents(asked.question, found[0][1])
         for piece in pieces:
             yield piece
 

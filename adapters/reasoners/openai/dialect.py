@@ -102,7 +102,7 @@ class Dialect:
 
     def parameters(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
         """The request as chat completions have it, without what was refused."""
-        asked = self._everything(request, cap, stream=stream)
+        asked = self._full_request(request, cap, stream=stream)
         if "max_tokens" in self.refused:  # newer models of the first vendor know it under this name only
             asked["max_completion_tokens"] = asked.pop("max_tokens")
         if "system" in self.refused:
@@ -111,7 +111,7 @@ class Dialect:
             asked.pop(feature, None)
         return asked
 
-    def _everything(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
+    def _full_request(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
         in_words = bool(request.tools) and "tools" in self.refused
         user = f"{request.user}\n\n{request.tools_in_words}" if in_words else request.user
         messages = [("system", request.system), ("user", user), *request.further]
@@ -140,11 +140,11 @@ class Dialect:
         if _RESPONSES_ONLY.search(said) and not self.uses_responses:
             self.uses_responses = True
             return True
-        if _CAP_TOO_LARGE.search(said) and self._lowered(said, asked):
+        if _CAP_TOO_LARGE.search(said) and self._lower_cap(said, asked):
             return True
         if error.status_code not in _REFUSALS or is_too_long(error):
             return False
-        named = self._named(said.casefold(), asked)
+        named = self._refused_features(said.casefold(), asked)
         self.refused |= named
         return bool(named)
 
@@ -164,7 +164,7 @@ class Dialect:
             yield before | guess
         self._hopeless.add(shape)
 
-    def _named(self, said: str, asked: Json) -> frozenset[str]:
+    def _refused_features(self, said: str, asked: Json) -> frozenset[str]:
         named = {name for name, words in FEATURES.items() if self._is_asked(name, asked) and words.search(said)}
         if "json_schema" in named and "schema" not in said:  # neither form of it then
             named.add("response_format")
@@ -182,7 +182,7 @@ class Dialect:
             case _:
                 return feature in asked
 
-    def _lowered(self, said: str, asked: Json) -> bool:
+    def _lower_cap(self, said: str, asked: Json) -> bool:
         """Whether the cap was over what the model allows, and now is not."""
         cap = asked.get("max_tokens") or asked.get("max_completion_tokens") or 0
         limits = [int(found.replace(",", "")) for found in _CAP_LIMIT.findall(said)]

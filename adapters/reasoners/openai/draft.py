@@ -42,12 +42,12 @@ class DraftReader:
             if self._shown:
                 self._shown = ""
                 yield DraftRestarted(THOUGHT_ALOUD)
-        yield from self._passed(self._marks.feed(text))
+        yield from self._pass_on(self._marks.feed(text))
 
     def finish(self) -> Iterator[DraftPart]:
         """The rest. Raises ModelMisbehaved when there is no prose."""
         rest = self._marks.feed(self._hidden.rest()) + self._marks.rest()
-        yield from self._passed(rest)
+        yield from self._pass_on(rest)
         if self.instead.missing or self.instead.asks or (self.instead.found and not self.has_prose):
             return
         self._held += self.instead.rest()
@@ -64,7 +64,7 @@ class DraftReader:
         """Whether anything stands before the line in the answer's place."""
         return bool((self._shown + self._held).strip())
 
-    def _passed(self, text: str) -> Iterator[str]:
+    def _pass_on(self, text: str) -> Iterator[str]:
         """Let go on what belongs to the draft, from the first mark on."""
         text = self.instead.feed(text) if self._attempt else text
         looked_at = max(0, len(self._held) - LONGEST_MARK)

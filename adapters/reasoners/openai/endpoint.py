@@ -121,11 +121,13 @@ class ModelEndpoint:
         async with self._paid(request, cap, meter) as bill:
             try:
                 async with asyncio.timeout(min(self._timeout, meter.remaining)):
-                    reply = await self._persistently(lambda: self._accepted(request, cap, bill, self._completed))
+                    reply = await self._persistently(
+                        lambda: self._send_accepted(request, cap, bill, self._request_completion)
+                    )
             except TimeoutError:
                 raise self._failures.late() from None
             except _failures() as error:
-                raise self._learned(error) from None
+                raise self._learn_from_error(error) from None
             if (reported := replies.error_in(reply)) is not None:
                 raise self._failures.reported(reported)
             if not replies.is_completion(reply):
@@ -168,7 +170,7 @@ class ModelEndpoint:
             except TimeoutError:
                 raise self._failures.late("between two pieces" if tally.written else "with a first word") from None
             except _failures() as error:
-                raise self._learned(error) from None
+                raise self._learn_from_error(error) from None
             finally:
                 bill.count(tally.usage, request.tokens, tally.written // CHARACTERS_PER_TOKEN)
             self._require_end(tally)
@@ -180,7 +182,7 @@ class ModelEndpoint:
         self, request: ModelRequest, cap: int, deadline: float, tally: "_Tally", bill: "_Bill"
     ) -> AsyncGenerator[str, None]:
         """The text, each wait for more content bounded, whatever else keeps the connection alive meanwhile."""
-        opening = self._persistently(lambda: self._accepted(request, cap, bill, self._opened, stream=True))
+        opening = self._persistently(lambda: self._send_accepted(request, cap, bill, self._open_stream, stream=True))
         stream = await self._until(opening, self._patience(deadline))
         async with aclosing(self._chunks(stream, deadline)) as chunks:
             patience = self._patience(deadline)
@@ -202,7 +204,7 @@ class ModelEndpoint:
         async with stream:
             if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
                 body = await self._until(stream.response.aread(), self._patience(deadline))
-                yield _as_chunk(_parsed(body))
+                yield _as_chunk(_parse_completion(body))
                 return
             if self.dialect.uses_responses:
                 async with aclosing(as_chunks(stream)) as chunks:
@@ -240,7 +242,7 @@ class ModelEndpoint:
         meter.admit(request.tokens, cap)
         return cap
 
-    def _learned(self, error: BaseException) -> ModelUnavailable:
+    def _learn_from_error(self, error: BaseException) -> ModelUnavailable:
         """The error in our words; what it says of the context window is remembered."""
         translated = self._failures.translated(error)
         if isinstance(translated, PromptTooLong) and (size := context_in(error)):  # type: ignore[arg-type]
@@ -249,12 +251,12 @@ class ModelEndpoint:
 
     # --- sending ----------------------------------------------------------------------------------------------------
 
-    async def _completed(self, asked: Json) -> object:
+    async def _request_completion(self, asked: Json) -> object:
         if self.dialect.uses_responses:
             return as_completion(await self.client.responses.create(**as_responses(asked)))
         return await self.client.chat.completions.create(**asked)
 
-    async def _opened(self, asked: Json) -> Any:
+    async def _open_stream(self, asked: Json) -> Any:
         if self.dialect.uses_responses:
             return await self.client.responses.create(**as_responses(asked))
         return await self.client.chat.completions.create(**asked)
@@ -286,7 +288,7 @@ class ModelEndpoint:
             return wait if wait <= min(LONGEST_WAIT_SECONDS, self._timeout / 2) else None
         return jittered if isinstance(error, openai.APIConnectionError) else None
 
-    async def _accepted(
+    async def _send_accepted(
         self,
         request: ModelRequest,
         cap: int,
@@ -405,7 +407,7 @@ def _retry_after(error: "APIStatusError") -> float | None:
         return None
 
 
-def _parsed(body: bytes) -> Json:
+def _parse_completion(body: bytes) -> Json:
     """A body that should be a chat completion. Raises TypeError where it is none."""
     import json
 

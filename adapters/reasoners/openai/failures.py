@@ -189,15 +189,17 @@ class Failures:
 
         named = {type(one).__name__ for one in chain}
         if any(isinstance(one, socket.gaierror) for one in chain) or "ClientConnectorDNSError" in named:
-            return self._unreached("its name is not known (DNS)", "Check the host in LLM_BASE_URL.", ModelFailure.DNS)
+            return self._unreachable_error(
+                "its name is not known (DNS)", "Check the host in LLM_BASE_URL.", ModelFailure.DNS
+            )
         if any(isinstance(one, ssl.SSLError) for one in chain) or any("Certificate" in name for name in named):
             remedy = "Check http or https in LLM_BASE_URL, and whether its certificate is trusted here."
-            return self._unreached("no secure connection (TLS)", remedy, ModelFailure.TLS)
+            return self._unreachable_error("no secure connection (TLS)", remedy, ModelFailure.TLS)
         if any(isinstance(one, ConnectionRefusedError) or _errno(one) == 111 for one in chain):
             remedy = "Check the port in LLM_BASE_URL and that the server runs."
-            return self._unreached("the connection is refused", remedy, ModelFailure.CONNECTION)
+            return self._unreachable_error("the connection is refused", remedy, ModelFailure.CONNECTION)
         if any(isinstance(one, httpx2.UnsupportedProtocol) or "InvalidURL" in type(one).__name__ for one in chain):
-            return self._unreached(
+            return self._unreachable_error(
                 "it is no address", "LLM_BASE_URL begins with http:// or https://.", ModelFailure.DNS
             )
         if any(isinstance(one, TimeoutError) for one in chain):
@@ -208,7 +210,7 @@ class Failures:
             kind=ModelFailure.CONNECTION,
         )
 
-    def _unreached(self, why: str, remedy: str, kind: ModelFailure) -> ModelUnavailable:
+    def _unreachable_error(self, why: str, remedy: str, kind: ModelFailure) -> ModelUnavailable:
         return ModelUnavailable(f"{self._at} cannot be reached: {why}.", remedy=remedy, kind=kind)
 
 

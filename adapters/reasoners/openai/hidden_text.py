@@ -82,7 +82,7 @@ class HiddenTextFilter:
                 shown += _CONTROL.sub("", self._raw[: begin.start()])
                 self._raw, self._inside = self._raw[begin.end() :], True
             else:
-                return shown + self._released()
+                return shown + self._release()
 
     def rest(self) -> str:
         """What is still held at the end: nothing of a thought that was never closed."""
@@ -91,7 +91,7 @@ class HiddenTextFilter:
         held, self._raw = self._raw, ""
         return _CONTROL.sub("", held)
 
-    def _released(self) -> str:
+    def _release(self) -> str:
         held = _HELD.search(self._raw)
         cut = held.start() if held else len(self._raw)
         text, self._raw = self._raw[:cut], self._raw[cut:]

@@ -139,7 +139,7 @@ ask: only when the message has several readings that need different answers and 
 "reason" says why, in at most ten words.
 {_language(inquiry.conduct)}
 Answer with one JSON object and nothing else, as in these examples from other conversations:{_ROUTING_EXAMPLES}"""
-    user = _joined(
+    user = _join_blocks(
         "Knowledge bases:\n" + _bases(inquiry),
         _conversation(thread, fence, turns=_turns_within(room)),
         *(fence("attachment", _clip(a.text, LONG), name=a.author) for a in thread.attachments[:ATTACHMENTS]),
@@ -169,7 +169,9 @@ Answer with one JSON object and nothing else, with one entry for each document:
 {{"grades": [{{"id": {first}, "summary": "It says that …", "score": 9}}, …, {{"id": {last}, "summary": "", "score": 1}}]
 {enough}}}"""
     before = [fence("evidence", _gist(item, SHORT), title=item.passage.title) for item in known or ()]
-    user = _joined(*_documents(fence, evidence, room), *before, _narrowed(inquiry), _question(inquiry), TASK + task)
+    user = _join_blocks(
+        *_documents(fence, evidence, room), *before, _narrowing_line(inquiry), _question(inquiry), TASK + task
+    )
     schema = GRADES if known is None else with_enough(GRADES)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(evidence) + 100, schema=schema)
 
@@ -191,13 +193,13 @@ Call one or more tools; several calls at once run together. Call answer_now when
 {left}Never repeat a search. Call ask_user only when the evidence shows several readings that need different
   answers; name them as options."""
     seen = _documents(fence, relevant, room)
-    user = _joined(
+    user = _join_blocks(
         *seen,
         "Knowledge bases:\n" + _bases(inquiry),
         _conversation(thread, fence) if not relevant else "",
-        _narrowed(inquiry),
+        _narrowing_line(inquiry),
         "Searches already made:\n" + (_searches(inquiry, fence) or "none"),
-        _counting(relevant),
+        _relevant_evidence_line(relevant),
         _question(inquiry),
         TASK + task,
     )
@@ -228,10 +230,10 @@ def composing(
   list of sources at the end, no links.
 - {_language(inquiry.conduct)}{attempt}{weak}{closing}
 {_citable(evidence, _example(inquiry, evidence), fence)}"""
-    user = _joined(
+    user = _join_blocks(
         *_documents(fence, evidence, room),
         _conversation(thread, fence, turns=min(2, _turns_within(room))),
-        _narrowed(inquiry),
+        _narrowing_line(inquiry),
         f"Still missing after the search: {_line(inquiry.missing, SHORT)}" if inquiry.missing else "",
         _question(inquiry),
         TASK + task,
@@ -256,7 +258,7 @@ Answer with one JSON object and nothing else, with one entry for each sentence, 
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
         for n, claim in enumerate(claims, 1)
     )
-    user = _joined(*_documents(fence, evidence, room), *sentences, TASK + task)
+    user = _join_blocks(*_documents(fence, evidence, room), *sentences, TASK + task)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
 
 
@@ -267,7 +269,7 @@ def critiquing(inquiry: Inquiry, answer: str) -> ModelRequest:
 "missing" is a search query of keywords for the part that is open, and empty when the answer is complete. An
   answer that says that the documents do not say something is complete in that part.
 Answer with one JSON object and nothing else: {{"missing": "", "complete": true}}"""
-    user = _joined(fence("answer", _clip(answer, 4 * LONG)), _question(inquiry), TASK + task)
+    user = _join_blocks(fence("answer", _clip(answer, 4 * LONG)), _question(inquiry), TASK + task)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=150, schema=REVIEW)
 
 
@@ -280,7 +282,7 @@ Write the summary anew so that it also covers the new turns: what was asked, wha
   introduction."""
     turns_so_far = fence("conversation", "\n".join(_turn(turn, MEDIUM) for turn in turns))
     before = fence("summary", _clip(summary, LONG)) if summary else ""
-    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", _joined(before, turns_so_far, TASK + task), max_tokens=400)
+    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", _join_blocks(before, turns_so_far, TASK + task), max_tokens=400)
 
 
 def _system(inquiry: Inquiry, fence: Fence) -> str:
@@ -304,7 +306,7 @@ def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
     return f"{said} [{best.id}]." if said else ""
 
 
-def _counting(relevant: Sequence[Evidence]) -> str:
+def _relevant_evidence_line(relevant: Sequence[Evidence]) -> str:
     """Which of the documents shown count, with their grades."""
     if not relevant:
         return "Evidence that counts: none"
@@ -316,7 +318,7 @@ def _attempt(inquiry: Inquiry) -> str:
     return _ATTEMPT + (_MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK)
 
 
-def _narrowed(inquiry: Inquiry) -> str:
+def _narrowing_line(inquiry: Inquiry) -> str:
     return f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else ""
 
 
@@ -347,7 +349,7 @@ def _conversation(thread: Thread, fence: Fence, turns: int = RECENT_TURNS) -> st
         "Earlier turns that may matter:\n" + "\n".join(_turn(t, SHORT) for t in recalled) if recalled else "",
         "\n".join(_turn(turn, MEDIUM) for turn in recent),
     ]
-    text = _joined(*parts)
+    text = _join_blocks(*parts)
     return fence("conversation", text) if text else ""
 
 
@@ -355,11 +357,11 @@ def _turn(turn: Turn, limit: int) -> str:
     """A turn with the thread's evidence ids where its answer had numbers of its own."""
     ids = {citation.n: citation.evidence for citation in turn.citations}
 
-    def renumbered(match: re.Match[str]) -> str:
+    def renumber(match: re.Match[str]) -> str:
         evidence_id = ids.get(int(match.group(1)))
         return f"[{evidence_id}]" if evidence_id is not None else ""
 
-    answer = _MARKER.sub(renumbered, _clip(turn.answer, limit))
+    answer = _MARKER.sub(renumber, _clip(turn.answer, limit))
     return f"{_line(turn.asker.name or 'Person', 60)}: {_clip(turn.question, SHORT)}\nFootnote: {answer}"
 
 
@@ -427,7 +429,7 @@ def _score(item: Evidence) -> str:
     return str(item.grade.score) if item.grade else ""
 
 
-def _joined(*parts: str) -> str:
+def _join_blocks(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 

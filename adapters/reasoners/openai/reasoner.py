@@ -125,23 +125,25 @@ class OpenAIReasoner:
         who sees a single batch sees all there is. Whatever else there is to decide has a call with tools of its own.
         """
         if 0 < len(evidence) <= self._batch and inquiry.conduct.profile is not Profile.THOROUGH:
-            return await self._judged(inquiry, evidence, meter)
+            return await self._grade_with_decision(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
         # Together: each alone might pass while all would not.
         meter.admit(sum(prompts.grading(inquiry, batch, room=self._room).tokens for batch in batches))
         gate = asyncio.Semaphore(self._concurrency)
 
-        async def graded(batch: Sequence[Evidence]) -> list[Grade]:
+        async def grade_batch(batch: Sequence[Evidence]) -> list[Grade]:
             async with gate:
                 completion = await self._complete(
                     self.fast, lambda room: prompts.grading(inquiry, batch, room=room), meter
                 )
             return _grades(json_in(completion.text), batch)
 
-        found = await _together([graded(batch) for batch in batches])
+        found = await _together([grade_batch(batch) for batch in batches])
         return [grade for grades in found for grade in grades]
 
-    async def _judged(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> GradesWithDecision:
+    async def _grade_with_decision(
+        self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter
+    ) -> GradesWithDecision:
         known = inquiry.library.relevant(inquiry.cutoff)
         completion = await self._complete(
             self.fast, lambda room: prompts.grading(inquiry, evidence, known, room), meter
@@ -186,7 +188,7 @@ class OpenAIReasoner:
         for part in draft.finish():
             yield part
         if draft.instead.missing or draft.instead.asks or (draft.instead.found and not draft.has_prose):
-            yield _withheld(draft.instead)
+            yield _decline_draft(draft.instead)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
@@ -218,13 +220,13 @@ class OpenAIReasoner:
     ) -> dict[str, Any] | None:
         """The JSON object in the reply, asked for a second time where the first cannot be read."""
         completion = await self._complete(endpoint, asked, meter)
-        found = _holding(json_in(completion.text), needs)
+        found = _object_with_keys(json_in(completion.text), needs)
         if found is not None:
             return found
         spoiled = without_thoughts(completion.text)[:REPLY_LENGTH] or "(empty)"
         again = replace(asked(self._room), further=(("assistant", spoiled), ("user", REPAIR)))
         completion = await endpoint.complete(again, meter)
-        return _holding(json_in(completion.text), needs)
+        return _object_with_keys(json_in(completion.text), needs)
 
     async def _complete(self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter) -> Completion:
         """One reply, with less and less evidence while the prompt is longer than the model can read."""
@@ -266,20 +268,20 @@ async def _together(work: Sequence[Awaitable[T]]) -> list[T]:
     """All results in order; the first failure ends the others and is raised alone."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_awaited(one)) for one in work]
+            tasks = [group.create_task(_await(one)) for one in work]
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
 
 
-async def _awaited(work: Awaitable[T]) -> T:
+async def _await(work: Awaitable[T]) -> T:
     return await work
 
 
-def _holding(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
+def _object_with_keys(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
     """The object, if it has one of these keys; a list stands for its only item or the value of the only key."""
     if isinstance(value, list):
-        return {keys[0]: value} if len(keys) == 1 else _holding(next(iter(value), None), keys)
+        return {keys[0]: value} if len(keys) == 1 else _object_with_keys(next(iter(value), None), keys)
     return value if isinstance(value, dict) and any(key in value for key in keys) else None
 
 
@@ -303,7 +305,7 @@ def _plan(reply: dict[str, Any], asked: str) -> Plan:
     )
 
 
-def _withheld(instead: InsteadFilter) -> DraftDeclined:
+def _decline_draft(instead: InsteadFilter) -> DraftDeclined:
     if not instead.asks:
         return DraftDeclined(instead.missing)
     question, *readings = (text[:QUERY_LENGTH] for text in instead.asks)

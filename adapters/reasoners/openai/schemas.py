@@ -23,11 +23,11 @@ def _list_of(item: Json) -> Json:
     return {"type": "array", "items": item}
 
 
-def _named(name: str, schema: Json) -> Json:
+def _named_schema(name: str, schema: Json) -> Json:
     return {"name": name, "strict": True, "schema": schema}
 
 
-PLAN = _named(
+PLAN = _named_schema(
     "plan",
     _object(
         reason=_TEXT,
@@ -40,8 +40,8 @@ PLAN = _named(
     ),
 )
 _GRADES = _list_of(_object(id=_WHOLE, summary=_TEXT, score=_WHOLE))
-GRADES = _named("grades", _object(grades=_GRADES))
-VERDICTS = _named(
+GRADES = _named_schema("grades", _object(grades=_GRADES))
+VERDICTS = _named_schema(
     "verdicts",
     _object(
         verdicts=_list_of(
@@ -54,11 +54,11 @@ VERDICTS = _named(
         )
     ),
 )
-READY = _named("ready", _object(ready=_FLAG))
-REVIEW = _named("review", _object(missing=_TEXT, complete=_FLAG))
+READY = _named_schema("ready", _object(ready=_FLAG))
+REVIEW = _named_schema("review", _object(missing=_TEXT, complete=_FLAG))
 
 
 def with_enough(grades: Json) -> Json:
     """The grades with a word on whether they suffice, said last."""
     properties = grades["schema"]["properties"]
-    return _named("grades_with_decision", _object(**properties, enough=_FLAG))
+    return _named_schema("grades_with_decision", _object(**properties, enough=_FLAG))

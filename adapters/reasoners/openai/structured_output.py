@@ -34,14 +34,14 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
     """The JSON object or array in a model's reply, or None when there is none that can be read."""
     bare = without_thoughts(text)
     for candidate in (bare, *_FENCED.findall(bare)):
-        found = _loaded(candidate.strip())
+        found = _load_json(candidate.strip())
         if found is not None:
             return found
     return _first_value(bare)
 
 
-def _loaded(text: str) -> dict[str, Any] | list[Any] | None:
-    for version in (text, _mended(text)):
+def _load_json(text: str) -> dict[str, Any] | list[Any] | None:
+    for version in (text, _mend_json(text)):
         try:
             value = json.loads(version, strict=False)
         except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def _loaded(text: str) -> dict[str, Any] | list[Any] | None:
 def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
     """The first readable JSON value in the middle of prose; an object wins over a list like ``[3]``."""
     decoder = json.JSONDecoder(strict=False)
-    for version in (text, _mended(text)):
+    for version in (text, _mend_json(text)):
         for bracket in "{[":
             starts = [match.start() for match in re.finditer(re.escape(bracket), version)][:_MOST_STARTS]
             for start in starts:
@@ -67,7 +67,7 @@ def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
     return None
 
 
-def _mended(text: str) -> str:
+def _mend_json(text: str) -> str:
     """Trailing commas and Python's literals put right, outside of strings."""
 
     def outside(match: re.Match[str]) -> str:

@@ -87,10 +87,10 @@ def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
 def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None:
     """What a reply to the deciding step means; None when it means nothing that can be read."""
     written = json_in(completion.text) if not completion.calls else None
-    calls = list(_called(completion)) or list(_written(written))
+    calls = list(_native_calls(completion)) or list(_calls_in_text(written))
     moves = tuple(dict.fromkeys(move for name, arguments in calls if (move := _move(name, arguments, bases))))
     if moves:
-        return Insufficient(_missing(completion, written, moves), moves[:MOST_MOVES])
+        return Insufficient(_missing_text(completion, written, moves), moves[:MOST_MOVES])
     for name, arguments in calls:
         if name == "ask_user" and (question := as_text(arguments.get("question"), QUERY_LENGTH)):
             return AskBack(question, as_texts(arguments.get("options"), MOST_OPTIONS))
@@ -99,7 +99,7 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
     return None
 
 
-def _missing(completion: Completion, written: object, moves: Sequence[SearchAction]) -> str:
+def _missing_text(completion: Completion, written: object, moves: Sequence[SearchAction]) -> str:
     """What is missing in the model's words, else what it wants to look for."""
     if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
         return said
@@ -109,13 +109,13 @@ def _missing(completion: Completion, written: object, moves: Sequence[SearchActi
     return "; ".join(move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource))
 
 
-def _called(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]]:
+def _native_calls(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]]:
     for call in completion.calls:
         arguments = json_in(call.arguments)
         yield call.name.strip(), arguments if isinstance(arguments, dict) else {}
 
 
-def _written(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
+def _calls_in_text(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
     """Calls that stand in the text as JSON, in the shapes that models use for it."""
     if isinstance(value, dict):
         inner = next((value[key] for key in ("calls", "tool_calls", "tools") if isinstance(value.get(key), list)), None)

@@ -68,7 +68,7 @@ class Files:
         try:
             found = (await self._web.patiently("files.info", file=file_id))["file"]
         except Refusal as refusal:
-            raise _refused(refusal) from None
+            raise _refusal_error(refusal) from None
         return _file(found)
 
     async def fetch(self, file_id: str, limit: int) -> tuple[str, bytes]:
@@ -114,7 +114,7 @@ def _page(title: str, data: bytes) -> bytes:
     return head.encode() + data + b"</body></html>"
 
 
-def _refused(refusal: Refusal) -> FetchRefused:
+def _refusal_error(refusal: Refusal) -> FetchRefused:
     if refusal.error == "missing_scope":
         return FetchRefused(NO_SCOPE, remedy=ADD_SCOPE)
     if refusal.error in _NO_ACCESS:

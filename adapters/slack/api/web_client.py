@@ -183,7 +183,7 @@ class Web:
         except SlackApiError as error:
             raise _refusal("auth.test", error) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _unanswered("auth.test", self._api_url, error) from None
+            raise _no_answer_error("auth.test", self._api_url, error) from None
         header = next((value for name, value in answer.headers.items() if name.lower() == "x-oauth-scopes"), "")
         return frozenset(scope.strip() for scope in str(header).split(",") if scope.strip())
 
@@ -251,11 +251,11 @@ async def _call(client: AsyncWebClient, method: str, arguments: dict[str, Any]) 
     except SlackApiError as error:
         raise _refusal(method, error) from None
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
-        raise _unanswered(method, client.base_url, error) from None
+        raise _no_answer_error(method, client.base_url, error) from None
     return dict(answer.data) if isinstance(answer.data, dict) else {}
 
 
-def _unanswered(method: str, url: str, error: Exception) -> Uncertain:
+def _no_answer_error(method: str, url: str, error: Exception) -> Uncertain:
     """No answer came; where nothing could even be reached, with what to look at."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."

@@ -71,13 +71,13 @@ class Intake:
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
         if kind == "agent_session_stopped":
-            await self._stopped(event, team)
+            await self._on_stop(event, team)
         elif kind == "message" and subtype == "message_changed":
-            return await self._changed(event, team, us)
+            return await self._on_edit(event, team, us)
         elif kind == "message" and subtype == "message_deleted":
-            await self._deleted(event, team, us)
+            await self._on_delete(event, team, us)
         elif kind in {"app_mention", "message"} and subtype in SAID:
-            return await self._said(event, team, us)
+            return await self._on_message(event, team, us)
         return NOTHING
 
     async def put(self, delivery_id: str, message: IncomingMessage) -> Turned:
@@ -95,7 +95,7 @@ class Intake:
 
     # --- what was said
 
-    async def _said(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_message(self, event: Event, team: str, us: Identity) -> Turned:
         message = self.message(event, team, us)
         if message is None:
             return NOTHING
@@ -148,12 +148,12 @@ class Intake:
 
     # --- what was changed
 
-    async def _changed(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_edit(self, event: Event, team: str, us: Identity) -> Turned:
         """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":
-            await self._deleted({**event, "deleted_ts": now.get("ts")}, team, us)
+            await self._on_delete({**event, "deleted_ts": now.get("ts")}, team, us)
             return NOTHING
         if now.get("text") == before.get("text") or not now.get("ts"):
             return NOTHING
@@ -194,7 +194,7 @@ class Intake:
         while len(self._edits) > MOST_EDITS:
             self._edits.popitem(last=False)
 
-    async def _deleted(self, event: Event, team: str, us: Identity) -> None:
+    async def _on_delete(self, event: Event, team: str, us: Identity) -> None:
         before: Event = event.get("previous_message") or {}
         ts = str(event.get("deleted_ts") or before.get("ts") or "")
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
@@ -202,7 +202,7 @@ class Intake:
         if message is not None:
             await take_in_deletion(self._postings, self._inbox, message)
 
-    async def _stopped(self, event: Event, team: str) -> None:
+    async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""
         root = str(event.get("thread_ts") or "")
         thread = str(ThreadKey(PLATFORM, team, str(event["channel"]), root))

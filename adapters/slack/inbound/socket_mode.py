@@ -87,7 +87,7 @@ class SocketModeConnection:
                     failures += 1
             finally:
                 self.connected = False
-                await _closed(client)
+                await _close(client)
             if not stop.is_set():
                 pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
                 with suppress(TimeoutError):
@@ -100,12 +100,12 @@ class SocketModeConnection:
             web_client=self._web.client,
             logger=quiet_logger(),
             ping_interval=PING_SECONDS,
-            on_message_listeners=[self._heard],
+            on_message_listeners=[self._on_message],
         )
         client.socket_mode_request_listeners.append(self._handle)
         return client
 
-    async def _heard(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         self._heard_at = time.time()
         self._greeted.set()
         if _is_hello(message):  # the SDK connects again by itself, too
@@ -157,7 +157,7 @@ def _is_hello(message: Any) -> bool:
     return isinstance(told, dict) and told.get("type") == "hello"
 
 
-async def _closed(client: SocketModeClient) -> None:
+async def _close(client: SocketModeClient) -> None:
     """Close a client, whatever state it is in."""
     try:
         async with asyncio.timeout(CLOSE_SECONDS):

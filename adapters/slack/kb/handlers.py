@@ -98,12 +98,12 @@ class SlackKnowledge:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
             try:
-                command = await self._resolved(command, given.channel, caller)
+                command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
                 return said(str(error))
-        return await self._shown(await self._kb.handle(command, caller), command, caller)
+        return await self._to_shown(await self._kb.handle(command, caller), command, caller)
 
-    async def _resolved(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
+    async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
         """With what a Slack link leads to, and the channel by its name. Raises FetchRefused, PlatformUnavailable."""
         if command.channel:
             return replace(command, target=await self._channel_name(command.channel))
@@ -190,9 +190,9 @@ class SlackKnowledge:
         taken = await self.offers.take(form, caller.person.id)
         if taken is not Taken.NOW:
             return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
-        return await self._accepted(form, commands, caller)
+        return await self._accept(form, commands, caller)
 
-    async def _accepted(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
         replies: list[KbReply] = []
         for name, command in commands.items():
             reply = await self._kb.handle(command, caller)
@@ -211,7 +211,7 @@ class SlackKnowledge:
             made["files"] = replace(ingest, files=filled.files)
         if filled.link:
             linked = replace(ingest, target=filled.link, limit=filled.limit)
-            made["link"] = await self._resolved(linked, place, caller) if caller.permissions.is_admin else linked
+            made["link"] = await self._resolve(linked, place, caller) if caller.permissions.is_admin else linked
         if filled.here:
             made["here"] = replace(ingest, target=await self._channel_name(place), channel=place, limit=filled.limit)
         return made
@@ -248,7 +248,7 @@ class SlackKnowledge:
                     pass
         command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
-        shown = await self._shown(await self._kb.handle(command, caller), command, caller)
+        shown = await self._to_shown(await self._kb.handle(command, caller), command, caller)
         if once:
             await self.offers.done(press.value, press.person)
         return shown
@@ -317,7 +317,7 @@ class SlackKnowledge:
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
-    async def _shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
+    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
         """A reply with its buttons; of a job, its card in the direct message."""
         parts = await self._parts(reply, caller)
         text = "\n".join(part for part, _ in parts)

@@ -85,12 +85,12 @@ class JobCards:
         for job_id, person in (await self._endings.left()).items():
             if job_id in self._concluding:
                 continue
-            kept = await self._kept(job_id, person)
+            kept = await self._read_card(job_id, person)
             if not kept.get("over"):  # forgotten with the person it was for
                 await self._endings.told(job_id)
                 continue
             try:
-                await self._finished(_Card.of_kept(job_id, person, kept))
+                await self._show_last_state(_Card.of_kept(job_id, person, kept))
             except Refusal as refusal:
                 log.info("card_not_finished", job=job_id, reason=str(refusal))
 
@@ -146,14 +146,14 @@ class JobCards:
         await self._keep(card.job, card.person, over="yes" if job.over else "", **card.kept())
         if job.over:  # who dies before this has not done the job: another shows it
             await self._endings.expect(card.job, card.person)
-        kept = await self._kept(card.job, card.person)
+        kept = await self._read_card(card.job, card.person)
         if kept.get("closed"):
             await self._endings.told(card.job)
         elif job.over:
-            await self._owned(self._conclude(card, _age(job)))
+            await self._run_owned(self._conclude(card, _age(job)))
         elif "ts" not in kept:
             if _age(job) > FORGOTTEN_SECONDS:
-                await self._owned(self._adopt(card))
+                await self._run_owned(self._adopt(card))
         elif self._pace.allows("card"):
             await self._edit(kept, card.layout, self._workplace.web.eagerly)
 
@@ -162,17 +162,17 @@ class JobCards:
         self._concluding.add(card.job)
         try:
             for _ in range(int(AWAITED_SECONDS / LOOK_SECONDS)):
-                kept = await self._kept(card.job, card.person)
+                kept = await self._read_card(card.job, card.person)
                 if "ts" in kept or kept.get("closed") or age > FORGOTTEN_SECONDS:
                     break
                 await asyncio.sleep(LOOK_SECONDS)
-            await self._finished(card)
+            await self._show_last_state(card)
         finally:
             self._concluding.discard(card.job)
 
-    async def _finished(self, card: "_Card") -> None:
+    async def _show_last_state(self, card: "_Card") -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
-        kept = await self._kept(card.job, card.person)
+        kept = await self._read_card(card.job, card.person)
         if "ts" in kept and not await self._edit(kept, card.layout, self._workplace.web.patiently):
             return
         if "ts" not in kept and not kept.get("closed") and not await self._adopt(card):
@@ -202,12 +202,12 @@ class JobCards:
         finally:
             self._adopting.discard(card.job)
 
-    async def _owned(self, work: Coroutine[Any, Any, object]) -> None:
+    async def _run_owned(self, work: Coroutine[Any, Any, object]) -> None:
         """Wait for it; when whoever waits has no more time, it goes on by itself."""
         if len(self._ending) >= MOST_ENDING:
             await work
             return
-        task = asyncio.create_task(_logged(work))
+        task = asyncio.create_task(_run_logged(work))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         await asyncio.shield(task)
@@ -216,7 +216,7 @@ class JobCards:
 
     async def cancelling(self, job_id: str, person: str, words: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
-        kept = await self._kept(job_id, person)
+        kept = await self._read_card(job_id, person)
         if "ts" not in kept or kept.get("over"):
             return
         shown = json.loads(kept.get("card") or kept.get("first") or "[]")
@@ -230,11 +230,11 @@ class JobCards:
     async def _catch_up(self, job_id: str, person: str, shown: str) -> bool:
         """Show the newest state there is, until that is what stands there; False where Slack did not take it."""
         through = True
-        kept = await self._kept(job_id, person)
+        kept = await self._read_card(job_id, person)
         while kept.get("card") and kept["card"] != shown:
             shown = kept["card"]
             through = await self._edit(kept, shown, self._workplace.web.patiently)
-            kept = await self._kept(job_id, person)
+            kept = await self._read_card(job_id, person)
         return through
 
     async def _edit(self, kept: dict[str, str], layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> bool:
@@ -261,7 +261,7 @@ class JobCards:
                 return str(message["ts"])
         return ""
 
-    async def _kept(self, job_id: str, person: str) -> dict[str, str]:
+    async def _read_card(self, job_id: str, person: str) -> dict[str, str]:
         return dict(await self._workplace.postings.read(kept_under(person), _part(job_id)))
 
     async def _keep(self, job_id: str, person: str, **values: str) -> None:
@@ -276,7 +276,7 @@ def _age(job: Job) -> float:
     return (datetime.now(UTC) - job.created_at).total_seconds()
 
 
-async def _logged(work: Coroutine[Any, Any, object]) -> None:
+async def _run_logged(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
     except (Refusal, PlatformUnavailable, StoreUnavailable) as error:

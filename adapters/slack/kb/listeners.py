@@ -47,15 +47,15 @@ class KbListeners:
         app.view(kb_blocks.FORM)(self._form)
         app.options(kb_blocks.BASE)(self._names)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
-            app.action(re.compile(f"^{action}$"))(self._pressed)
-        app.action(re.compile(f"^{kb_blocks.CHOICE}_"))(self._pressed)
+            app.action(re.compile(f"^{action}$"))(self._on_press)
+        app.action(re.compile(f"^{kb_blocks.CHOICE}_"))(self._on_press)
         app.action(kb_blocks.CANCEL)(self._cancel)
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.command(Given.of(body))))
 
-    async def _pressed(self, ack: Ack, body: Body, respond: Ack) -> None:
+    async def _on_press(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
         shown = await _honestly(self._knowledge.pressed(press))

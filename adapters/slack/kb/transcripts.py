@@ -55,12 +55,12 @@ class Transcripts:
         channel, _, root = reference.partition("/")
         said: list[Said] = []
         async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
-            said += await self._said(message)
+            said += await self._messages_of(message)
             if len(said) >= MOST_MESSAGES:
                 break
         if not said:
             raise NotFound("There is nothing in that thread to keep.")
-        return await self._made(channel, root, _title(said[0].text), said, root)
+        return await self._build_conversation(channel, root, _title(said[0].text), said, root)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
@@ -94,15 +94,15 @@ class Transcripts:
 
     async def _of_day(self, channel: str, day: str, messages: list[Message]) -> Conversation | None:
         """What was said outside threads on one day, oldest first; None when nobody said anything."""
-        said = [one for message in reversed(messages) for one in await self._said(message)]
+        said = [one for message in reversed(messages) for one in await self._messages_of(message)]
         if not said:
             return None
         name = (await self._directory.room(channel)).name or "a conversation"
         when = said[0].at
         title = f"#{name}, {when.day} {when:%B %Y}"
-        return await self._made(channel, day, title, said, str(messages[-1]["ts"]))
+        return await self._build_conversation(channel, day, title, said, str(messages[-1]["ts"]))
 
-    async def _made(self, channel: str, key: str, title: str, said: list[Said], ts: str) -> Conversation:
+    async def _build_conversation(self, channel: str, key: str, title: str, said: list[Said], ts: str) -> Conversation:
         us = await self._directory.identity()
         try:
             link = await self._web.patiently("chat.getPermalink", channel=channel, message_ts=ts)
@@ -111,7 +111,7 @@ class Transcripts:
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
         return Conversation(source, title, tuple(said), str(link.get("permalink") or "") or None)
 
-    async def _said(self, message: Message) -> list[Said]:
+    async def _messages_of(self, message: Message) -> list[Said]:
         """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")

@@ -96,13 +96,13 @@ class SlackAnswerView:
         if await self._start_stream():
             return
         try:
-            await self._shown(await self._messages.post(self._placeholder(), "Looking…", "0"))
+            await self._record_shown(await self._messages.post(self._placeholder(), "Looking…", "0"))
         except NowhereToPost as error:
             log.warning("no_sign_shown", trace_id=self.trace_id, reason=str(error))
             self._quiet = True  # there is nothing to edit: the end finds a way
 
     async def _take_up(self, ts: str, state: str) -> None:
-        await self._shown(ts)
+        await self._record_shown(ts)
         self._quiet = state in {"done", "concluding"}
         with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
             await self.web.patiently(
@@ -143,13 +143,13 @@ class SlackAnswerView:
             if found:
                 await self._take_up(found, "open")
             return bool(found)
-        await self._shown(str(answer["ts"]))
+        await self._record_shown(str(answer["ts"]))
         self._streaming = True
         self._unsent_steps[START.id] = replace(START, state=StepState.DONE)  # it goes out with what comes next
         self._last_flush = time.monotonic()
         return True
 
-    async def _shown(self, ts: str) -> None:
+    async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
         await self.posting.keep(ts=ts)
         kept = {"subject": self.posting.subject, "asker": self.spot.asker.id}
@@ -383,7 +383,7 @@ class SlackAnswerView:
         if ts:
             with suppress(PlatformUnavailable):  # a stub that stays for now holds no answer up
                 await self._messages.remove(ts)
-        await self._shown(await self._messages.post(layout, text, "0", resumed=resumed))
+        await self._record_shown(await self._messages.post(layout, text, "0", resumed=resumed))
 
     async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer."""

@@ -228,7 +228,7 @@ def mrkdwn(text: str, allowed: Permitted) -> str:
         written += [text[last : match.start()].replace("<", "&lt;"), _entity(match.group(1), allowed)]
         last = match.end()
     whole = "".join([*written, text[last:].replace("<", "&lt;")])
-    return _clipped(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
+    return _clip(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
 
 
 def _entity(inside: str, allowed: Permitted) -> str:
@@ -253,7 +253,7 @@ def markdown(text: str, allowed: Permitted) -> str:
         if written is not None:
             kept += [_still(text[last : match.start()]), written]
             last = match.end()
-    return _clipped("".join([*kept, _still(text[last:])]), MOST_MARKDOWN)
+    return _clip("".join([*kept, _still(text[last:])]), MOST_MARKDOWN)
 
 
 def _permitted_link(match: re.Match[str], allowed: Permitted) -> str | None:
@@ -278,7 +278,7 @@ def _still(text: str) -> str:
     return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
 
 
-def _clipped(text: str, limit: int) -> str:
+def _clip(text: str, limit: int) -> str:
     """At most ``limit`` characters, cut at a word and never inside what stands in angle brackets."""
     if len(text) <= limit:
         return text

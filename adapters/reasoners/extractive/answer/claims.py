@@ -81,7 +81,7 @@ def judge_claim(claim: str, evidence: Sequence[str], similarity: Sequence[float]
     cosines = list(similarity) if similarity is not None else [0.0] * len(candidates)
     everything = " ".join(evidence)
     best = max(range(len(candidates)), key=lambda at: _overlap(claim, candidates[at]) + cosines[at])
-    return _weighed(claim, candidates[best], cosines[best], everything)
+    return _judge_claim(claim, candidates[best], cosines[best], everything)
 
 
 def sentences_of(evidence: Iterable[str], limit: int = 40) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def sentences_of(evidence: Iterable[str], limit: int = 40) -> tuple[str, ...]:
     return tuple(unit.text for text in evidence for unit in units(text))[:limit]
 
 
-def _weighed(claim: str, sentence: str, cosine: float, everything: str) -> Judgement:
+def _judge_claim(claim: str, sentence: str, cosine: float, everything: str) -> Judgement:
     share, total = _overlap(claim, sentence), _overlap(claim, everything)
     related = share >= _ALIGNED or cosine >= _CLOSE
     if not related and total < _COVERED:
@@ -98,7 +98,7 @@ def _weighed(claim: str, sentence: str, cosine: float, everything: str) -> Judge
         clash = related and bool(_numbers(claim) - _numbers(everything)) and bool(_numbers(sentence))
         support = Support.CONTRADICTED if clash else Support.UNSUPPORTED
         return Judgement(support, 0.6 + 0.3 * max(share, cosine), sentence)
-    if related and _turned(claim, sentence):
+    if related and _is_negated(claim, sentence):
         return Judgement(Support.CONTRADICTED, 0.5 + 0.4 * share, sentence)
     strength = max(0.0, min(1.0, (share + total + max(cosine, 0.0)) / 3))
     if share < _SAID:
@@ -123,7 +123,7 @@ def _strange(claim: str, everything: str) -> bool:
     return any(not ({part.casefold() for part in words(name)} & there) for name in names(claim))
 
 
-def _turned(claim: str, sentence: str) -> bool:
+def _is_negated(claim: str, sentence: str) -> bool:
     """Whether one of the two denies what the other says."""
     odd = (len(_NEGATION.findall(claim)) - len(_NEGATION.findall(sentence))) % 2 == 1
     ours, theirs = set(content_words(claim)), set(content_words(sentence))

@@ -47,7 +47,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     yield from _remarks(inquiry, used)
 
 
-def listing(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
+def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
     """The documents that speak of a topic, each with the sentence that shows it."""
     best: dict[str, ScoredUnit] = {}
     for one in found:
@@ -78,7 +78,7 @@ def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
     yield from _versions(documents)
     yield from _other_versions(documents, inquiry)
     for item in documents:
-        for said in (_outdated(other) for other in inquiry.library if _same_document(other, item)):
+        for said in (_outdated_notice(other) for other in inquiry.library if _same_document(other, item)):
             if said and said[1] not in shown:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
@@ -117,7 +117,7 @@ def _same_document(one: Evidence, other: Evidence) -> bool:
     return one.passage.document == other.passage.document
 
 
-def _outdated(item: Evidence) -> tuple[int, str] | None:
+def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
     """What the passage says about its own document being out of date, with the evidence's id."""
     said = (unit.text for unit in units(item.passage.text) if OUTDATED.search(unit.text))
     found = next(said, "")

@@ -40,11 +40,11 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
             documents.setdefault(item.passage.document, []).append(entry)
     telling = [entries for entries in documents.values() if len({entry.order for entry in entries}) >= _ENTRIES]
 
-    def fitting(entries: Sequence[_Entry]) -> int:
+    def title_overlap(entries: Sequence[_Entry]) -> int:
         return len(wanted & set(content_words(entries[0].evidence.passage.title)))
 
-    best = max(telling, key=fitting, default=None)
-    if best is None or not fitting(best):
+    best = max(telling, key=title_overlap, default=None)
+    if best is None or not title_overlap(best):
         return ()
     found = max(best, key=lambda entry: entry.order)
     return (Quotation(found.evidence, found.units[:_SHOWN]),)

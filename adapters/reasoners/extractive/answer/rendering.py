@@ -57,7 +57,7 @@ def quoted(quotation: Quotation) -> str:
         if form is Form.ROW:
             parts.append(_table(members, mark))
         elif form is Form.ITEM:
-            parts.append(_listed(members, mark))
+            parts.append(_list_lines(members, mark))
         elif form is Form.CODE:
             parts.append(_code(members[0], mark))
         else:
@@ -87,7 +87,7 @@ def _states(text: str) -> bool:
     return not text.rstrip('*_"”’ ').endswith("?") and bool(content_words(text)) and not BARE_ANSWER.match(text)
 
 
-def _listed(members: Sequence[Unit], mark: str) -> str:
+def _list_lines(members: Sequence[Unit], mark: str) -> str:
     """The items, under the words that lead in to them."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
@@ -104,10 +104,10 @@ def _item(unit: Unit, mark: str) -> str:
 
 def _table(rows: Sequence[Unit], mark: str) -> str:
     """Rows under their header; a marker stands in each row's last cell, so that the table stays one."""
-    return "\n".join((*rows[0].head, *(_marked(unit.text, mark) for unit in rows)))
+    return "\n".join((*rows[0].head, *(_mark_row(unit.text, mark) for unit in rows)))
 
 
-def _marked(row: str, mark: str) -> str:
+def _mark_row(row: str, mark: str) -> str:
     bare = row.rstrip()
     return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
 

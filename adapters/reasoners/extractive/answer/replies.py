@@ -69,13 +69,13 @@ def _about_thread(kind: Kind, thread: Thread) -> str:
         case Kind.RECAP:
             return recap(thread)
         case Kind.REPEAT:
-            return _repeated(thread)
+            return _repeat_last_answer(thread)
         case Kind.SOURCE:
             return _sources(thread)
         case Kind.OBJECTION:
             return _objection(thread)
         case _:
-            return _shortened(thread)
+            return _shorten_last_answer(thread)
 
 
 def _last_question(thread: Thread) -> str:
@@ -97,18 +97,18 @@ def recap(thread: Thread) -> str:
     return "\n".join(lines)
 
 
-def _answered(thread: Thread) -> Turn | None:
+def _last_answered_turn(thread: Thread) -> Turn | None:
     return next((turn for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED and turn.citations), None)
 
 
-def _shortened(thread: Thread) -> str:
-    turn = _answered(thread)
+def _shorten_last_answer(thread: Thread) -> str:
+    turn = _last_answered_turn(thread)
     if turn is None:
         return "There is no answer of mine here yet that I could shorten. What would you like to know?"
     return f"{_PLAIN_HELP}\n\n{best_of(turn, _SHORT)}"
 
 
-def _repeated(thread: Thread) -> str:
+def _repeat_last_answer(thread: Thread) -> str:
     turn = thread.last
     if turn is None or not turn.answer:
         return "There is nothing to repeat yet. What would you like to know?"
@@ -116,7 +116,7 @@ def _repeated(thread: Thread) -> str:
 
 
 def _sources(thread: Thread) -> str:
-    turn = _answered(thread)
+    turn = _last_answered_turn(thread)
     if turn is None:
         return "My answers so far quoted no document."
     lines = [f"- *{one.title}*{f', {one.locator}' if one.locator else ''} [{one.evidence}]" for one in turn.citations]
@@ -125,7 +125,7 @@ def _sources(thread: Thread) -> str:
 
 def _objection(thread: Thread) -> str:
     """It cannot know better than the documents: what it quoted, and what would help."""
-    turn = _answered(thread)
+    turn = _last_answered_turn(thread)
     if turn is None:
         return "I'm sorry. Tell me in other words what you are looking for, and I search again."
     titles = ", ".join(dict.fromkeys(f"*{one.title}*" for one in turn.citations))

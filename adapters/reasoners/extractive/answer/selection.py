@@ -89,7 +89,7 @@ def chosen(need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence
     kept = _section_opened(need, kept) if kept else kept
     found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
     picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _gathered((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
+    return _group_by_passage((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -166,7 +166,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     )
 
 
-def _gathered(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
+def _group_by_passage(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:

@@ -47,7 +47,7 @@ class Computed:
 def computed(question: str, asked: Aggregation, evidence: Sequence[Evidence]) -> Computed | None:
     """What the table that fits best answers; None when none does."""
     wanted = frozenset(content_words(question))
-    tables = sorted(tables_of(evidence), key=lambda rows: -_fitting(wanted, rows))
+    tables = sorted(tables_of(evidence), key=lambda rows: -_table_fit(wanted, rows))
     for rows in tables:
         if found := _of_table(question, asked, wanted, rows):
             return found
@@ -69,7 +69,7 @@ def _cells(row: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
 
 
-def _fitting(wanted: frozenset[str], rows: Sequence[Row]) -> float:
+def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
     """How many of the question's words a table has: in its place and columns, and in its cells, which count less."""
     passage = rows[0].evidence.passage
     above = set(content_words(" ".join((passage.title, *passage.heading, *rows[0].names))))
@@ -79,10 +79,10 @@ def _fitting(wanted: frozenset[str], rows: Sequence[Row]) -> float:
 
 
 def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> Computed | None:
-    named = _named(question, rows)
-    kept = named if asked.compares and len(named) >= _FEWEST else _filtered(wanted, rows)
+    named = _named_rows(question, rows)
+    kept = named if asked.compares and len(named) >= _FEWEST else _filter_rows(wanted, rows)
     if asked.kind is Aggregate.COUNT:
-        return _counted(wanted, rows, kept)
+        return _count_rows(wanted, rows, kept)
     column = _column(asked, wanted, rows, kept)
     if column is None:
         return None
@@ -92,7 +92,9 @@ def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: S
     name = rows[0].names[column]
     if asked.kind is Aggregate.SUM:
         total = f"{sum(value for value, _ in measured):,.2f}".rstrip("0").rstrip(".")
-        return _said(f"Added up from {len(measured)} rows, *{name}* comes to {total}:", [row for _, row in measured])
+        return _table_answer(
+            f"Added up from {len(measured)} rows, *{name}* comes to {total}:", [row for _, row in measured]
+        )
     extreme = (max if asked.kind is Aggregate.MOST else min)(value for value, _ in measured)
     best = [row for value, row in measured if value == extreme]
     if len(best) == len(measured):
@@ -101,16 +103,16 @@ def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: S
     shown = [*best, *(row for row in kept if row not in best)] if asked.compares and named else best
     title = ", ".join(row.cells[0] for row in best)
     lead = f"The {word} *{name}* of the {len(measured)} rows compared, worked out from the table, is that of {title}:"
-    return _said(lead, shown)
+    return _table_answer(lead, shown)
 
 
-def _named(question: str, rows: Sequence[Row]) -> list[Row]:
+def _named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
     """The rows that the question names by their first cell."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
     return [row for row in rows if subjects.standing(row.evidence.passage, row.unit) is Standing.NAMED]
 
 
-def _filtered(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
+def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
     """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly."""
     kept = list(rows)
     for column in range(len(rows[0].names)):
@@ -146,14 +148,14 @@ def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
     )
 
 
-def _counted(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> Computed | None:
+def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> Computed | None:
     """How many rows have in a cell what is asked for; people are counted once."""
     if len(kept) == len(rows) or len(kept) < _FEWEST or any(stem in wanted for stem in _numeric(rows)):
         return None
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
     noun = "different entries" if people is not None and len(counted) < len(kept) else "rows"
-    return _said(f"Counted in the table, there are {len(counted)} {noun}:", kept)
+    return _table_answer(f"Counted in the table, there are {len(counted)} {noun}:", kept)
 
 
 def _numeric(rows: Sequence[Row]) -> set[str]:
@@ -164,7 +166,7 @@ def _numeric(rows: Sequence[Row]) -> set[str]:
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
-def _said(lead: str, rows: Sequence[Row]) -> Computed:
+def _table_answer(lead: str, rows: Sequence[Row]) -> Computed:
     quotations: list[Quotation] = []
     for row in rows:
         if quotations and quotations[-1].evidence.id == row.evidence.id:

@@ -39,7 +39,7 @@ def measured(
         sentence_covered=max((one.covered for one in best), default=0.0),
         fits=max((fits(question, one.told) for one in best), default=0.0),
         held=float(_holds(question, item.passage, ranked, layered=layered)),
-        named=_named(question, item.passage),
+        named=_named_share(question, item.passage),
     )
 
 
@@ -59,7 +59,7 @@ _NUMBERED = re.compile(
 _ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
 
 
-def _named(question: str, passage: Passage) -> float:
+def _named_share(question: str, passage: Passage) -> float:
     """The share of the question's names and telling numbers that the passage has, in [0, 1]; 1 where it has none."""
     said = {part for name in names(question) for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}

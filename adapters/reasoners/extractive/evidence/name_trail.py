@@ -120,9 +120,9 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
 
     Nothing is followed when they already name all that the question names and hold the kind of answer it asks for.
     """
-    asked = _asked(question, pool)
+    asked = _asked_names(question, pool)
     lacking = [name for name in asked if not any(mentions(step.known_by, name) for step in first)]
-    if not first or (not lacking and _answered(question, first)):
+    if not first or (not lacking and _holds_answer(question, first)):
         return Trail()
     rarity = inverse_frequency(step.said for step in pool)
     # Without a name of the question to go by, only a person is worth following names for.
@@ -136,12 +136,12 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
         steps.append(found)
         taken.append(found)
         frontier = [name for name in _brought((found,)) if name not in asked and name not in frontier]
-        if _answered(question, taken):
+        if _holds_answer(question, taken):
             if said := _said_of(question, frontier, [step for step in pool if step not in taken]):
                 steps.extend(said)
                 settled = [*lacking, *frontier] if lacking else []
             frontier = []
-    if not lacking and not _answered(question, taken):
+    if not lacking and not _holds_answer(question, taken):
         steps = []
     return Trail(tuple(steps), tuple(lacking), tuple(frontier), tuple(settled))
 
@@ -156,12 +156,12 @@ def _key(unit: Unit, name: str) -> bool:
     return unit.text.lstrip("|*_`- ").startswith(name)
 
 
-def _answered(question: str, quotes: Iterable[Step]) -> bool:
+def _holds_answer(question: str, quotes: Iterable[Step]) -> bool:
     """Whether a quote holds the kind of answer that is asked for, or no particular kind is."""
     return any(fits(question, quote.unit.text) in _HELD for quote in quotes)
 
 
-def _asked(question: str, pool: Sequence[Step]) -> list[str]:
+def _asked_names(question: str, pool: Sequence[Step]) -> list[str]:
     """The names of the pool that the question has as well, the uncommon ones."""
     there = dict.fromkeys(name for step in pool for name in handles(step.unit))
     return [name for name in there if mentions(question, name) and not _common(name, pool) and not _a_word(name, pool)]

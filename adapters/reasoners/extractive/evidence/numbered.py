@@ -19,14 +19,15 @@ def contradicts(question: str, text: str) -> bool:
     if (asked := _RELEASE.findall(question)) and (told := _RELEASE.findall(text)):
         return not any(_is(one, other) for one in asked for other in told)
     there: dict[str, set[str]] = {}
-    for kind, number in _numbered(text):
+    for kind, number in _find_numbered(text):
         there.setdefault(kind, set()).add(number)
     return any(
-        kind in there and not any(_is(number, other) for other in there[kind]) for kind, number in _numbered(question)
+        kind in there and not any(_is(number, other) for other in there[kind])
+        for kind, number in _find_numbered(question)
     )
 
 
-def _numbered(text: str) -> Iterator[tuple[str, str]]:
+def _find_numbered(text: str) -> Iterator[tuple[str, str]]:
     for found in _NUMBERED.finditer(text):
         kind = found[1].casefold()
         if kind in STOPWORDS or len(found[2]) > _MOST or _COUNTED_AFTER.match(text, found.end()):

@@ -58,7 +58,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
     if len(inquiry.searches) > planned + 1:
         return "", ()
-    followed = _followed(inquiry, relevant)
+    followed = _follow_name_trail(inquiry, relevant)
     named = open_names(question, relevant[:2])
     if not first_time or _one_covers(question, relevant, inquiry):
         moves = followed
@@ -68,7 +68,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
 
 
-def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """Searches for the names in which the trail from the best passages ends without what is asked for."""
     question = inquiry.standalone
     rarity = rarity_of(tuple(inquiry.library))
@@ -76,7 +76,7 @@ def _followed(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAct
     first = [Step(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
     pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
     found = trail(question, first, pool)
-    wanted = {name: _phrase(question, name) for name in _unmentioned(question, relevant[:3])}
+    wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
     wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
     wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
     later = [made for made in tried(inquiry) if made != frozenset(content_words(question))]
@@ -91,7 +91,7 @@ def _relation(question: str, first: Sequence[Step]) -> str:
     return " ".join([word for word in said if (found := content_words(word)) and not set(found) & known][:_RELATION])
 
 
-def _unmentioned(question: str, evidence: Sequence[Evidence]) -> list[str]:
+def _unmentioned_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
     """Names of the question that none of these passages has in the same case: "Depot", where all speak of depots."""
     texts = [item.passage.searchable for item in evidence]
     return [name for name in names(question) if leads_on(name) and not any(mentions(text, name) for text in texts)]

@@ -174,13 +174,13 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
     item: list[str] = []
     for line in block:
         if _ITEM.match(line):
-            found.extend(_flushed(prose, item, number))
+            found.extend(_flush(prose, item, number))
             prose, item = [], [line]
         elif item:
             item.append(line)
         else:
             prose.append(line)
-    found.extend(_flushed(prose, item, number))
+    found.extend(_flush(prose, item, number))
     return found
 
 
@@ -189,7 +189,7 @@ def _is_aligned(block: list[str]) -> bool:
     return len(block) > 2 and all(_COLUMNS.search(line) for line in block)
 
 
-def _flushed(prose: list[str], item: list[str], number: int) -> list[Unit]:
+def _flush(prose: list[str], item: list[str], number: int) -> list[Unit]:
     if item:
         return [Unit(" ".join(part.strip() for part in item), Form.ITEM, number)]
     joined = " ".join(part.strip() for part in prose)

@@ -45,7 +45,7 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
     versions = _versions_of(item, pool)
     if len(versions) < 2:
         return False
-    return item.passage.document != _meant(question, versions).document
+    return item.passage.document != _select_version(question, versions).document
 
 
 def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
@@ -68,7 +68,7 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
     return listed if told_apart and dated else []
 
 
-def _meant(question: str, versions: Sequence[Passage]) -> Passage:
+def _select_version(question: str, versions: Sequence[Passage]) -> Passage:
     """The version by its number or year where the question has one, the one before the newest for "the old", else that.
 
     A year means the version that held at its end, when no title has it.

@@ -42,15 +42,15 @@ _OF_BASE = re.compile(
 
 def overview_of(bare: str, bases: Collection[str]) -> Overview | None:
     """What there is to read, where the message, without its padding, asks for that: of the base it names, or of all."""
-    if (found := _OF_BASE.fullmatch(bare)) and (base := _named(found["base"], bases)):
+    if (found := _OF_BASE.fullmatch(bare)) and (base := _base_in_question(found["base"], bases)):
         return Overview(base, "it asks what a knowledge base holds")
     return Overview(None, "it asks what there is to read") if _ALL.fullmatch(bare) else None
 
 
-def _named(said: str, bases: Collection[str]) -> str:
+def _base_in_question(said: str, bases: Collection[str]) -> str:
     """The base that is meant, whatever its case and joints: "release notes" for release-notes."""
-    return next((base for base in bases if _joined(base) == _joined(said)), "")
+    return next((base for base in bases if _join_words(base) == _join_words(said)), "")
 
 
-def _joined(name: str) -> str:
+def _join_words(name: str) -> str:
     return "".join(words(name.replace("_", " "))).casefold()

@@ -131,7 +131,7 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> Resolved:
     if not topics:
         return Resolved(question, stuck=_leans(question) and not content_words(question))
     bare = unframed(question)
-    return _announced(bare) if bare.topic else _in_thread(bare, topics, window)
+    return _resolve_announced(bare) if bare.topic else _in_thread(bare, topics, window)
 
 
 def _in_thread(bare: Unframed, topics: Sequence[Topic], window: Sequence[Exchange]) -> Resolved:
@@ -139,27 +139,27 @@ def _in_thread(bare: Unframed, topics: Sequence[Topic], window: Sequence[Exchang
     if whole:
         return Resolved(whole, f"continues “{before}”")
     if pronoun := pronoun_in(bare.question):
-        return _replaced(bare.question, pronoun, topics, window)
+        return _replace_pronoun(bare.question, pronoun, topics, window)
     if (
         added := _led_on(bare.question, topics)
         or _left_out(bare.question, topics)
         or _second(bare.question, window, topics)
     ):
-        return Resolved(_appended(bare.question, added), f"about {added}")
+        return Resolved(_append_topic(bare.question, added), f"about {added}")
     return Resolved(bare.question)
 
 
-def _announced(bare: Unframed) -> Resolved:
+def _resolve_announced(bare: Unframed) -> Resolved:
     """A question that says itself what it is about: nothing of the thread is put in, and no reason given for it."""
     if set(content_words(bare.topic)) <= set(content_words(bare.question)):
         return Resolved(bare.question)
     topic = Topic(Phrase(bare.topic, name=False), 1.0, recent=True, cited=False)
     if pronoun := pronoun_in(bare.question):
-        return Resolved(_replaced(bare.question, pronoun, [topic]).question)
-    return Resolved(_appended(bare.question, bare.topic))
+        return Resolved(_replace_pronoun(bare.question, pronoun, [topic]).question)
+    return Resolved(_append_topic(bare.question, bare.topic))
 
 
-def _replaced(
+def _replace_pronoun(
     question: str, pronoun: re.Match[str], topics: Sequence[Topic], window: Sequence[Exchange] = ()
 ) -> Resolved:
     word = pronoun.group().casefold()
@@ -167,8 +167,8 @@ def _replaced(
     noun = re.match(r"\s+([^\W\d_]{3,})", after)
     qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
     if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
-        added = _meant(question, noun.group(1), topics)
-        return Resolved(_appended(question, added), f"about {added}") if added else Resolved(question)
+        added = _referent(question, noun.group(1), topics)
+        return Resolved(_append_topic(question, added), f"about {added}") if added else Resolved(question)
     chosen = _antecedent(question, word, topics)
     if chosen is None:
         return Resolved(question)
@@ -202,7 +202,7 @@ def _agreement(word: str, phrase: Phrase) -> float:
     return _DISAGREEING if word in PLURAL and not (phrase.name or phrase.plural) else 1.0
 
 
-def _meant(question: str, noun: str, topics: Sequence[Topic]) -> str:
+def _referent(question: str, noun: str, topics: Sequence[Topic]) -> str:
     """What "the movement" is: the thread's own phrase with that noun, else what the thread is about by name."""
     wanted, known = stem(noun), frozenset(content_words(question))
     for topic in topics:
@@ -232,7 +232,7 @@ def _left_out(question: str, topics: Sequence[Topic]) -> str:
     if _INTRODUCES.match(question):
         return ""
     if definite := _DEFINITE.search(question):
-        return _meant(question, definite.group(1), topics)
+        return _referent(question, definite.group(1), topics)
     if any(topic.phrase.stems & known for topic in topics[:3]):
         return ""  # it names what the thread is about
     if len(known) <= 2 or _MORE.search(question):
@@ -274,7 +274,7 @@ def _is_the_topic(topic: Topic) -> bool:
     return topic.weight >= _DWELT_ON or (topic.cited and topic.weight >= _STEADY)
 
 
-def _appended(question: str, topic: str) -> str:
+def _append_topic(question: str, topic: str) -> str:
     stop = len(question.rstrip("?.! "))
     return f"{question[:stop]} ({topic}){question[stop:]}"
 
@@ -336,7 +336,7 @@ def _put_in(last: str, said: str) -> str:
         place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
         return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
     replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
-    return _named(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
+    return _replace_name(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
 
 
 def _about(base: str, new: str) -> str:
@@ -348,7 +348,7 @@ def _about(base: str, new: str) -> str:
     return ""
 
 
-def _named(base: str, old: str, said: str, new: str) -> str:
+def _replace_name(base: str, old: str, said: str, new: str) -> str:
     """One name for another; an article goes with the name that it was said of, and stays with a noun behind it."""
     found = re.search(rf"(?P<article>\b(?:the|a|an)\s+)?{re.escape(old)}(?P<noun>\s+[a-z])?", base, re.IGNORECASE)
     if found is None or not found["article"] or found["noun"] or _ARTICLE.match(said):

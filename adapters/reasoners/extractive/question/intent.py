@@ -302,7 +302,7 @@ def asked(message: str) -> Asked:
     text = " ".join(_EMOJI.sub(" ", message).split())
     first = bool(_SOURCES_FIRST.search(text))
     lists = bool(_WHICH_DOCUMENTS.match(text))
-    text = _trimmed(text)
+    text = _trim(text)
     if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
@@ -328,7 +328,7 @@ def _strip_front(text: str) -> str:
     return text
 
 
-def _trimmed(message: str) -> str:
+def _trim(message: str) -> str:
     """The message without greeting, thanks and politeness; as it was when nothing would remain."""
     text = _strip_front(message)
     while (cut := _TAIL.sub(r"\1", text, count=1).strip()) != text and words(cut):

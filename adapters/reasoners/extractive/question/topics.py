@@ -52,20 +52,20 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
     opening = next((exchange for exchange in window if exchange.question), None)
     for back, exchange in enumerate(reversed(window)):
         fade = _DECAY**back
-        for phrase, weight in _mentioned(exchange):
+        for phrase, weight in _mentions(exchange):
             lasting = _OPENING if exchange is opening and back else 0.0
             weights[phrase] = weights.get(phrase, 0.0) + (fade + lasting) * weight
             if back == 0:
                 recent.add(phrase)
         cited.update(word for text in (*exchange.titles, exchange.answer[:_LOOKED_AT]) for word in content_words(text))
     asked = {phrase for exchange in window for phrase in noun_phrases(exchange.question)}
-    asked.update(_titled(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
-    merged = _merged(weights, asked)
+    asked.update(_title_phrase(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
+    merged = _merge_mentions(weights, asked)
     topics = [Topic(phrase, weight, phrase in recent, phrase.stems <= cited) for phrase, weight in merged.items()]
     return sorted(topics, key=lambda topic: -topic.weight)
 
 
-def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
+def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     """The phrases of one exchange: of its question in full, of titles and answer for less."""
     for phrase in noun_phrases(exchange.question):
         if not _DATE.search(phrase.text):
@@ -73,12 +73,12 @@ def _mentioned(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title) and not _FILE.search(title):
             share = _BESIDE_A_QUESTION if exchange.question else 1.0
-            yield _titled(title), share * _FROM_TITLE / (1 + 2 * number)
+            yield _title_phrase(title), share * _FROM_TITLE / (1 + 2 * number)
     for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:
         yield Phrase(name, name=True), _FROM_ANSWER
 
 
-def _titled(title: str) -> Phrase:
+def _title_phrase(title: str) -> Phrase:
     return Phrase(_UNDRESSED.sub("", title).strip(), name=True)
 
 
@@ -92,7 +92,7 @@ def _weight(phrase: Phrase) -> float:
     return _NOUN if len(phrase.stems) > 1 else _WORD
 
 
-def _merged(weights: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
+def _merge_mentions(weights: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
     """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie.
 
     What people asked about goes by the name that they or a title gave it, not by a longer one of an answer.

@@ -279,7 +279,7 @@ async def test_a_server_that_drips_is_left_at_the_deadline() -> None:
 
 def test_the_last_guard_makes_no_socket_for_an_address_that_was_not_checked() -> None:
     network = docs()
-    make = network.fetcher()._guarded(Target(URL("http://docs.test/"), ("93.184.215.14",)))
+    make = network.fetcher()._pinned_socket_factory(Target(URL("http://docs.test/"), ("93.184.215.14",)))
     for address, port in (("127.0.0.1", 80), ("93.184.215.14", 22)):
         with pytest.raises(FetchRefused, match="not checked"):
             make((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port)))
