@@ -1,6 +1,7 @@
 """Slack as the desk knows it: who reads, what was said before, what hangs on a question, and where answers appear."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -10,6 +11,7 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.text import heard
 from core.model.channel_settings import ChannelSettings
@@ -55,7 +57,14 @@ class SlackThreads:
         """Its name in thread keys."""
         return PLATFORM
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> AnswerView:
+    @property
+    def question_state(self) -> type[SlackQuestionState]:
+        """What it keeps of a question."""
+        return SlackQuestionState
+
+    def surface(
+        self, incoming: Incoming, posting: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
         if message is None:
@@ -159,20 +168,18 @@ class SlackThreads:
         if not await self.workplace.whisper(thread, user_of(person), text):
             await self.workplace.tell_directly(user_of(person), text)
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, posting: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages = self._messages(message, posting, "")
-        lost = await messages.find("0") if posting.get("state") == "open" and not posting.get("ts") else ""
-        parts = [value for name, value in posting.values.items() if name.startswith("part-")]
-        for ts in filter(None, (lost, posting.get("ts"), *parts, *posting.get("cards").split())):
+        messages, kept = self._messages(message, posting, ""), posting.kept
+        lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
+        for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
             await messages.remove(ts)
-        for ts in posting.get("direct_ts").split():
-            await messages.remove(ts, posting.get("direct"))
-        if posting.values:
-            await posting.keep(**{name: "" for name in posting.values if name == "ts" or name.startswith("part-")})
+        for ts in kept.direct_ts:
+            await messages.remove(ts, kept.direct)
+        await posting.keep(replace(kept, ts="", parts=()))
         await self.workplace.show_session(message.thread, "active")
 
-    def _messages(self, message: IncomingMessage, posting: MessageState, trace_id: str) -> AnswerMessages:
+    def _messages(self, message: IncomingMessage, posting: MessageState[SlackQuestionState], trace_id: str) -> AnswerMessages:
         return AnswerMessages(self.workplace, _spot(message), posting, trace_id)
 
 

@@ -120,7 +120,7 @@ def _text(value: object) -> str:
         case bool():
             return "yes"
         case float():
-            return f"{value:.6f}"
+            return f"{value:.6f}".rstrip("0").rstrip(".")
         case str() | int() | ThreadKey():
             return str(value)
         case tuple():

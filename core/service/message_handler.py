@@ -9,19 +9,19 @@ import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.json_codec import to_json
+from core.model.message_records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
@@ -98,7 +98,9 @@ class MessageHandler:
             case Expiry():
                 await self._expiry(lease, platform, incoming)
             case Deletion():
-                await self._withdraw(platform, incoming.question, await self._load_state(lease, incoming.question.id))
+                await self._withdraw(
+                    platform, incoming.question, await self._load_state(lease, platform, incoming.question)
+                )
             case _:
                 assert_never(incoming)
 
@@ -109,14 +111,14 @@ class MessageHandler:
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
             return
-        posting = await self._load_state(lease, message.id)
+        posting = await self._load_state(lease, platform, message)
         if decided is MessageRoute.KEEP_QUIET or posting.settled:
             return
         match await self.postings.take_cancel(lease.delivery.thread, message.id):
-            case "deleted":
+            case CancelReason.DELETED:
                 await self._withdraw(platform, message, posting)
                 return
-            case "edited" if not message.edited:  # the edited question waits behind this one
+            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
                 return
             case _:
                 pass
@@ -128,19 +130,19 @@ class MessageHandler:
         question = _AskedQuestion(message, posting, trace_id)
         await self._show(lease, platform, surface, question, self._ask(lease, platform, message, record, trace_id))
 
-    async def _edited_late(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+    async def _edited_late(self, platform: Platform, message: IncomingMessage, posting: MessageState[Any]) -> None:
         """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
-        if message.edited and posting.get("outcome") != DELETED and not posting.get("edited_late"):
-            await posting.keep(edited_late="yes")
+        if message.edited and posting.kept.outcome != DELETED and not posting.kept.edited_late:
+            await posting.keep(replace(posting.kept, edited_late=True))
             await platform.tell(message, EDITED_LATE)
 
-    async def _withdraw(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+    async def _withdraw(self, platform: Platform, message: IncomingMessage, posting: MessageState[Any]) -> None:
         """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""
-        await self.postings.take_cancel(posting.thread, posting.subject)
-        if posting.get("checkpoint"):
-            await self.checkpoints.claim(posting.get("checkpoint"))
+        await self.postings.take_cancel(str(message.thread), message.id)
+        if posting.kept.checkpoint:
+            await self.checkpoints.claim(posting.kept.checkpoint)
         await platform.withdraw(message, posting)
-        await posting.settle(DELETED)
+        await posting.settle(posting.kept, DELETED)
 
     async def _ask(
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
@@ -164,13 +166,13 @@ class MessageHandler:
 
     async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
         parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
-        kept = await self._kept_question(lease, pressed.checkpoint)
+        kept = await self._kept_question(pressed)
         if parked is None or kept is None:
             await platform.tell(
                 pressed, "This choice has been made already, or its time is over. Ask again if you like."
             )
             return
-        posting = await self._load_state(lease, kept.id)
+        posting = await self._load_state(lease, platform, kept)
         if posting.settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
@@ -195,7 +197,7 @@ class MessageHandler:
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
-        posting = await self._load_state(lease, expiry.question.id)
+        posting = await self._load_state(lease, platform, expiry.question)
         if parked is not None and not posting.settled:
             events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
             await self._reopen(lease, platform, expiry.question, posting, parked.inquiry.id, events)
@@ -205,7 +207,7 @@ class MessageHandler:
         lease: Lease,
         platform: Platform,
         message: IncomingMessage,
-        posting: MessageState,
+        posting: MessageState[Any],
         trace_id: str,
         events: Events,
     ) -> None:
@@ -277,9 +279,9 @@ class MessageHandler:
         async with aclosing(events) as stream:
             async for event in stream:
                 if isinstance(event, CheckpointReached):
-                    subject, kept = f"checkpoint:{event.checkpoint.id}", {"question": to_json(asked.message)}
-                    await self.postings.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
-                    await asked.posting.keep(checkpoint=event.checkpoint.id)
+                    card = _card(asked.message, event.checkpoint.id)
+                    await self.postings.save(replace(card, question=asked.message), fence=lease.fence)
+                    await asked.posting.keep(replace(asked.posting.kept, checkpoint=event.checkpoint.id))
                 yield event
 
     async def _warm(self, surface: AnswerView) -> None:
@@ -298,17 +300,16 @@ class MessageHandler:
     ) -> FinalEvent | None:
         """Show the run, watching for a stop from its first moment on.
 
-        Raises CalledOff, with the run cancelled and its stream closed. What comes while the end is being shown cuts
+        Raises Cancelled, with the run cancelled and its stream closed. What comes while the end is being shown cuts
         nothing short: an edited question and a deletion wait in the inbox behind this one.
         """
         showing = asyncio.create_task(run)
         try:
             while not showing.done():
-                reason = (
-                    "" if relay.ending else await self.postings.take_cancel(lease.delivery.thread, asked.message.id)
-                )
-                if reason and not relay.ending:
-                    raise Cancelled(reason)
+                if not relay.ending:
+                    reason = await self.postings.take_cancel(lease.delivery.thread, asked.message.id)
+                    if reason is not None and not relay.ending:
+                        raise Cancelled(reason)
                 await asyncio.wait({showing}, timeout=_until_next_look())
             return showing.result()
         finally:
@@ -317,12 +318,12 @@ class MessageHandler:
                 await showing
 
     async def _end_cancelled(
-        self, reason: str, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion"
+        self, reason: CancelReason, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
-        if reason == "deleted":
+        if reason is CancelReason.DELETED:
             await self._withdraw(platform, asked.message, asked.posting)
-        if reason != "stopped":
+        if reason is not CancelReason.STOPPED:
             return None
         event = await self.assistant.stop(asked.trace_id, lease.fence)
         relay = EventPresenter(surface, asked.trace_id)
@@ -332,16 +333,14 @@ class MessageHandler:
         await surface.fail("Stopped, as you asked.", asked.trace_id)
         return None
 
-    async def _load_state(self, lease: Lease, subject: str) -> MessageState:
-        thread = lease.delivery.thread
-        values = dict(await self.postings.read(thread, subject))
-        return MessageState(
-            self.postings, thread, subject, values, lease.fence, lease.delivery.person, lease.delivery.id
-        )
+    async def _load_state(self, lease: Lease, platform: Platform, message: IncomingMessage) -> MessageState[Any]:
+        blank = platform.question_state(thread=message.thread, message=message.id, asker=message.asker.id)
+        kept = await self.postings.read(blank)
+        return MessageState(self.postings, kept or blank, lease.fence, lease.delivery.id)
 
-    async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
-        kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
-        return kept_message(kept["question"]) if "question" in kept else None
+    async def _kept_question(self, pressed: IncomingChoice) -> IncomingMessage | None:
+        kept = await self.postings.read(CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint))
+        return kept.question if kept is not None else None
 
     async def _message_facts(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
         return MessageFacts(
@@ -365,7 +364,7 @@ class MessageHandler:
 class Cancelled(Exception):
     """The question was stopped, edited or deleted while it was worked on."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: CancelReason) -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -373,7 +372,7 @@ class Cancelled(Exception):
 @dataclass(frozen=True, slots=True)
 class _AskedQuestion:
     message: IncomingMessage
-    posting: MessageState
+    posting: MessageState[Any]
     trace_id: str
 
 
@@ -382,12 +381,8 @@ def trace_of(lease: Lease) -> str:
     return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
 
 
-def kept_message(text: str) -> IncomingMessage:
-    """A question that was kept with its checkpoint."""
-    from core.model.json_codec import from_json
-
-    message: IncomingMessage = from_json(IncomingMessage, text)
-    return message
+def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
+    return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
@@ -397,9 +392,9 @@ def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) ->
     return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
-def _is_over(posting: MessageState, message: IncomingMessage) -> bool:
+def _is_over(posting: MessageState[Any], message: IncomingMessage) -> bool:
     """Whether this question has had its last word. While a card waits, the question as edited takes its place."""
-    outcome = posting.get("outcome")
+    outcome = posting.kept.outcome
     return bool(outcome) and not (message.edited and outcome in OPEN_OUTCOMES)
 
 
