@@ -34,6 +34,7 @@ from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
 from adapters.discord.outbound.layouts import Extras
 from core.model.channel_settings import ChannelSettings
@@ -134,7 +135,6 @@ class DiscordPlatform:
         )
         self._presses = DiscordPresses(
             controls=controls,
-            checkpoints=checkpoints,
             postings=postings,
             shown=self._shown,
             readers=self.readers,
@@ -267,7 +267,14 @@ class DiscordPlatform:
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> DiscordAnswerView:
+    @property
+    def question_state(self) -> type[DiscordQuestionState]:
+        """What it keeps of a question."""
+        return DiscordQuestionState
+
+    def surface(
+        self, incoming: Incoming, posting: MessageState[DiscordQuestionState], trace_id: str
+    ) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
 
@@ -284,14 +291,15 @@ class DiscordPlatform:
             messages=self.messages,
             shown=self._shown,
             wordings=self._wordings,
-            pace=self._pace(f"{posting.thread} {posting.subject}"),
+            pace=self._pace(message),
             connected=self.connected,
             extras=extras,
             seconds=self._pace_seconds,
             pauses=self._pauses,
         )
 
-    def _pace(self, subject: str) -> Pace:
+    def _pace(self, question: IncomingMessage) -> Pace:
+        subject = f"{question.thread} {question.id}"
         pace = self._paces.setdefault(subject, Pace())
         self._paces.move_to_end(subject)
         while len(self._paces) > PACES_REMEMBERED:
@@ -371,10 +379,10 @@ class DiscordPlatform:
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, posting: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.connected()
-        self._pace(f"{posting.thread} {posting.subject}").stop()
+        self._pace(message).stop()
         await AnswerMessages(
             posting=posting,
             address=ReplyTarget.of(message.address),

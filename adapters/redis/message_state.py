@@ -4,9 +4,9 @@ Whose a record is stands in the index of that person and that thread before the 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
@@ -14,7 +14,7 @@ from adapters.redis.client import reaching
 from adapters.redis.keys import cancel_request_key, lease_key, of_person, of_thread, record_key
 from adapters.redis.pipelining import Command, in_order, lua
 from core.model.errors import LeaseLost
-from core.model.record_codec import changed_fields, entries_from_fields, from_fields, to_fields
+from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
 from core.model.records import Address, Record
 from core.ports.message_state import CancelReason, MessageStateStore
 
@@ -30,14 +30,20 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 1
 """
 
-# KEYS record; ARGV name was now …
-_EXCHANGE = """
-for i = 1, #ARGV, 3 do
+# KEYS record; ARGV ttl person name was now …
+_EXCHANGE = (
+    """
+for i = 3, #ARGV, 3 do
   if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
 end
-for i = 1, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
+for i = 3, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], '"""
+    + OWNER
+    + """', ARGV[2]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
+)
 
 
 class RedisMessageStateStore(MessageStateStore):
@@ -46,18 +52,17 @@ class RedisMessageStateStore(MessageStateStore):
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
         self._client = client
         self._ttl = int(ttl.total_seconds())
-        self._exchange = client.register_script(_EXCHANGE)
 
     async def read(self, blank: R) -> R | None:
         """The record at this one's address; None where nothing is kept."""
         async with reaching():
-            kept = await self._client.hgetall(_key(blank.address))
+            kept = _texts(await self._client.hgetall(_key(blank.address)))
         return from_fields(blank, kept)
 
     async def read_entries(self, blank: R) -> Sequence[R]:
         """All records that share this one's place and subject."""
         async with reaching():
-            kept = await self._client.hgetall(_key(blank.address))
+            kept = _texts(await self._client.hgetall(_key(blank.address)))
         return entries_from_fields(blank, kept)
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
@@ -69,30 +74,37 @@ class RedisMessageStateStore(MessageStateStore):
             raise LeaseLost("Another worker has taken this thread over.")
 
     def _saving(self, record: Record, was: Record | None, fence: int | None) -> Sequence[Command]:
-        address, owners = record.address, record.owners
-        found = json.dumps([part for part in (address.place, address.subject, address.entry) if part])
+        address = record.address
         changed = [text for pair in changed_fields(record, was).items() for text in pair]
         keys = [_key(address), lease_key(address.place)]
+        return [*self._indexing(record), lua(_SAVE, keys, "" if fence is None else fence, self._ttl, *changed)]
+
+    def _indexing(self, record: Record) -> Sequence[Command]:
+        """Note under each of its owners where this record is kept."""
+        address, owners = record.address, record.owners
+        found = json.dumps([part for part in (address.place, address.subject, address.entry) if part])
+        own = address.subject if not address.entry else found  # of the thread that it is kept in
         return [
-            *(one for thread in owners.threads for one in self._in_thread(thread, address, found)),
-            *(one for person in owners.people for one in of_person(person, "postings", found, self._ttl)),
-            lua(_SAVE, keys, "" if fence is None else fence, self._ttl, *changed),
+            *(
+                command
+                for thread in owners.threads
+                for command in of_thread(thread, "postings", own if thread == address.place else found, self._ttl)
+            ),
+            *(command for one in owners.people for command in of_person(one, "postings", found, self._ttl)),
         ]
 
-    def _in_thread(self, thread: str, address: Address, found: str) -> Sequence[Command]:
-        member = address.subject if thread == address.place and not address.entry else found
-        return of_thread(thread, "postings", member, self._ttl)
-
     async def exchange(self, was: R, now: R) -> bool:
-        """Keep ``now`` in place of ``was``, once. A caller whose connection broke over it may be told that it did not.
-
-        The record keeps the time that it has.
-        """
+        """Keep ``now`` in place of ``was``, once. Whose connection broke over it may be told that it was not kept."""
         before, after = to_fields(was), to_fields(now)
+        person = after.pop(OWNER, before.pop(OWNER, ""))
+        before.pop(OWNER, None)
         names = sorted(name for name in before.keys() | after.keys() if before.get(name, "") != after.get(name, ""))
         values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
         async with reaching():
-            return bool(await self._exchange(keys=[_key(was.address)], args=values))
+            *_, kept = await in_order(
+                self._client, *self._indexing(now), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
+            )
+        return bool(kept)
 
     async def remove(self, record: Record) -> None:
         """Keep it no longer."""
@@ -116,7 +128,12 @@ class RedisMessageStateStore(MessageStateStore):
         """Why this question is to be cancelled, taken; None when it is not."""
         async with reaching():
             reason = await self._client.getdel(cancel_request_key(thread, subject))
-        return CancelReason(reason) if reason else None
+        return CancelReason(str(reason)) if reason else None
+
+
+def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
+    """A hash as the client gives it, which decodes texts."""
+    return {str(name): str(value) for name, value in kept.items()}
 
 
 def _key(address: Address) -> str:

@@ -62,9 +62,7 @@ class SlackThreads:
         """What it keeps of a question."""
         return SlackQuestionState
 
-    def surface(
-        self, incoming: Incoming, posting: MessageState[SlackQuestionState], trace_id: str
-    ) -> AnswerView:
+    def surface(self, incoming: Incoming, posting: MessageState[SlackQuestionState], trace_id: str) -> AnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
         if message is None:
@@ -179,7 +177,9 @@ class SlackThreads:
         await posting.keep(replace(kept, ts="", parts=()))
         await self.workplace.show_session(message.thread, "active")
 
-    def _messages(self, message: IncomingMessage, posting: MessageState[SlackQuestionState], trace_id: str) -> AnswerMessages:
+    def _messages(
+        self, message: IncomingMessage, posting: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerMessages:
         return AnswerMessages(self.workplace, _spot(message), posting, trace_id)
 
 

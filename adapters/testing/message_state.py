@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from adapters.testing.stores import InProcessState
 from core.model.errors import LeaseLost
-from core.model.record_codec import changed_fields, entries_from_fields, from_fields, to_fields
+from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
 from core.model.records import Record
 from core.ports.message_state import CancelReason, MessageStateStore
 
@@ -30,21 +30,26 @@ class InProcessMessageStateStore(MessageStateStore):
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
         """Keep records. Raises LeaseLost when ``fence`` is stale."""
         for record in records:
-            address, owners = record.address, record.owners
-            if fence is not None and self._state.fences.get(address.place) != fence:
+            if fence is not None and self._state.fences.get(record.address.place) != fence:
                 raise LeaseLost("Another worker has taken this thread over.")
-            for owner in owners.people | owners.threads:
-                self._state.owned.setdefault(owner, set()).add((address.place, address.subject, address.entry))
-            kept = self._state.records.setdefault((address.place, address.subject), {})
-            kept.update(changed_fields(record, was))
+            self._index(record).update(changed_fields(record, was))
+
+    def _index(self, record: Record) -> dict[str, str]:
+        """Note under each of its owners where this record is kept; what is kept there."""
+        address, owners = record.address, record.owners
+        for owner in owners.people | owners.threads:
+            self._state.owned.setdefault(owner, set()).add((address.place, address.subject, address.entry))
+        return self._state.records.setdefault((address.place, address.subject), {})
 
     async def exchange(self, was: R, now: R) -> bool:
         """Keep ``now`` in place of ``was``, once."""
         kept, before, after = self._kept(was), to_fields(was), to_fields(now)
-        changed = [name for name in before.keys() | after.keys() if before.get(name, "") != after.get(name, "")]
+        names = (before.keys() | after.keys()) - {OWNER}
+        changed = [name for name in names if before.get(name, "") != after.get(name, "")]
         if any(kept.get(name, "") != before.get(name, "") for name in changed):
             return False
-        kept.update({name: after.get(name, "") for name in changed})
+        owner = {OWNER: after[OWNER]} if OWNER in after else {}
+        self._index(now).update({name: after.get(name, "") for name in changed} | owner)
         return True
 
     async def remove(self, record: Record) -> None:

@@ -5,11 +5,12 @@ its work is: what was taken by a process that died over it may be taken again af
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
 
+from core.model.errors import AlreadyDone, FootnoteError
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 
@@ -34,9 +35,6 @@ class OneTimeAction(Record):
     done: bool = False
 
 
-A = TypeVar("A", bound=OneTimeAction)
-
-
 @dataclass(frozen=True, slots=True)
 class OneTimeActions:
     """Offers actions and takes them. ``now`` is in seconds since the epoch."""
@@ -48,24 +46,37 @@ class OneTimeActions:
         """It can be taken (once more). Raises StoreUnavailable."""
         await self.postings.save(replace(action, open=True))
 
-    async def take(self, action: A) -> tuple[Taken, A]:
-        """Whether this press is the one that counts, and the action as it is kept. Raises StoreUnavailable.
+    async def take(self, kept: OneTimeAction | None) -> Taken:
+        """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
 
-        It is also when an earlier one was lost together with its worker. ``action`` need only say where it is kept.
+        It also counts when an earlier one was lost together with its worker.
         """
-        kept = await self.postings.read(action)
-        if kept is None:
-            return Taken.GONE, action
+        if kept is None or not (kept.open or kept.taken):
+            return Taken.GONE
         now = self.now()
-        if kept.open:
-            took = await self.postings.exchange(kept, replace(kept, open=False, taken=now))
-            return Taken.NOW if took else Taken.EARLIER, kept
-        if not kept.taken:
-            return Taken.GONE, kept
-        if kept.done or now - kept.taken < LOST_SECONDS:
-            return Taken.EARLIER, kept
-        took = await self.postings.exchange(kept, replace(kept, taken=now))
-        return Taken.NOW if took else Taken.EARLIER, kept
+        if not kept.open and (kept.done or now - kept.taken < LOST_SECONDS):
+            return Taken.EARLIER
+        took = await self.postings.exchange(kept, replace(kept, open=False, taken=now))
+        return Taken.NOW if took else Taken.EARLIER
+
+    @asynccontextmanager
+    async def once(self, action: OneTimeAction, refusal: str) -> AsyncIterator[None]:
+        """Do something once for an action that nobody has to open. What fails may be tried again.
+
+        Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
+        """
+        kept, now = await self.postings.read(action), self.now()
+        lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
+        mine = replace(action, taken=now)
+        if (kept is not None and not lost) or not await self.postings.exchange(kept or action, mine):
+            raise AlreadyDone(refusal)
+        try:
+            yield
+        except BaseException:
+            with suppress(FootnoteError):
+                await self.postings.remove(mine)
+            raise
+        await self.done(mine)
 
     async def done(self, action: OneTimeAction) -> None:
         """It has been done: it is never taken again. Raises StoreUnavailable."""

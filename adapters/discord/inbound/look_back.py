@@ -59,7 +59,7 @@ class LookBack:
                     await self._look_back()
                     caught_up_with = current
                 if current:
-                    self._in_line(self._places.listening)
+                    self._in_line(self._places.note_connected)
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:

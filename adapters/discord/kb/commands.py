@@ -9,7 +9,8 @@ import hashlib
 import re
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import discord
@@ -21,7 +22,7 @@ from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_chann
 from adapters.discord.inbound.buttons import KbButton, Press
 from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
 from adapters.discord.kb.capabilities import LARGEST
-from adapters.discord.kb.job_cards import JobCards, card
+from adapters.discord.kb.job_cards import DiscordJobCard, JobCards, card_view
 from adapters.discord.kb.options import subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
@@ -29,11 +30,12 @@ from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clipped
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
-from core.model.json_codec import from_json, to_json
+from core.model.json_codec import to_json
+from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
-from core.service.one_time_actions import OneTimeActions, Taken
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, Taken
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -43,10 +45,26 @@ _LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILIN
 _OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
-_COMMAND = "command"
-ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
 
 Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+
+
+class KbActionKind(StrEnum):
+    """How the command behind a button is used."""
+
+    REPEATED = ""
+    ONCE = "once"  # one single time
+    ASIDE = "aside"  # without taking its message's place
+
+
+@dataclass(frozen=True, kw_only=True)
+class KbAction(OneTimeAction, place="discord/kb/{kept}", subject="command"):
+    """The command that a button below a reply of ``/kb`` stands for; the button carries ``kept``."""
+
+    kept: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+    command: KbCommand | None = None
+    kind: KbActionKind = KbActionKind.REPEATED
 
 
 class KbGroup:
@@ -119,20 +137,19 @@ class KbGroup:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with answering(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._postings.read(_place(kept), _COMMAND)
-            if "command" not in values:
+                action = await self._postings.read(KbAction(kept=kept))
+            if action is None or action.command is None:
                 return await tell(press, EXPIRED)
             await press.response.defer()
-            once = values.get("kind") == ONCE
-            if once and await self._actions.take(_place(kept), _COMMAND) is not Taken.NOW:
+            command, once = action.command, action.kind is KbActionKind.ONCE
+            if once and await self._actions.take(action) is not Taken.NOW:
                 return await tell(press, DONE_ALREADY)
-            command: KbCommand = from_json(KbCommand, values["command"])
             reply = await self._kb.handle(command, await self.caller(press))
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.done(_place(kept), _COMMAND, values.get("by", ""))
-            if values.get("kind") != ASIDE:
+                await self._actions.done(KbAction(kept=kept, person=action.person))
+            if action.kind is not KbActionKind.ASIDE:
                 return await self._show(press, reply, command, in_place=True)
-            await self._cards.renewed(command.target, press.token, str(press.id))
+            await self._cards.renewed(command.target, person_of(press.user).id, press.token, str(press.id))
             await tell(press, layouts.reply_text(reply.text), mentions=True)
         return None
 
@@ -183,7 +200,7 @@ class KbGroup:
         buttons: list[KbButton] = []
         if reply.confirm is not None:
             label = reply.confirm_label or "Yes, do it"
-            buttons.append(await self._button(press, reply.confirm, label, kind=ONCE, danger=True))
+            buttons.append(await self._button(press, reply.confirm, label, kind=KbActionKind.ONCE, danger=True))
         if turning is not None and reply.pages > 1:
             buttons += await self._neighbours(press, turning, reply)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
@@ -193,7 +210,9 @@ class KbGroup:
         return None
 
     async def _option(self, press: Press, option: KbOption) -> KbButton:
-        return await self._button(press, option.command, option.label, kind=ONCE if option.once else "")
+        return await self._button(
+            press, option.command, option.label, kind=KbActionKind.ONCE if option.once else KbActionKind.REPEATED
+        )
 
     async def _show_jobs(self, press: Press, text: str, jobs: Sequence[Job], *, in_place: bool) -> None:
         """A card for each new job, which is edited from now on; what else was said goes with the first."""
@@ -201,9 +220,11 @@ class KbGroup:
             text = text.replace(job_text(job), "")
         for number, job in enumerate(jobs):
             note = "" if number else text.strip()
-            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=ASIDE)
+            button = await self._button(
+                press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=KbActionKind.ASIDE
+            )
             cancel = (button.item.custom_id or "").rpartition(":")[2]
-            shown = card({"latest": job_text(job), "note": note, "cancel": cancel})
+            shown = card_view(DiscordJobCard(job=job.id, latest=job_text(job), note=note, cancel=cancel))
             message = await self._put(press, shown, in_place=in_place and not number)
             await self._cards.posted(job, message, note=note, cancel=cancel)
 
@@ -223,17 +244,23 @@ class KbGroup:
         ]
 
     async def _button(
-        self, press: Press, command: KbCommand, label: str, *, kind: str = "", danger: bool = False
+        self,
+        press: Press,
+        command: KbCommand,
+        label: str,
+        *,
+        kind: KbActionKind = KbActionKind.REPEATED,
+        danger: bool = False,
     ) -> KbButton:
         """A button for a command, which is kept; one that counts once is another each time it is offered."""
         text = to_json(command)
-        mark = f"{uuid.uuid4()}" if kind == ONCE else text
+        mark = f"{uuid.uuid4()}" if kind is KbActionKind.ONCE else text
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
-        person = person_of(press.user).id
-        values = {"command": text, "kind": kind, "by": person}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
-        if kind == ONCE:
-            await self._actions.open(_place(kept), _COMMAND, person)
+        action = KbAction(kept=kept, person=person_of(press.user).id, command=command, kind=kind)
+        if kind is KbActionKind.ONCE:
+            await self._actions.open(action)
+        else:
+            await self._postings.save(action)
         return KbButton.made(kept, label, danger=danger)
 
     # --- autocomplete
@@ -275,7 +302,3 @@ def _without_cards(text: str, jobs: Sequence[Job]) -> str:
     for job in jobs:
         text = text.replace(job_text(job), f"**{job_title(job)}**")
     return text
-
-
-def _place(kept: str) -> str:
-    return f"discord/kb/{kept}"

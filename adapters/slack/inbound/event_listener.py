@@ -207,8 +207,9 @@ class Intake:
     async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
-        named = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in event.get("streaming_message_ts") or []]
-        for answer in named or [CurrentAnswer(thread=thread)]:
+        streams = event.get("streaming_message_ts") or []
+        named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
+        for answer in named or (CurrentAnswer(thread=thread),):
             kept = await self._postings.read(answer)
             if kept is not None:
                 await self._postings.request_cancel(str(thread), kept.subject, CancelReason.STOPPED)

@@ -26,7 +26,6 @@ from adapters.slack.outbound import blocks, views
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
-from core.model.json_codec import from_json, to_json
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
@@ -151,7 +150,7 @@ class SlackKnowledge:
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.offers.make(caller.person.id, {"channel": given.channel})
+        offer = await self.offers.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
         note = await self._kb.waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
@@ -169,7 +168,7 @@ class SlackKnowledge:
         kept = await self.offers.read(form, person_id(team, user))
         if not kept:
             return []
-        caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
+        caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
     async def submitted(self, body: Body) -> Filed:
@@ -178,16 +177,16 @@ class SlackKnowledge:
         kept = await self.offers.read(form, person_id(team, user))
         if not kept:
             return Filed({"link": FORM_EXPIRED})
-        place = ThreadKey(PLATFORM, team, kept["channel"], "")
+        place = ThreadKey(PLATFORM, team, kept.channel, "")
         filled = kb_blocks.filled(body["view"])
         if wrong := _wrong(filled):
             return Filed({"link": wrong})
         caller = await self._caller(place, user)
         try:
-            commands = await self._commands(filled, kept["channel"], caller)
+            commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
             return Filed({"link": str(error)})
-        taken = await self.offers.take(form, caller.person.id)
+        taken = await self.offers.take(kept)
         if taken is not Taken.NOW:
             return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
         return await self._accept(form, commands, caller)
@@ -197,7 +196,7 @@ class SlackKnowledge:
         for name, command in commands.items():
             reply = await self._kb.handle(command, caller)
             if not reply.ok and not replies:
-                await self.offers.again(form, caller.person.id)
+                await self.offers.reopen(form, caller.person.id)
                 return Filed({name: reply.text})
             replies.append(reply)
         await self.offers.done(form, caller.person.id)
@@ -219,7 +218,7 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.offers.again(form, person_id(*who_sent(body)))
+            await self.offers.reopen(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: Filed, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
@@ -234,21 +233,20 @@ class SlackKnowledge:
     async def pressed(self, press: Press) -> Shown | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
         kept = await self.offers.read(press.value, press.person)
-        if "command" not in kept:  # too old, or the value was never ours to give to this person
+        if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
             await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
             return said(EXPIRED)
-        once = press.action == kb_blocks.CONFIRM or "once" in kept
+        once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
-            match await self.offers.take(press.value, press.person):
+            match await self.offers.take(kept):
                 case Taken.GONE:
                     return said(EXPIRED)
                 case Taken.EARLIER:
                     return None
                 case Taken.NOW:
                     pass
-        command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(command, caller), command, caller)
+        shown = await self._to_shown(await self._kb.handle(kept.command, caller), kept.command, caller)
         if once:
             await self.offers.done(press.value, press.person)
         return shown
@@ -326,7 +324,7 @@ class SlackKnowledge:
         person = caller.person.id
         row: list[blocks.Block] = []
         if reply.confirm is not None:
-            offer = await self.offers.make(person, {"command": to_json(reply.confirm)})
+            offer = await self.offers.make(person, command=reply.confirm)
             row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
         neighbours: Sequence[tuple[int, str, str]] = (
             (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
@@ -335,7 +333,7 @@ class SlackKnowledge:
         turning = reply.turning or command
         for page, label, action in neighbours:
             if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.offers.make(person, {"command": to_json(replace(turning, page=page))})
+                offer = await self.offers.make(person, command=replace(turning, page=page))
                 row.append(blocks.button(label, action, offer))
         decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
         note = APPROVE if decidable else ""
@@ -350,8 +348,7 @@ class SlackKnowledge:
         return parts
 
     async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
-        values = {"command": to_json(option.command)} | ({"once": "yes"} if option.once else {})
-        offer = await self.offers.make(caller.person.id, values)
+        offer = await self.offers.make(caller.person.id, command=option.command, once=option.once)
         return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
 
     async def _in_words(self, reply: KbReply) -> str:

@@ -135,7 +135,9 @@ class AnswerMessages:
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        since = self.posting.kept.message.partition(":")[0]  # a message that somebody else asks about has more to its name
+        since = self.posting.kept.message.partition(":")[
+            0
+        ]  # a message that somebody else asks about has more to its name
         return await self._find(
             "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
         )

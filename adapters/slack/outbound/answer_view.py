@@ -303,9 +303,7 @@ class SlackAnswerView:
         """A checkpoint's card."""
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
         words = escaped(checkpoint.message)[:1_500]
-        card = CheckpointState(
-            thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words
-        )
+        card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)
         await self.posting.store.save(card, fence=self.posting.fence)
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
