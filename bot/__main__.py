@@ -54,9 +54,9 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
-        from bot.cli.failures import explained
+        from bot.cli.failures import explain_failure
 
-        sys.stderr.write(explained(error))
+        sys.stderr.write(explain_failure(error))
         sys.exit(1)
     if code == INTERRUPTED:
         sys.stderr.write("Stopped.\n")

@@ -25,12 +25,13 @@ from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
-from bot.knowledge_stack import KnowledgeStack, blob_store, governance
+from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -47,10 +48,12 @@ from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
+from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
 
@@ -99,18 +102,19 @@ class Footnote:
     catalog: RedisCatalog
     memory: Memory
     checkpoints: RedisCheckpoints
-    journal: TraceStore
-    postings: RedisMessageStateStore
+    trace_store: TraceStore
+    message_states: RedisMessageStateStore
     inbox: RedisInbox
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
+    questions: QuestionLog
     parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
-    assistant: QuestionService
+    question_service: QuestionService
     ingestor: Ingestor
-    governance: KnowledgeStack
+    knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
 
     async def all_bases(self) -> frozenset[str]:
@@ -138,22 +142,24 @@ class Footnote:
             raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
         return found[0]
 
-    def controls(self) -> AnswerActions:
+    def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
         return AnswerActions(
             memory=self.memory,
-            journal=self.journal,
+            trace_store=self.trace_store,
             catalog=self.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.conduct),
         )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
-        return Chat(console, self.assistant, self.journal, self.catalog, self.conduct, bases)
+        return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
 
 
 @asynccontextmanager
@@ -191,8 +197,8 @@ async def open_footnote(
         retriever = Retriever(index, encoder, reranker, catalog)
         parser = await stack.enter_async_context(DocumentParser())
         extractive = ExtractiveReasoner(encoder)
-        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
-        bench = AgentDeps(
+        reasoner = _reasoner(settings, extractive, clock, stack, _daily_budget(settings, redis, clock))
+        deps = AgentDeps(
             reasoner=reasoner,
             retriever=retriever,
             index=index,
@@ -210,8 +216,9 @@ async def open_footnote(
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
-        journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
+        trace_store, audit = _trace_store(settings, redis, stack), RedisAudit(redis)
         kept_originals = blob_store(settings, "originals")
+        questions = RedisQuestionLog(redis)
         ingestor = Ingestor(
             index=index,
             encoder=encoder,
@@ -220,7 +227,7 @@ async def open_footnote(
             clock=clock,
             originals=Originals(kept_originals),
         )
-        agent = Agent(bench, limits)
+        agent = Agent(deps, limits)
         yield Footnote(
             settings=settings,
             clock=clock,
@@ -233,26 +240,28 @@ async def open_footnote(
             catalog=catalog,
             memory=memory,
             checkpoints=checkpoints,
-            journal=journal,
-            postings=RedisMessageStateStore(redis),
+            trace_store=trace_store,
+            message_states=RedisMessageStateStore(redis),
             inbox=RedisInbox(redis),
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
+            questions=questions,
             parser=parser,
             reasoner=reasoner,
             agent=agent,
-            assistant=QuestionService(
+            question_service=QuestionService(
                 agent=agent,
                 reasoner=reasoner,
                 memory=memory,
                 checkpoints=checkpoints,
-                journal=journal,
+                trace_store=trace_store,
                 catalog=catalog,
                 clock=clock,
+                recorder=QuestionRecorder(questions, encoder),
             ),
             ingestor=ingestor,
-            governance=governance(
+            knowledge_stack=knowledge_stack(
                 settings,
                 redis=redis,
                 index=index,
@@ -263,6 +272,7 @@ async def open_footnote(
                 audit=audit,
                 clock=clock,
                 kept_originals=kept_originals,
+                questions=questions,
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
@@ -324,16 +334,16 @@ async def _cancel(task: "asyncio.Task[None]") -> None:
         await task
 
 
-def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
-    """The journal in Redis, exporting its runs where that is configured."""
-    journal = RedisTraceStore(redis)
+def _trace_store(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
+    """The trace store in Redis, exporting its runs where that is configured."""
+    trace_store = RedisTraceStore(redis)
     if not settings.otel_exporter_otlp_endpoint:
-        return journal
+        return trace_store
     from adapters.observability.opentelemetry import TracingStore, tracer_to
 
     tracer, shut_down = tracer_to(settings.otel_exporter_otlp_endpoint)
     stack.push_async_callback(asyncio.to_thread, shut_down)
-    return TracingStore(journal, tracer)
+    return TracingStore(trace_store, tracer)
 
 
 def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
@@ -343,14 +353,18 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+    settings: Settings,
+    extractive: ExtractiveReasoner,
+    clock: Clock,
+    stack: AsyncExitStack,
+    daily_budget: DailyBudget | None,
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
 
-    primary = model_endpoint(settings, purse)
+    primary = model_endpoint(settings, daily_budget)
     stack.push_async_callback(primary.close)
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
 
@@ -361,7 +375,7 @@ def _count_model_failure(kind: ModelFailure) -> None:
     MODEL_FAILURES.labels(kind.value).inc()
 
 
-def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
+def _daily_budget(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
     """The day's budget, where one is set and prices say what a call costs."""
     budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     return None if budget is None else RedisDailyBudget(redis, clock, budget)
@@ -386,8 +400,8 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
     return budget
 
 
-def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
+def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet."""
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
@@ -400,7 +414,7 @@ def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "Ope
         temperature=settings.llm_temperature,
         reasoning_effort=settings.llm_reasoning_effort or "",
         context_tokens=settings.llm_context,
-        daily_budget=purse,
+        daily_budget=daily_budget,
         prices=_prices(settings),
     )
 

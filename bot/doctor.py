@@ -73,14 +73,14 @@ async def explain(place: str, *, as_json: bool) -> int:
     """
     from bot.container import open_footnote
     from core.model.channel_settings import ChannelSettings, channel_settings
-    from core.service.answer_actions import explained
+    from core.service.answer_actions import explain_settings
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.preferences.read(place)
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
-    lines = explained(applying, chosen)
+    lines = explain_settings(applying, chosen)
     if as_json:
         print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
     else:
@@ -161,7 +161,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         yield await _blob_store(settings)
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
+        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         await footnote.reranker.open()
         if footnote.reranker.available:
@@ -171,7 +171,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check(
                 "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
             )
-        counters = await footnote.journal.counters()
+        counters = await footnote.trace_store.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
 
 
@@ -263,12 +263,12 @@ async def _platforms(settings: Settings) -> AsyncIterator[Check]:
 
 async def _slack(settings: Settings) -> list[Check]:
     from adapters.slack.preflight import preflight
-    from bot.platforms import revealed
+    from bot.platforms import reveal
 
     found = await preflight(
-        revealed(settings.slack_bot_token) or "",
-        revealed(settings.slack_app_token),
-        revealed(settings.slack_signing_secret),
+        reveal(settings.slack_bot_token) or "",
+        reveal(settings.slack_app_token),
+        reveal(settings.slack_signing_secret),
         settings.slack_api_url,
     )
     return [_from_platform(check) for check in found]
@@ -276,9 +276,9 @@ async def _slack(settings: Settings) -> list[Check]:
 
 async def _discord(settings: Settings) -> list[Check]:
     from adapters.discord.preflight import preflight
-    from bot.platforms import revealed
+    from bot.platforms import reveal
 
-    token = revealed(settings.discord_bot_token) or ""
+    token = reveal(settings.discord_bot_token) or ""
     found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
     return [_from_platform(check) for check in found]
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from aiohttp import web
     from pydantic import SecretStr
 
+    from adapters.web.platform import WebPlatform
 
-class Connected(Platform, Protocol):
+
+class ConnectedPlatform(Platform, Protocol):
     """A platform that runs."""
 
     async def run(self, stop: "asyncio.Event") -> None:
@@ -32,56 +34,87 @@ class Connected(Platform, Protocol):
         """Why it cannot be reached by people right now; empty when it can."""
 
 
-def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[Connected]]:
+def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
     """Each configured platform, to be entered."""
+    if settings.has_page:
+        yield page(settings, footnote)
     if settings.has_slack:
         yield _slack(settings, footnote)
     if settings.has_discord:
         yield _discord(settings, footnote)
 
 
-def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
-    from adapters.slack.app import SlackPlatform
+def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
+    """The page, with all its screens."""
+    from adapters.redis.answer_stream import RedisAnswerStream
+    from adapters.redis.web_sessions import RedisWebSessions
+    from adapters.web.access.rules import AccessRules
+    from adapters.web.ask.screen import AskScreen
+    from adapters.web.pages import Pages
+    from adapters.web.platform import WebPlatform
 
-    return SlackPlatform(
-        bot_token=revealed(settings.slack_bot_token) or "",
-        app_token=revealed(settings.slack_app_token),
-        signing_secret=revealed(settings.slack_signing_secret),
-        inbox=footnote.inbox,
-        postings=footnote.postings,
-        checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
-        parse=footnote.parser.parse_attachment,
-        api_url=settings.slack_api_url,
-        admin_users=listed(settings.slack_admin_users),
-        allowed_bots=listed(settings.slack_allowed_bots),
-        kb=footnote.governance.desk,
+    rules = AccessRules(
+        password_hash=reveal(settings.web_password_hash) or "",
+        reader_password_hash=reveal(settings.web_reader_password_hash) or "",
+        identity_header=settings.web_identity_header,
+        proxies=split_names(settings.web_proxies),
+        admins=split_names(settings.web_admins),
+        address=settings.web_address,
+    )
+    pages, stream = Pages(), RedisAnswerStream(footnote.redis)
+    return WebPlatform(
+        rules=rules,
+        sessions=RedisWebSessions(footnote.redis),
+        audit=footnote.audit,
+        answer_actions=footnote.answer_actions(),
+        stream=stream,
+        pages=pages,
+        screens=[AskScreen(pages)],
     )
 
 
-def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[ConnectedPlatform]:
+    from adapters.slack.app import SlackPlatform
+
+    return SlackPlatform(
+        bot_token=reveal(settings.slack_bot_token) or "",
+        app_token=reveal(settings.slack_app_token),
+        signing_secret=reveal(settings.slack_signing_secret),
+        inbox=footnote.inbox,
+        message_states=footnote.message_states,
+        checkpoints=footnote.checkpoints,
+        answer_actions=footnote.answer_actions(),
+        parse=footnote.parser.parse_attachment,
+        api_url=settings.slack_api_url,
+        admin_users=split_names(settings.slack_admin_users),
+        allowed_bots=split_names(settings.slack_allowed_bots),
+        kb=footnote.knowledge_stack.kb_service,
+    )
+
+
+def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.discord.platform import DiscordPlatform
 
     return DiscordPlatform(
-        token=revealed(settings.discord_bot_token) or "",
+        token=reveal(settings.discord_bot_token) or "",
         inbox=footnote.inbox,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
+        answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
-        kb=footnote.governance.desk,
+        kb=footnote.knowledge_stack.kb_service,
         dev_guild=settings.discord_dev_guild,
-        allowed_bots=listed(settings.discord_allowed_bots),
+        allowed_bots=split_names(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
     )
 
 
-def revealed(secret: "SecretStr | None") -> str | None:
+def reveal(secret: "SecretStr | None") -> str | None:
     """A secret's value, for the one who needs it."""
     return secret.get_secret_value() if secret is not None else None
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_names(text: str) -> tuple[str, ...]:
     """The names in a comma-separated setting."""
     return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -66,6 +66,14 @@ class Settings(BaseSettings):
     discord_dev_guild: str | None = None
     discord_allowed_bots: str = ""
 
+    # The page
+    web_address: str = ""
+    web_password_hash: SecretStr | None = None
+    web_reader_password_hash: SecretStr | None = None
+    web_identity_header: str = ""
+    web_proxies: str = ""
+    web_admins: str = ""
+
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
     http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise
@@ -107,6 +115,11 @@ class Settings(BaseSettings):
     def has_slack(self) -> bool:
         """Whether Slack is configured."""
         return self.slack_bot_token is not None
+
+    @property
+    def has_page(self) -> bool:
+        """Whether others than this machine's operator may sign in at the page."""
+        return bool(self.web_password_hash or self.web_reader_password_hash or self.web_identity_header)
 
     @property
     def has_discord(self) -> bool:

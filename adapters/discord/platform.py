@@ -18,10 +18,10 @@ from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordPresses, role_of
+from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
 from adapters.discord.inbound.edit_versions import EditVersions
-from adapters.discord.inbound.event_listener import Listening
+from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
@@ -41,7 +41,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -56,7 +56,7 @@ PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
-Parse = Callable[[str, bytes], Awaitable[Parsed]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 log = structlog.get_logger(__name__)
 
@@ -75,9 +75,9 @@ class DiscordPlatform:
         *,
         token: str,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -88,54 +88,54 @@ class DiscordPlatform:
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = IdentifyLimiter(controls.preferences)
+        self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
         self._intake = OrderedQueue(inbox)
-        self._shown = AnswerIndex(postings)
-        self._wordings = EditVersions(postings)
+        self._shown = AnswerIndex(message_states)
+        self._edit_versions = EditVersions(message_states)
         self.messages = Messages(self.client)
-        self.readers = Readers(self.client, controls)
-        self._cards = cards = JobCards(self.messages, postings, self.connected)
-        self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
-        places = HeardPlaces(postings, PLATFORM)
+        self.readers = Readers(self.client, answer_actions)
+        self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
+        self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
+        places = HeardPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=self.client,
             hears=self._connection.hears,
-            said=self.said,
+            said=self.on_message,
             in_line=self._intake.add,
             places=places,
         )
-        self._listening = Listening(
+        self._event_listener = EventListener(
             client=self.client,
             intake=self._intake,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             places=places,
             shown=self._shown,
-            wordings=self._wordings,
+            edit_versions=self._edit_versions,
             readers=self.readers,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, postings, cards) if kb is not None else None
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
         self._commands = Commands(
-            controls=controls,
+            answer_actions=answer_actions,
             readers=self.readers,
             intake=self._intake,
-            preferences=controls.preferences,
+            preferences=answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
-        self._presses = DiscordPresses(
-            controls=controls,
-            postings=postings,
+        self._button_handlers = DiscordButtonHandlers(
+            answer_actions=answer_actions,
+            message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
@@ -155,7 +155,7 @@ class DiscordPlatform:
             raise PlatformUnavailable("Discord is not connected yet.")
         return self._connection.client
 
-    async def connected(self) -> None:
+    async def wait_until_connected(self) -> None:
         """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
         await self._connection.wait_until_ready(CONNECT_SECONDS)
 
@@ -166,7 +166,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge desk."""
+        """What it lends to the knowledge service."""
         return self.knowledge.capabilities()
 
     def routes(self) -> tuple[()]:
@@ -191,7 +191,7 @@ class DiscordPlatform:
                     task.result()
         finally:
             await self._hang_up(connecting)
-            await self._intake.drained()
+            await self._intake.drain()
             helping = (taking, stopping, finishing, catching_up)
             for task in helping:
                 task.cancel()
@@ -199,7 +199,7 @@ class DiscordPlatform:
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
-        self._connection.closing()
+        self._connection.mark_closing()
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         client = self._connection.client
@@ -211,7 +211,7 @@ class DiscordPlatform:
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
-        await self._listening.close()
+        await self._event_listener.close()
         if self._connection.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -224,44 +224,46 @@ class DiscordPlatform:
         await self.close()
 
     def _new_client(self, content: bool) -> FootnoteClient:
-        client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
+        client = FootnoteClient(
+            events=self, button_handlers=self._button_handlers, identify_limiter=self._identify_limiter, content=content
+        )
         self._commands.register(client.tree)
         return client
 
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
-        self._connection.established()
+        self._connection.mark_established()
         self._look_back.session_began()
         await self._commands.sync(self.client().tree)
-        self._connection.serving()
+        self._connection.mark_serving()
 
-    def resumed(self) -> None:
+    def on_resume(self) -> None:
         """The session goes on."""
-        self._connection.resumed()
+        self._connection.mark_resumed()
 
-    def disconnected(self) -> None:
+    def on_disconnect(self) -> None:
         """The connection is lost."""
-        self._connection.disconnected()
+        self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
-    def said(self, message: discord.Message) -> None:
+    def on_message(self, message: discord.Message) -> None:
         """Something was said."""
-        self._listening.said(message)
+        self._event_listener.on_message(message)
 
-    def edited(self, message: discord.Message) -> None:
+    def on_edit(self, message: discord.Message) -> None:
         """Something reads otherwise now."""
-        self._listening.edited(message)
+        self._event_listener.on_edit(message)
 
-    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Something is gone."""
-        self._listening.deleted(guild_id, channel_id, message_id)
+        self._event_listener.on_delete(guild_id, channel_id, message_id)
 
-    async def submitted(self, press: discord.Interaction) -> None:
+    async def on_submit(self, press: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._presses.submitted(press)
+        await self._button_handlers.on_submit(press)
 
-    def changed(self, guild_id: int, user_id: int) -> None:
+    def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""
         self.readers.members.forget(guild_id, user_id)
 
@@ -272,8 +274,8 @@ class DiscordPlatform:
         """What it keeps of a question."""
         return DiscordQuestionState
 
-    def surface(
-        self, incoming: Incoming, posting: MessageState[DiscordQuestionState], trace_id: str
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
     ) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
@@ -286,13 +288,13 @@ class DiscordPlatform:
 
         return DiscordAnswerView(
             message=message,
-            posting=posting,
+            message_state=message_state,
             trace_id=trace_id,
             messages=self.messages,
             shown=self._shown,
-            wordings=self._wordings,
+            edit_versions=self._edit_versions,
             pace=self._pace(message),
-            connected=self.connected,
+            connected=self.wait_until_connected,
             extras=extras,
             seconds=self._pace_seconds,
             pauses=self._pauses,
@@ -308,12 +310,12 @@ class DiscordPlatform:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
-        await self.connected()
+        await self.wait_until_connected()
         return await self.readers.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
-        await self.connected()
+        await self.wait_until_connected()
         message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
         thread = message.thread if message is not None else _thread(incoming)
         asker = message.asker if message is not None else _person(incoming)
@@ -325,7 +327,7 @@ class DiscordPlatform:
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
-        await self.connected()
+        await self.wait_until_connected()
         return await self.readers.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
@@ -353,13 +355,13 @@ class DiscordPlatform:
         if address.manner in (ReplyMode.START, ReplyMode.POST) and address.guild and address.message:
             spot = Spot(spot.channel, spot.guild, int(address.message))
         try:
-            await self.connected()
+            await self.wait_until_connected()
             if address.manner is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
                 spot = Spot(await self.messages.direct_channel(int(address.asker)))
             if address.response and spot.token_is_good:
-                await self.messages.edit(spot, int(address.response), layouts.said(text))
+                await self.messages.edit(spot, int(address.response), layouts.text_layout(text))
             else:
-                await self.messages.post(spot, layouts.said(text), key)
+                await self.messages.post(spot, layouts.text_layout(text), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
@@ -373,18 +375,18 @@ class DiscordPlatform:
         try:
             spot = Spot(await self.messages.direct_channel(int(address.asker)))
             about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
-            await self.messages.post(spot, layouts.said(text + about, mentions=True), key)
+            await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState[DiscordQuestionState]) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
-        await self.connected()
+        await self.wait_until_connected()
         self._pace(message).stop()
         await AnswerMessages(
-            posting=posting,
+            message_state=message_state,
             address=ReplyTarget.of(message.address),
             question=message.text,
             messages=self.messages,
@@ -401,7 +403,7 @@ def _question(incoming: Incoming) -> IncomingMessage:
     if isinstance(incoming, Expiry):
         return incoming.question
     if isinstance(incoming, IncomingChoice):
-        raise TypeError("A choice is shown on the surface of its question.")
+        raise TypeError("A choice is shown in the answer view of its question.")
     return incoming
 
 

@@ -23,9 +23,9 @@ from adapters.milvus.rows import (
     both,
     by_base_hash,
     equal,
+    in_scope,
     key,
     one_of,
-    seen,
     sees_nothing,
     to_passage,
     to_row,
@@ -232,7 +232,7 @@ class MilvusIndex:
         if sees_nothing(scope):
             return []
         condition = both(self._within(scope), equal("document", document), equal("version", version))
-        found = await self._every(condition, list(FIELDS), lambda rows: seen(map(to_passage, rows), scope))
+        found = await self._every(condition, list(FIELDS), lambda rows: in_scope(map(to_passage, rows), scope))
         return sorted(found, key=lambda passage: passage.ordinal)
 
     async def count(self, scope: Scope | None = None) -> int:

@@ -24,7 +24,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from adapters.redis.keys import tagged
+from adapters.redis.keys import tagged_key
 from adapters.redis.topology import client_for
 from core.model.errors import ConfigurationError, StoreUnavailable
 
@@ -56,7 +56,7 @@ def texts(replies: Iterable[Any]) -> list[str]:
 
 
 @asynccontextmanager
-async def reaching(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
+async def bounded_call(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
     """Bounds everything inside by ``deadline`` seconds, and turns every redis exception into StoreUnavailable.
 
     A cancellation of the task is never lost in here: redis-py sends through ``asyncio.wait_for``, which before Python
@@ -133,7 +133,7 @@ async def durability(client: Redis) -> Durability:
 
     Hosted servers often forbid CONFIG; then only what INFO tells is known.
     """
-    async with reaching():
+    async with bounded_call():
         infos = _by_node(await client.info("persistence", **_on_primaries(client)))
         try:
             told = _by_node(await client.config_get("appendfsync", **_on_primaries(client)))
@@ -149,7 +149,7 @@ async def durability(client: Redis) -> Durability:
 
 async def primaries(client: Redis) -> int:
     """How many servers hold the data: one, or a Cluster's primaries. Raises StoreUnavailable."""
-    async with reaching():
+    async with bounded_call():
         return len(_by_node(await client.info("server", **_on_primaries(client))))
 
 
@@ -159,9 +159,9 @@ async def probe(client: Redis) -> None:
     Raises StoreUnavailable with what is refused, as for an account that may not do all of it. Leaves nothing.
     """
     for number in range(_PROBES):
-        key = tagged(f"probe:{uuid.uuid4().hex}", str(number))
+        key = tagged_key(f"probe:{uuid.uuid4().hex}", str(number))
         stream = f"{key}:stream"
-        async with reaching():
+        async with bounded_call():
             try:
                 await client.set(key, "1", ex=60)
                 written = await client.eval("return redis.call('GET', KEYS[1])", 1, key)

@@ -25,6 +25,7 @@ from adapters.redis.keys import (
     cancel_request_key,
     checkpoint_key,
     lease_key,
+    live_key,
     notes_key,
     person_key,
     queue_key,
@@ -36,6 +37,7 @@ from adapters.redis.keys import (
     trace_key,
     waiting_member,
 )
+from adapters.redis.question_log import forget_questions
 from core.model.erasure import fields_of
 from core.model.json_codec import from_json
 from core.model.record_codec import OWNER
@@ -97,6 +99,7 @@ class Erasure:
         for member in await self._members(thread_index_key(thread, "postings")):
             await self._record(*(json.loads(member) if member.startswith("[") else (thread, member)))
         await self._feedback(traces=frozenset(every), thread=thread)
+        await forget_questions(self._client, thread=thread)
         for what in ("checkpoints", "traces", "postings"):
             await self._client.delete(thread_index_key(thread, what))
         return bool(waited)
@@ -116,6 +119,7 @@ class Erasure:
         await self._named_in_records(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
+        await forget_questions(self._client, person=person)
         for what in ("threads", "checkpoints", "traces", "postings"):
             await self._client.delete(person_key(person, what))
 
@@ -152,7 +156,8 @@ class Erasure:
         if entry:
             await self._client.hdel(record_key(place, subject), entry)
             return
-        await self._client.delete(record_key(place, subject), cancel_request_key(place, subject))
+        keys = record_key(place, subject), cancel_request_key(place, subject), live_key(place, subject)
+        await self._client.delete(*keys)
         await self._client.zrem(thread_index_key(place, "postings"), subject)
 
     async def _named_in_records(self, person: str, traces: frozenset[str]) -> None:

@@ -23,6 +23,10 @@ COUNTERS = f"{PREFIX}:counters"
 DUE = f"{PREFIX}:checkpoints:due"
 FEEDBACK = f"{PREFIX}:{{feedback}}:words"
 FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+QUESTIONS = f"{PREFIX}:{{questions}}:records"
+QUESTIONS_ORDER = f"{PREFIX}:{{questions}}:order"
+QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
+QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
@@ -35,7 +39,7 @@ UNDONE = f"{PREFIX}:{{shelf}}:undone"
 DECIDED = f"{PREFIX}:{{shelf}}:decided:"
 
 
-def tagged(name: str, *rest: str) -> str:
+def tagged_key(name: str, *rest: str) -> str:
     """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
 
     A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
@@ -51,47 +55,52 @@ def inbox_keys(namespace: str) -> tuple[str, str]:
 
 def job_key(job_id: str) -> str:
     """The hash of a job: its head, its items by position, and who cancelled it."""
-    return tagged(f"job:{job_id}")
+    return tagged_key(f"job:{job_id}")
 
 
 def trace_key(trace_id: str) -> str:
     """The list of a trace's events."""
-    return tagged(f"trace:{trace_id}")
+    return tagged_key(f"trace:{trace_id}")
 
 
 def checkpoint_key(checkpoint_id: str) -> str:
     """The hash of a parked inquiry."""
-    return tagged(f"checkpoint:{checkpoint_id}")
+    return tagged_key(f"checkpoint:{checkpoint_id}")
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
-    return tagged(f"person:{person_id}", what)
+    """The sorted set of a person's threads, checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(f"person:{person_id}", what)
 
 
 def thread_keys(thread: str) -> tuple[str, str, str, str]:
     """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
-    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
+    return (
+        tagged_key(thread, "turns"),
+        tagged_key(thread, "order"),
+        tagged_key(thread, "library"),
+        tagged_key(thread, "about"),
+    )
 
 
 def lease_key(thread: str) -> str:
     """The hash with the thread's fence, and whose delivery is worked on under it."""
-    return tagged(thread, "lease")
+    return tagged_key(thread, "lease")
 
 
 def queue_key(thread: str) -> str:
     """The list of a thread's deliveries, the one that is worked on first."""
-    return tagged(thread, "queue")
+    return tagged_key(thread, "queue")
 
 
 def notes_key(thread: str) -> str:
     """What earlier attempts at the first delivery left."""
-    return tagged(thread, "notes")
+    return tagged_key(thread, "notes")
 
 
 def seen_key(thread: str, delivery_id: str) -> str:
     """What became of a delivery, for a day."""
-    return tagged(thread, "seen", delivery_id)
+    return tagged_key(thread, "seen", delivery_id)
 
 
 def waiting_member(thread: str, delivery_id: str, person: str) -> str:
@@ -101,7 +110,7 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
 
 def record_key(place: str, subject: str) -> str:
     """The hash of what is kept about a message, by the address of the record."""
-    return tagged(place, "posting", subject)
+    return tagged_key(place, "posting", subject)
 
 
 EVERY_RECORD = f"{PREFIX}:*:posting:*"
@@ -118,12 +127,17 @@ def record_address(key: str) -> tuple[str, str]:
 
 def cancel_request_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
-    return tagged(thread, "called-off", subject)
+    return tagged_key(thread, "called-off", subject)
+
+
+def live_key(thread: str, subject: str) -> str:
+    """The stream of what is shown of an answer in the making."""
+    return tagged_key(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
-    return tagged(thread, f"all-{what}")
+    """The sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(thread, f"all-{what}")
 
 
 # KEYS index; ARGV member now expired ttl

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import DECIDED, PROPOSALS, REMOVED, SCHEDULES, SITES, UNDONE
 from core.model.errors import Busy
 from core.model.json_codec import from_json, to_json
 from core.model.sites import Site
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
 
 MOST_PROPOSALS = 500
 MOST_PROPOSALS_EACH = 10
@@ -42,34 +42,34 @@ class RedisKnowledgeRecords(KnowledgeRecords):
         self._decide = client.register_script(_DECIDE)
         self._settle = client.register_script(_SETTLE)
 
-    async def keep_removed(self, removed: Removed) -> None:
+    async def keep_removed(self, removed: RemovedDocument) -> None:
         """Keep it, replacing an earlier removal of the same document."""
-        async with reaching():
+        async with bounded_call():
             await self._client.hset(REMOVED, removed.document.id, to_json(removed))
 
-    async def removed(self) -> Sequence[Removed]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hvals(REMOVED)
-        found: list[Removed] = [from_json(Removed, text) for text in stored]
+        found: list[RemovedDocument] = [from_json(RemovedDocument, text) for text in stored]
         return sorted(found, key=lambda removed: removed.at, reverse=True)
 
-    async def removal(self, document_id: str) -> Removed | None:
+    async def removal(self, document_id: str) -> RemovedDocument | None:
         """The latest removal of this document."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hget(REMOVED, document_id)
-        removed: Removed | None = None if stored is None else from_json(Removed, stored)
+        removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
         return removed
 
     async def forget_removed(self, document_id: str) -> None:
         """It was put back, or its time is over."""
-        async with reaching():
+        async with bounded_call():
             await self._client.hdel(REMOVED, document_id)
 
     async def schedule(self, schedule: Schedule) -> None:
         """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
         field = json.dumps([schedule.base, schedule.link])
-        async with reaching():
+        async with bounded_call():
             if schedule.every is Every.NEVER:
                 await self._client.hdel(SCHEDULES, field)
             else:
@@ -77,7 +77,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
 
     async def schedules(self) -> Sequence[Schedule]:
         """All of them, the next one first."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hvals(SCHEDULES)
         found: list[Schedule] = [from_json(Schedule, text) for text in stored]
         return sorted(found, key=lambda schedule: schedule.next_at)
@@ -85,7 +85,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
     async def keep_site(self, site: Site) -> None:
         """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
         field = json.dumps([site.base, site.link])
-        async with reaching():
+        async with bounded_call():
             if site.pages:
                 await self._client.hset(SITES, field, to_json(site))
             else:
@@ -93,7 +93,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
 
     async def sites(self, base: str) -> Sequence[Site]:
         """The sites of a base, by link."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hgetall(SITES)
         found: list[Site] = [from_json(Site, text) for field, text in stored.items() if json.loads(field)[0] == base]
         return sorted(found, key=lambda site: site.link)
@@ -104,19 +104,19 @@ class RedisKnowledgeRecords(KnowledgeRecords):
         mine = sum(other.by.id == proposal.by.id for other in waiting)
         if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:
             raise Busy("Many proposals wait for an admin already.", remedy="Please try again when some are decided.")
-        async with reaching():
+        async with bounded_call():
             await self._client.hset(PROPOSALS, proposal.id, to_json(proposal))
 
     async def proposals(self) -> Sequence[Proposal]:
         """Those that wait, oldest first."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hvals(PROPOSALS)
         found: list[Proposal] = [from_json(Proposal, text) for text in stored]
         return sorted(found, key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
         """One that waits."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hget(PROPOSALS, proposal_id)
         proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
         return proposal
@@ -124,7 +124,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
     async def decide(self, decision: Decision) -> Decision | None:
         """Decide on what waits, once; the decision that holds. None when there is none, and nothing waits."""
         name = decision.proposal
-        async with reaching():
+        async with bounded_call():
             held = await self._decide(
                 keys=[PROPOSALS, UNDONE, f"{DECIDED}{name}"],
                 args=[name, to_json(decision), self._ttl, "" if decision.job else "over"],
@@ -133,20 +133,20 @@ class RedisKnowledgeRecords(KnowledgeRecords):
 
     async def decision(self, proposal_id: str) -> Decision | None:
         """What was decided on it, as long as that is known."""
-        async with reaching():
+        async with bounded_call():
             undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
             return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
 
     async def undone(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hvals(UNDONE)
         found: list[Decision] = [from_json(Decision, text) for text in stored]
         return sorted(found, key=lambda decision: decision.at)
 
     async def settle(self, proposal_id: str) -> None:
         """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
-        async with reaching():
+        async with bounded_call():
             decision = _decision(await self._client.hget(UNDONE, proposal_id))
             if decision is not None:
                 keys = [UNDONE, f"{DECIDED}{proposal_id}"]

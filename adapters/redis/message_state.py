@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import cancel_request_key, lease_key, of_person, of_thread, record_key
 from adapters.redis.pipelining import Command, in_order, lua
 from core.model.errors import LeaseLost
@@ -55,20 +55,20 @@ class RedisMessageStateStore(MessageStateStore):
 
     async def read(self, blank: R) -> R | None:
         """The record at this one's address; None where nothing is kept."""
-        async with reaching():
+        async with bounded_call():
             kept = _texts(await self._client.hgetall(_key(blank.address)))
         return from_fields(blank, kept)
 
     async def read_entries(self, blank: R) -> Sequence[R]:
         """All records that share this one's place and subject."""
-        async with reaching():
+        async with bounded_call():
             kept = _texts(await self._client.hgetall(_key(blank.address)))
         return entries_from_fields(blank, kept)
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
         """Keep records, with one round trip for each thread or place. Raises LeaseLost when ``fence`` is stale."""
         commands = [command for record in records for command in self._saving(record, was, fence)]
-        async with reaching():
+        async with bounded_call():
             replies = await in_order(self._client, *commands)
         if -1 in replies:
             raise LeaseLost("Another worker has taken this thread over.")
@@ -100,7 +100,7 @@ class RedisMessageStateStore(MessageStateStore):
         before.pop(OWNER, None)
         names = sorted(name for name in before.keys() | after.keys() if before.get(name, "") != after.get(name, ""))
         values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
-        async with reaching():
+        async with bounded_call():
             *_, kept = await in_order(
                 self._client, *self._indexing(now), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
             )
@@ -109,7 +109,7 @@ class RedisMessageStateStore(MessageStateStore):
     async def remove(self, record: Record) -> None:
         """Keep it no longer."""
         address = record.address
-        async with reaching():
+        async with bounded_call():
             if address.entry:
                 await self._client.hdel(_key(address), address.entry)
             else:
@@ -117,7 +117,7 @@ class RedisMessageStateStore(MessageStateStore):
 
     async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
         """Ask whoever works on this question to stop."""
-        async with reaching():
+        async with bounded_call():
             await in_order(
                 self._client,
                 *of_thread(thread, "postings", subject, self._ttl),
@@ -126,7 +126,7 @@ class RedisMessageStateStore(MessageStateStore):
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
         """Why this question is to be cancelled, taken; None when it is not."""
-        async with reaching():
+        async with bounded_call():
             reason = await self._client.getdel(cancel_request_key(thread, subject))
         return CancelReason(str(reason)) if reason else None
 

@@ -10,7 +10,7 @@ from core.model.jobs import Job, JobItem
 from core.model.sites import Site
 from core.ports.blob_store import BlobStore
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
 
 
 class InProcessJobStore(JobStore):
@@ -43,7 +43,7 @@ class InProcessJobStore(JobStore):
         self._cancelled[job_id] = by
         return True
 
-    async def cancelled(self, job_id: str) -> str:
+    async def cancelled_by(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
         return self._cancelled.get(job_id, "")
 
@@ -57,22 +57,22 @@ class InProcessKnowledgeRecords(KnowledgeRecords):
     """Keeps every removal, schedule and proposal."""
 
     def __init__(self, state: InProcessState | None = None, *, most_each: int = 10) -> None:
-        self._removed: dict[str, Removed] = {}
+        self._removed: dict[str, RemovedDocument] = {}
         self._schedules: dict[tuple[str, str], Schedule] = {}
         self._sites: dict[tuple[str, str], Site] = {}
         self._proposals: dict[str, Proposal] = (state or InProcessState()).proposals
         self._decisions: dict[str, Decision] = {}
         self._most_each = most_each
 
-    async def keep_removed(self, removed: Removed) -> None:
+    async def keep_removed(self, removed: RemovedDocument) -> None:
         """Keep it, replacing an earlier removal of the same document."""
         self._removed[removed.document.id] = removed
 
-    async def removed(self) -> Sequence[Removed]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
         return sorted(self._removed.values(), key=lambda removed: removed.at, reverse=True)
 
-    async def removal(self, document_id: str) -> Removed | None:
+    async def removal(self, document_id: str) -> RemovedDocument | None:
         """The latest removal of this document."""
         return self._removed.get(document_id)
 

@@ -38,23 +38,23 @@ class RecordedQuestionState(QuestionState):
 
 
 class RecordedAnswerView:
-    """Writes on one page, found again through the posting."""
+    """Writes on one page, found again through the message state."""
 
-    def __init__(self, platform: "RecordedPlatform", posting: MessageState[RecordedQuestionState]) -> None:
+    def __init__(self, platform: "RecordedPlatform", message_state: MessageState[RecordedQuestionState]) -> None:
         """Write for this platform."""
         self._platform = platform
-        self._posting = posting
+        self._message_state = message_state
         self._streamed = ""
 
     @property
     def _page(self) -> Page:
-        return self._platform.pages[self._posting.kept.page]
+        return self._platform.pages[self._message_state.kept.page]
 
     async def open(self) -> None:
         """Begin a page, or take up the one that is there."""
-        if self._posting.kept.page not in self._platform.pages:
+        if self._message_state.kept.page not in self._platform.pages:
             page = self._platform.new_page()
-            await self._posting.keep(replace(self._posting.kept, page=page.id))
+            await self._message_state.keep(replace(self._message_state.kept, page=page.id))
         self._page.history.append("…")
 
     async def step(self, step: Step) -> None:
@@ -78,18 +78,18 @@ class RecordedAnswerView:
         """The final text."""
         self._page.history.append(answer.text)
         self._page.answer, self._page.checkpoint = answer, None
-        await self._posting.settle(self._posting.kept, answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A card."""
         self._page.history.append(checkpoint.message)
         self._page.checkpoint = checkpoint
-        await self._posting.settle(self._posting.kept, answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """A failure, with its trace."""
         self._page.history.append(f"{message} [{trace_id}]")
-        await self._posting.settle(self._posting.kept)
+        await self._message_state.settle(self._message_state.kept)
 
 
 class RecordedPlatform:
@@ -105,6 +105,7 @@ class RecordedPlatform:
         self.told: list[str] = []
         self.acknowledged: list[MessageRoute] = []
         self.principals: frozenset[str] = frozenset()
+        self.public = False
         self._admins = admins
         self._settings = settings or ChannelSettings()
 
@@ -124,11 +125,11 @@ class RecordedPlatform:
         """What it keeps of a question."""
         return RecordedQuestionState
 
-    def surface(
-        self, incoming: Incoming, posting: MessageState[RecordedQuestionState], trace_id: str
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[RecordedQuestionState], trace_id: str
     ) -> RecordedAnswerView:
         """A page for this."""
-        return RecordedAnswerView(self, posting)
+        return RecordedAnswerView(self, message_state)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """As given."""
@@ -136,7 +137,7 @@ class RecordedPlatform:
 
     async def audience(self, incoming: Incoming) -> Audience:
         """As set."""
-        return Audience(self.principals)
+        return Audience(self.principals, public=self.public)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Admins are those given."""
@@ -158,9 +159,9 @@ class RecordedPlatform:
         """Written down."""
         self.told.append(text)
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState[RecordedQuestionState]) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """The page is gone."""
-        if (page := self.pages.get(posting.kept.page)) is not None:
+        if (page := self.pages.get(message_state.kept.page)) is not None:
             page.gone = True
 
 

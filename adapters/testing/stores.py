@@ -1,7 +1,7 @@
 """The stores' ports in plain dictionaries, for tests and for reading what each port promises.
 
 What belongs together in Redis shares an ``InProcessState`` here: give the same one to the memory, the checkpoints, the
-journal, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
+trace store, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
 """
 
 from collections import Counter
@@ -24,6 +24,7 @@ from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.knowledge_records import Proposal
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason
+from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
 
 
@@ -44,6 +45,7 @@ class InProcessState:
     owned: dict[str, set[tuple[str, str, str]]] = field(default_factory=dict)  # the records of a person or a thread
     cancel_requests: dict[tuple[str, str], CancelReason] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
+    questions: dict[str, LoggedQuestion] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
     drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
 
@@ -107,6 +109,7 @@ class InProcessMemory(Memory):
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
         self._drop_records(thread)
+        self._drop_questions(lambda question: question.thread == thread)
         for address in [address for address in state.cancel_requests if address[0] == thread]:
             del state.cancel_requests[address]
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
@@ -135,8 +138,13 @@ class InProcessMemory(Memory):
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
+        self._drop_questions(lambda question: question.asker == person_id)
         self._state.drop_waiting("", person_id)
         return removed
+
+    def _drop_questions(self, chosen: Callable[[LoggedQuestion], bool]) -> None:
+        for question in [question for question in self._state.questions.values() if chosen(question)]:
+            del self._state.questions[question.trace_id]
 
     def _drop_checkpoint(self, checkpoint_id: str) -> None:
         parked = self._state.parked.pop(checkpoint_id, None)
@@ -263,7 +271,7 @@ class InProcessTraceStore(TraceStore):
 
 
 class InProcessCatalog(Catalog):
-    """What is on the shelves."""
+    """Which bases and documents there are."""
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
@@ -336,6 +344,35 @@ class InProcessFeedbackStore(FeedbackStore):
 
     def _by_age(self) -> list[Feedback]:
         return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
+
+
+class InProcessQuestionLog(QuestionLog):
+    """Keeps how questions ended, the newest ``most``."""
+
+    def __init__(self, state: InProcessState | None = None, *, most: int = 20_000) -> None:
+        self._kept = (state or InProcessState()).questions
+        self._most = most
+
+    async def keep(self, question: LoggedQuestion) -> None:
+        """Keep it, replacing what was kept of the same trace."""
+        earlier = self._kept.get(question.trace_id)
+        self._kept[question.trace_id] = replace(question, corrected=earlier is not None and earlier.corrected)
+        for old in self._by_age()[: -self._most]:
+            del self._kept[old.trace_id]
+
+    async def mark_corrected(self, trace_id: str) -> None:
+        """Note that somebody corrected this answer, if it is kept."""
+        if trace_id in self._kept:
+            self._kept[trace_id] = replace(self._kept[trace_id], corrected=True)
+
+    async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
+        """Those asked at this moment or later, oldest first."""
+        for question in self._by_age():
+            if question.at >= moment:
+                yield question
+
+    def _by_age(self) -> list[LoggedQuestion]:
+        return sorted(self._kept.values(), key=lambda question: question.at)
 
 
 class InProcessChannelSettingsStore(ChannelSettingsStore):

@@ -42,21 +42,21 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool, dry_run: bool = Fal
     from adapters.terminal.ingest_view import ingest_files, report
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.ingestion.ingestor import Change, Ingested
+    from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [Ingested(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        terminal = footnote.governance.terminal()
+        terminal = footnote.knowledge_stack.terminal()
         if dry_run:
             results = await preview_files(terminal, footnote.parser, files, kb)
         else:
             results = await ingest_files(console, terminal, files, kb, quiet=as_json)
         results = [*results, *refused]
-        complete = dry_run or await footnote.governance.consistency.settle()
+        complete = dry_run or await footnote.knowledge_stack.consistency.settle()
     if as_json:
         print_json(
             {
@@ -191,7 +191,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
         if not yes:
             typer.confirm(question, abort=True)
         command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
-        reply = await footnote.governance.desk.handle(command, operator())
+        reply = await footnote.knowledge_stack.kb_service.handle(command, operator())
         left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})

@@ -32,10 +32,10 @@ async def _trace(trace_id: str, as_json: bool) -> int:
 
     async with open_footnote(load_settings(), models=False) as footnote:
         if as_json:
-            events = await footnote.journal.trace(trace_id)
+            events = await footnote.trace_store.trace(trace_id)
             print_json([json.loads(to_json(event)) for event in events])
             return 0 if events else 1
-        await print_trace(SafeConsole(), footnote.journal, trace_id)
+        await print_trace(SafeConsole(), footnote.trace_store, trace_id)
     return 0
 
 

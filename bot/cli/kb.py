@@ -60,15 +60,15 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     for one in refused_in(paths):
         typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
-        desk, caller = footnote.governance.desk, operator()
-        if await footnote.governance.shelves.base(base) is None:
-            made = await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
+        kb_service, caller = footnote.knowledge_stack.kb_service, operator()
+        if await footnote.knowledge_stack.trash.base(base) is None:
+            made = await kb_service.handle(KbCommand(KbVerb.CREATE, base), caller)
             if not made.ok:
                 return await _report(footnote, [made], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
         links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if LINK.match(name)]
-        replies = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
-        replies += [await desk.handle(link, caller) for link in links]
+        replies = [await kb_service.ingest_bytes(_bytes(group), base, caller) for group in groups]
+        replies += [await kb_service.handle(link, caller) for link in links]
         return await _report(footnote, replies, as_json)
 
 
@@ -257,14 +257,14 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from bot.settings import load_settings
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        reply = await footnote.governance.desk.handle(command, operator())
+        reply = await footnote.knowledge_stack.kb_service.handle(command, operator())
         if reply.confirm is not None:
             if not yes and not sys.stdin.isatty():
                 typer.echo(f"{_plain(reply.text)} Say so with --yes.", err=True)
                 return 1
             if not yes:
                 typer.confirm(_plain(reply.text), abort=True)
-            reply = await footnote.governance.desk.handle(reply.confirm, operator())
+            reply = await footnote.knowledge_stack.kb_service.handle(reply.confirm, operator())
         return await _report(footnote, [reply], as_json)
 
 
@@ -284,7 +284,7 @@ async def _report(footnote: "Footnote", replies: "Sequence[KbReply]", as_json: b
     if as_json:
         texts = [text for reply in replies if (text := _beside_cards(reply))]
         print_json({"ok": not refused, "said": texts, "jobs": [json.loads(to_json(job)) for job in ended]})
-    broken = any(job.state is not JobState.DONE or job.failed for job in ended)
+    broken = any(job.state is not JobState.DONE or job.failed_items for job in ended)
     return 1 if refused or broken else 0
 
 
@@ -315,7 +315,7 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
 
     stop = asyncio.Event()
     console = SafeConsole(stderr=quiet)
-    worker = footnote.governance.worker(f"terminal-{os.getpid()}", {})
+    worker = footnote.knowledge_stack.worker(f"terminal-{os.getpid()}", {})
     working = asyncio.create_task(worker.run(stop))
     ended: list[Job] = []
     try:
@@ -324,7 +324,7 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
                 current = job
                 while not current.over and not working.done():
                     await asyncio.wait({working}, timeout=0.3)
-                    current = await footnote.governance.jobs.read(job.id) or current
+                    current = await footnote.knowledge_stack.jobs.read(job.id) or current
                     if worker.away is not None:
                         raise _cut_short(worker.away, current)
                     line.update(Text(job_state(current)))

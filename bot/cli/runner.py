@@ -26,7 +26,7 @@ def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
 
 
 @asynccontextmanager
-async def opened(console: "Console") -> AsyncIterator["Footnote"]:
+async def open_console_footnote(console: "Console") -> AsyncIterator["Footnote"]:
     """Footnote as configured; while stores and model open, which takes seconds, a terminal says so."""
     from bot.container import open_footnote
     from bot.settings import load_settings

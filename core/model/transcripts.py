@@ -12,7 +12,7 @@ MOST_CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptMessage:
     """One message. ``text`` is plain or Markdown, names written out instead of the platform's own codes."""
 
     author: str
@@ -26,7 +26,7 @@ class Conversation:
 
     source: str
     title: str
-    messages: tuple[Said, ...]
+    messages: tuple[TranscriptMessage, ...]
     permalink: str | None = None
 
 

@@ -13,7 +13,7 @@ from core.model.sites import Site
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedDocument:
     """A document that was taken out, as it was, and the base it stood in. ``kept`` names the copy set aside."""
 
     document: Document
@@ -79,13 +79,13 @@ class Decision:
 class KnowledgeRecords(Protocol):
     """Keeps what was removed, what is fetched again, what sites hold, and what was proposed. Old entries go."""
 
-    async def keep_removed(self, removed: Removed) -> None:
+    async def keep_removed(self, removed: RemovedDocument) -> None:
         """Keep it, replacing an earlier removal of the same document."""
 
-    async def removed(self) -> Sequence[Removed]:
+    async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
 
-    async def removal(self, document_id: str) -> Removed | None:
+    async def removal(self, document_id: str) -> RemovedDocument | None:
         """The latest removal of this document."""
 
     async def forget_removed(self, document_id: str) -> None:

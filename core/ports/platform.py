@@ -15,7 +15,7 @@ S = TypeVar("S", bound=QuestionState)
 
 @dataclass(slots=True)
 class MessageState(Generic[S]):
-    """What is kept of one question while it is worked on, so that the next worker edits instead of posting again.
+    """What is kept of one question while it is worked on, so that the next worker edits instead of message_state again.
 
     ``delivery`` is what is worked on: the question, a choice over its card, an expiry. Each has one visible outcome.
     """
@@ -61,7 +61,7 @@ class Platform(Protocol):
     def question_state(self) -> type[QuestionState]:
         """What it keeps of a question."""
 
-    def surface(self, incoming: Incoming, posting: MessageState[Any], trace_id: str) -> AnswerView:
+    def answer_view(self, incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> AnswerView:
         """Where the answer to this will be visible."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
@@ -88,7 +88,7 @@ class Platform(Protocol):
         Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
         """
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState[Any]) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Remove everything that was posted for a question that was deleted; again, it changes nothing.
 
         Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.

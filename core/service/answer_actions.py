@@ -102,13 +102,13 @@ class AnswerActions:
     """Everything beside asking, over the stores."""
 
     memory: Memory
-    journal: TraceStore
+    trace_store: TraceStore
     catalog: Catalog
     feedback: FeedbackStore
     preferences: ChannelSettingsStore
     audit: Audit
     inbox: Inbox
-    postings: MessageStateStore
+    message_states: MessageStateStore
     checkpoints: Checkpoints
     defaults: ChannelSettings
 
@@ -136,7 +136,7 @@ class AnswerActions:
         Raises Busy when this person has too many waiting, and StoreUnavailable.
         """
         card = CheckpointState(thread=made.thread, checkpoint=made.checkpoint, chosen=label[:LONGEST_LABEL])
-        await self.postings.save(card)
+        await self.message_states.save(card)
         return await self.inbox.put(delivery(delivery_id, made))
 
     async def stop(self, thread: ThreadKey, message_id: str, person: Person, is_admin: IsAdmin) -> None:
@@ -144,13 +144,13 @@ class AnswerActions:
 
         Raises NotFound when that is over, and Denied, on record, for who may not.
         """
-        state = await self.postings.read(QuestionState(thread=thread, message=message_id))
+        state = await self.message_states.read(QuestionState(thread=thread, message=message_id))
         if state is None or (state.outcome and state.outcome not in OPEN_OUTCOMES):
             raise NotFound(FINISHED)
         if not await self._may(person, state.asker, is_admin):
             await self.refuse(person, "stop", f"{thread} {message_id}")
             raise Denied(NOT_YOURS_TO_STOP)
-        await self.postings.request_cancel(str(thread), message_id, CancelReason.STOPPED)
+        await self.message_states.request_cancel(str(thread), message_id, CancelReason.STOPPED)
 
     async def _may(self, person: Person, asker: str, is_admin: IsAdmin) -> bool:
         """Whoever asked may, and an admin; who is one is looked up for others alone."""
@@ -184,7 +184,7 @@ class AnswerActions:
         """
         turn = await self.turn(thread, trace_id, audience)
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
-        async with OneTimeActions(self.postings).once(handoff, CALLED_ALREADY):
+        async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
             yield turn
 
     @asynccontextmanager
@@ -201,7 +201,7 @@ class AnswerActions:
         if not turn.readable_by(await self._visible_names(audience)):
             raise NotFound(NOT_FOR_ALL)
         share = Share(thread=thread, trace=trace_id, person=person.id)
-        async with OneTimeActions(self.postings).once(share, SHARED_ALREADY):
+        async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
             yield turn
 
     async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "") -> str:
@@ -214,7 +214,7 @@ class AnswerActions:
         readable = [turn for turn in turns if turn.readable_by(visible) and trace_id in {"", turn.trace_id}]
         if not readable:
             raise NotFound("I have not answered anything here that I could explain.")
-        told = why(await self.journal.trace(readable[-1].trace_id))
+        told = why(await self.trace_store.trace(readable[-1].trace_id))
         if not told:
             raise NotFound("I do not keep the trace of that answer any more.")
         return f"“{readable[-1].question}”\n{told}\n• Trace {readable[-1].trace_id}."
@@ -242,7 +242,7 @@ class AnswerActions:
             thread=str(thread),
         )
         await self.feedback.keep(word)
-        await self.journal.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
+        await self.trace_store.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
         return word
 
     # --- of a thread
@@ -297,7 +297,7 @@ class AnswerActions:
         """The bases that everyone in this audience may read now."""
         return tuple(base for base in await self.catalog.bases() if base.visible_to(audience))
 
-    async def shelves(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
+    async def knowledge_bases(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
         """The bases this audience may read, each with the number of its documents."""
         bases = await self.visible_bases(audience)
         documents = await self.catalog.documents(frozenset(base.name for base in bases)) if bases else ()
@@ -305,9 +305,9 @@ class AnswerActions:
             KnowledgeBaseSummary(base, sum(one.knowledge_base == base.name for one in documents)) for base in bases
         )
 
-    async def condition(self) -> SystemStatus:
+    async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.waiting(), await self.journal.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
@@ -367,7 +367,7 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
 
 
-def explained(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
+def explain_settings(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
     """What applies in a place and why, a line each: chosen there, or the default."""
     now = settings.to_mapping()
     return tuple(

@@ -54,8 +54,10 @@ class HeardUntil(Record, place="{platform}/heard", subject="until", installation
 class HeardPlaces:
     """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
 
-    def __init__(self, postings: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time) -> None:
-        self._postings = postings
+    def __init__(
+        self, message_states: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self._message_states = message_states
         self._platform = platform
         self._now = now
         self._noted: OrderedDict[str, float] = OrderedDict()
@@ -68,25 +70,25 @@ class HeardPlaces:
             return
         person = question.asker.id if question.direct else ""
         heard = HeardPlace(platform=self._platform, name="", at=now, thread=question.thread, person=person)
-        await self._postings.save(*(replace(heard, name=place) for place in news))
+        await self._message_states.save(*(replace(heard, name=place) for place in news))
         for place in news:
             self._noted[place] = now
             self._noted.move_to_end(place)
         while len(self._noted) > 10 * MOST_PLACES:
             self._noted.popitem(last=False)
 
-    async def note_connected(self) -> None:
+    async def mark_listening(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""
-        await self._postings.save(HeardUntil(platform=self._platform, at=self._now()))
+        await self._message_states.save(HeardUntil(platform=self._platform, at=self._now()))
 
     async def silence(self) -> Silence | None:
         """What to look back on; None when we never listened before. Raises StoreUnavailable."""
-        until = await self._postings.read(HeardUntil(platform=self._platform))
+        until = await self._message_states.read(HeardUntil(platform=self._platform))
         if until is None or not until.at:
             return None
-        known = await self._postings.read_entries(HeardPlace(platform=self._platform, name=""))
+        known = await self._message_states.read_entries(HeardPlace(platform=self._platform, name=""))
         latest = sorted(known, key=lambda place: place.at, reverse=True)
         for place in latest[10 * MOST_PLACES :]:
-            await self._postings.remove(place)
+            await self._message_states.remove(place)
         since = max(until.at - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
         return Silence(since, tuple(place.name for place in latest[:MOST_PLACES]))

@@ -17,7 +17,7 @@ from core.ports.message_state import MessageStateStore
 LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
 
 
-class Taken(StrEnum):
+class PressOutcome(StrEnum):
     """What became of a press."""
 
     NOW = "now"  # it is the one
@@ -39,25 +39,25 @@ class OneTimeAction(Record):
 class OneTimeActions:
     """Offers actions and takes them. ``now`` is in seconds since the epoch."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def open(self, action: OneTimeAction) -> None:
         """It can be taken (once more). Raises StoreUnavailable."""
-        await self.postings.save(replace(action, open=True))
+        await self.message_states.save(replace(action, open=True))
 
-    async def take(self, kept: OneTimeAction | None) -> Taken:
+    async def take(self, kept: OneTimeAction | None) -> PressOutcome:
         """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
 
         It also counts when an earlier one was lost together with its worker.
         """
         if kept is None or not (kept.open or kept.taken):
-            return Taken.GONE
+            return PressOutcome.GONE
         now = self.now()
         if not kept.open and (kept.done or now - kept.taken < LOST_SECONDS):
-            return Taken.EARLIER
-        took = await self.postings.exchange(kept, replace(kept, open=False, taken=now))
-        return Taken.NOW if took else Taken.EARLIER
+            return PressOutcome.EARLIER
+        took = await self.message_states.exchange(kept, replace(kept, open=False, taken=now))
+        return PressOutcome.NOW if took else PressOutcome.EARLIER
 
     @asynccontextmanager
     async def once(self, action: OneTimeAction, refusal: str) -> AsyncIterator[None]:
@@ -65,19 +65,19 @@ class OneTimeActions:
 
         Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
         """
-        kept, now = await self.postings.read(action), self.now()
+        kept, now = await self.message_states.read(action), self.now()
         lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
         mine = replace(action, taken=now)
-        if (kept is not None and not lost) or not await self.postings.exchange(kept or action, mine):
+        if (kept is not None and not lost) or not await self.message_states.exchange(kept or action, mine):
             raise AlreadyDone(refusal)
         try:
             yield
         except BaseException:
             with suppress(FootnoteError):
-                await self.postings.remove(mine)
+                await self.message_states.remove(mine)
             raise
-        await self.done(mine)
+        await self.mark_done(mine)
 
-    async def done(self, action: OneTimeAction) -> None:
+    async def mark_done(self, action: OneTimeAction) -> None:
         """It has been done: it is never taken again. Raises StoreUnavailable."""
-        await self.postings.save(replace(action, done=True))
+        await self.message_states.save(replace(action, done=True))

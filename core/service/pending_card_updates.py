@@ -31,21 +31,21 @@ class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry=
 class PendingCardUpdates:
     """Of one platform."""
 
-    def __init__(self, postings: MessageStateStore, platform: str) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore, platform: str) -> None:
+        self._message_states = message_states
         self._platform = platform
 
     async def add(self, job_id: str, person: str) -> None:
         """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
-        await self._postings.save(self._update(job_id, person))
+        await self._message_states.save(self._update(job_id, person))
 
     async def remove(self, job_id: str) -> None:
         """Its card says so, or never will. Raises StoreUnavailable."""
-        await self._postings.remove(self._update(job_id))
+        await self._message_states.remove(self._update(job_id))
 
     async def pending(self) -> Sequence[PendingCardUpdate]:
         """All that are still to be shown. Raises StoreUnavailable."""
-        return await self._postings.read_entries(self._update(""))
+        return await self._message_states.read_entries(self._update(""))
 
     def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
         return PendingCardUpdate(platform=self._platform, job=job_id, person=person)

@@ -23,7 +23,7 @@ from core.model.sites import Site
 from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
 from tests.adapters.documents.sources.servers import s3_server
 
 ADA = Person("slack:T1/U1", "Ada")
@@ -76,14 +76,14 @@ class JobsContract:
     async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: JobStore) -> None:
         job = _job("a", "one")
         await jobs.keep(job)
-        assert await jobs.cancelled("a") == ""
+        assert await jobs.cancelled_by("a") == ""
         assert await jobs.cancel("a", ADA.id)
         assert not await jobs.cancel("a", "another")
         assert not await jobs.cancel("b", ADA.id)
         await jobs.record(replace(job, state=JobState.RUNNING))
         kept = await jobs.read("a")
         assert kept is not None
-        assert kept.cancelled_by == await jobs.cancelled("a") == ADA.id
+        assert kept.cancelled_by == await jobs.cancelled_by("a") == ADA.id
 
     async def test_the_newest_come_first(self, jobs: JobStore) -> None:
         for number in (2, 1, 3):
@@ -101,11 +101,11 @@ class ShelfContract:
 
     async def test_a_removal_is_found_until_it_is_forgotten(self, records: KnowledgeRecords) -> None:
         document = Document("d1", "handbook", "a.md", "A", "v1", "text/markdown", 3)
-        removed = Removed(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
+        removed = RemovedDocument(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
         later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
         await records.keep_removed(removed)
         await records.keep_removed(later)
-        assert list(await records.removed()) == [later, removed]
+        assert list(await records.removals()) == [later, removed]
         assert await records.removal("d1") == removed
         await records.forget_removed("d1")
         assert await records.removal("d1") is None
@@ -180,31 +180,31 @@ class ShelfContract:
 
 
 class ArchiveContract:
-    """Override ``archive``."""
+    """Override ``blobs``."""
 
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> BlobStore:
+    def blobs(self, tmp_path: Path) -> BlobStore:
         raise NotImplementedError
 
-    async def test_bytes_are_read_as_they_were_kept_until_they_are_forgotten(self, archive: BlobStore) -> None:
+    async def test_bytes_are_read_as_they_were_kept_until_they_are_forgotten(self, blobs: BlobStore) -> None:
         name = "removed-../../etc/passwd"
-        assert await archive.read(name) is None
-        await archive.keep(name, b"one")
-        await archive.keep(name, b"two")
-        assert await archive.read(name) == b"two"
-        await archive.forget(name)
-        await archive.forget(name)
-        assert await archive.read(name) is None
+        assert await blobs.read(name) is None
+        await blobs.keep(name, b"one")
+        await blobs.keep(name, b"two")
+        assert await blobs.read(name) == b"two"
+        await blobs.forget(name)
+        await blobs.forget(name)
+        assert await blobs.read(name) is None
 
     async def test_everything_goes_over_into_another_archive_under_the_same_names(
-        self, archive: BlobStore, tmp_path: Path
+        self, blobs: BlobStore, tmp_path: Path
     ) -> None:
         for name in ("a", "../b", "ä"):
-            await archive.keep(name, name.encode())
+            await blobs.keep(name, name.encode())
         another = FolderBlobStore(tmp_path / "another")
-        if isinstance(archive, InProcessBlobStore):
+        if isinstance(blobs, InProcessBlobStore):
             another = InProcessBlobStore()  # type: ignore[assignment]
-        async for entry, data in archive.entries():
+        async for entry, data in blobs.entries():
             await another.keep_entry(entry, data)
         assert [await another.read(name) for name in ("a", "../b", "ä")] == [b"a", b"../b", "ä".encode()]
 
@@ -223,32 +223,32 @@ class TestInProcessShelfRecords(ShelfContract):
 
 class TestInProcessArchive(ArchiveContract):
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> BlobStore:
+    def blobs(self, tmp_path: Path) -> BlobStore:
         return InProcessBlobStore()
 
 
 class TestObjectBlobStore(ArchiveContract):
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> BlobStore:
+    def blobs(self, tmp_path: Path) -> BlobStore:
         return ObjectBlobStore(f"memory://{tmp_path}")
 
-    async def test_what_is_old_goes_but_for_what_is_spared(self, archive: BlobStore) -> None:
+    async def test_what_is_old_goes_but_for_what_is_spared(self, blobs: BlobStore) -> None:
         for name in ("a", "b"):
-            await archive.keep(name, b"x")
-        assert await archive.sweep(timedelta(hours=1)) == 0
-        assert await archive.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
-        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+            await blobs.keep(name, b"x")
+        assert await blobs.sweep(timedelta(hours=1)) == 0
+        assert await blobs.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
+        assert [await blobs.read(name) for name in ("a", "b")] == [None, b"x"]
 
-    async def test_an_address_of_no_kind_and_an_entry_of_a_stranger_are_refused(self, archive: BlobStore) -> None:
+    async def test_an_address_of_no_kind_and_an_entry_of_a_stranger_are_refused(self, blobs: BlobStore) -> None:
         with pytest.raises(ConfigurationError, match="BLOB_STORE_URL"):
             await ObjectBlobStore("nonsense://x").keep("a", b"x")
         with pytest.raises(DocumentRejected):
-            await archive.keep_entry("../../outside", b"x")
+            await blobs.keep_entry("../../outside", b"x")
 
 
 class TestS3BlobStore(ArchiveContract):
     @pytest.fixture
-    def archive(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[BlobStore]:
+    def blobs(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[BlobStore]:
         pytest.importorskip("s3fs")
         pytest.importorskip("moto")
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
@@ -260,29 +260,29 @@ class TestS3BlobStore(ArchiveContract):
             s3fs.S3FileSystem(skip_instance_cache=True).mkdir("footnote")
             yield ObjectBlobStore("s3://footnote/kept")
 
-    async def test_what_is_old_goes_but_for_what_is_spared(self, archive: BlobStore) -> None:
+    async def test_what_is_old_goes_but_for_what_is_spared(self, blobs: BlobStore) -> None:
         for name in ("a", "b"):
-            await archive.keep(name, b"x")
-        assert await archive.sweep(timedelta(hours=1)) == 0
-        assert await archive.sweep(timedelta(seconds=-60), sparing=["b"]) == 1
-        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+            await blobs.keep(name, b"x")
+        assert await blobs.sweep(timedelta(hours=1)) == 0
+        assert await blobs.sweep(timedelta(seconds=-60), sparing=["b"]) == 1
+        assert [await blobs.read(name) for name in ("a", "b")] == [None, b"x"]
 
-    async def test_a_bucket_that_is_not_there_is_an_outage_not_an_empty_store(self, archive: BlobStore) -> None:
+    async def test_a_bucket_that_is_not_there_is_an_outage_not_an_empty_store(self, blobs: BlobStore) -> None:
         with pytest.raises((StoreUnavailable, ConfigurationError)):
             await ObjectBlobStore("s3://nowhere/kept").keep("a", b"x")
 
 
 class TestDiskArchive(ArchiveContract):
     @pytest.fixture
-    def archive(self, tmp_path: Path) -> BlobStore:
+    def blobs(self, tmp_path: Path) -> BlobStore:
         return FolderBlobStore(tmp_path / "kept")
 
     async def test_what_is_spared_stays_however_old_it_is(self, tmp_path: Path) -> None:
-        archive = FolderBlobStore(tmp_path / "kept")
+        blobs = FolderBlobStore(tmp_path / "kept")
         for name in ("a", "b"):
-            await archive.keep(name, b"x")
-        assert await archive.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
-        assert [await archive.read(name) for name in ("a", "b")] == [None, b"x"]
+            await blobs.keep(name, b"x")
+        assert await blobs.sweep(timedelta(seconds=-1), sparing=["b"]) == 1
+        assert [await blobs.read(name) for name in ("a", "b")] == [None, b"x"]
 
     @pytest.mark.parametrize("entry", ["../../outside", "a", "", "/etc/passwd"])
     async def test_an_entry_from_a_strangers_backup_leads_nowhere_else(self, entry: str, tmp_path: Path) -> None:
@@ -291,19 +291,19 @@ class TestDiskArchive(ArchiveContract):
         assert list(tmp_path.iterdir()) == []
 
     async def test_nothing_leaves_its_folder_and_old_bytes_are_swept(self, tmp_path: Path) -> None:
-        archive = FolderBlobStore(tmp_path / "kept")
-        await archive.keep("../../outside", b"x")
+        blobs = FolderBlobStore(tmp_path / "kept")
+        await blobs.keep("../../outside", b"x")
         assert [path.parent.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
-        assert await archive.sweep(timedelta(hours=1)) == 0
-        assert await archive.sweep(timedelta(seconds=-1)) == 1
-        assert await archive.read("../../outside") is None
+        assert await blobs.sweep(timedelta(hours=1)) == 0
+        assert await blobs.sweep(timedelta(seconds=-1)) == 1
+        assert await blobs.read("../../outside") is None
 
     async def test_many_who_keep_the_same_at_once_do_not_meet(self, tmp_path: Path) -> None:
         """All of one process, as far as its number goes: so are those in containers that share the folder."""
-        archives = [FolderBlobStore(tmp_path / "kept") for _ in range(40)]
+        blob_stores = [FolderBlobStore(tmp_path / "kept") for _ in range(40)]
         whole = {bytes([number]) * 200_000 for number in range(40)}
-        await asyncio.gather(*(archive.keep("a", data) for archive, data in zip(archives, whole, strict=True)))
-        assert await archives[0].read("a") in whole
+        await asyncio.gather(*(blobs.keep("a", data) for blobs, data in zip(blob_stores, whole, strict=True)))
+        assert await blob_stores[0].read("a") in whole
         assert len(list((tmp_path / "kept").iterdir())) == 1
 
     async def test_a_disk_that_takes_nothing_is_one_reason_with_a_remedy(self, tmp_path: Path) -> None:
@@ -331,12 +331,12 @@ async def test_two_inboxes_of_different_namespaces_know_nothing_of_each_other(re
     questions, jobs = RedisInbox(redis, most_waiting_each=1), RedisInbox(redis, namespace="jobs", most_waiting_each=1)
     await questions.put(Delivery("1", "slack", "slack/T/C/t", ADA.id, "{}"))
     await jobs.put(Delivery("1", "slack", "kb/handbook", ADA.id, "job"))
-    assert await questions.waiting() == await jobs.waiting() == 1
+    assert await questions.count_waiting() == await jobs.count_waiting() == 1
     question = await questions.take("w", timedelta(seconds=1))
     job = await jobs.take("w", timedelta(seconds=1))
     assert question is not None
     assert job is not None
     assert (question.delivery.thread, job.delivery.thread) == ("slack/T/C/t", "kb/handbook")
     assert await questions.take("w", timedelta()) is None
-    await jobs.done(job)
-    assert (await questions.waiting(), await jobs.waiting()) == (1, 0)
+    await jobs.complete(job)
+    assert (await questions.count_waiting(), await jobs.count_waiting()) == (1, 0)

@@ -42,10 +42,10 @@ EVENT = TracedEvent(1.0, Noticed("hello"))
 class Stores:
     memory: Memory
     checkpoints: Checkpoints
-    journal: TraceStore
+    trace_store: TraceStore
     feedback: FeedbackStore
     inbox: Inbox
-    postings: MessageStateStore
+    message_states: MessageStateStore
     proposals: KnowledgeRecords
 
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
@@ -56,7 +56,7 @@ class Stores:
         found = []
         while (lease := await self.inbox.take("worker", AT_ONCE)) is not None:
             found.append(lease.delivery.id)
-            await self.inbox.done(lease)
+            await self.inbox.complete(lease)
         return found
 
 
@@ -159,12 +159,12 @@ class MemoryContract:
         await stores.memory.remember(OTHER_THREAD, turn("t2"), [])
         await stores.memory.summarise(THREAD, "summary", frozenset(), 1)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
         await stores.feedback.keep(Feedback("t1", BEN, helpful=True))
         assert await stores.memory.forget_thread(THREAD)
         assert await stores.memory.recall(THREAD) == ThreadRecord()
         assert await stores.checkpoints.read("c1") is None
-        assert not await stores.journal.trace("t1")
+        assert not await stores.trace_store.trace("t1")
         assert [word async for word in stores.feedback.all()] == []
         assert (await stores.memory.recall(OTHER_THREAD)).total == 1
         assert not await stores.memory.forget_thread(THREAD)
@@ -183,7 +183,7 @@ class MemoryContract:
         await stores.checkpoints.park(parked("hers", thread=OTHER_THREAD))
         await stores.checkpoints.park(parked("his", asker=BEN))
         for trace, person in (("t1", ANA), ("t2", BEN), ("t-failed", ANA)):
-            await stores.journal.record(trace, [EVENT], person_id=person.id)
+            await stores.trace_store.record(trace, [EVENT], person_id=person.id)
         for trace, person in (("t1", ANA), ("t2", ANA), ("t2", BEN)):
             await stores.feedback.keep(Feedback(trace, person, helpful=False))
 
@@ -196,9 +196,9 @@ class MemoryContract:
         assert record.open_checkpoint == "his"
         assert await stores.memory.recall(OTHER_THREAD) == ThreadRecord()
         assert await stores.checkpoints.read("hers") is None
-        assert not await stores.journal.trace("t1")
-        assert not await stores.journal.trace("t-failed")
-        assert await stores.journal.trace("t2") == [EVENT]
+        assert not await stores.trace_store.trace("t1")
+        assert not await stores.trace_store.trace("t-failed")
+        assert await stores.trace_store.trace("t2") == [EVENT]
         assert [(word.trace_id, word.person) async for word in stores.feedback.all()] == [("t2", BEN)]
         assert await stores.memory.forget_person(ANA.id) == 0
 
@@ -207,27 +207,27 @@ class MemoryContract:
     ) -> None:
         await stores.checkpoints.park(parked("c1"))
         await stores.checkpoints.claim("c1", by="press")
-        await stores.journal.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))
-        await stores.journal.record("t-other", [EVENT], person_id=ANA.id, thread=str(OTHER_THREAD))
+        await stores.trace_store.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))
+        await stores.trace_store.record("t-other", [EVENT], person_id=ANA.id, thread=str(OTHER_THREAD))
         await stores.memory.forget_thread(THREAD)
         assert await stores.checkpoints.read("c1", by="press") is None
-        assert not await stores.journal.trace("t-failed")
-        assert await stores.journal.trace("t-other") == [EVENT]
+        assert not await stores.trace_store.trace("t-failed")
+        assert await stores.trace_store.trace("t-other") == [EVENT]
 
     async def test_forgetting_a_thread_takes_what_was_posted_and_what_waits_there(self, stores: Stores) -> None:
         here, there = str(THREAD), str(OTHER_THREAD)
         for thread, subject in ((here, "m1"), (here, "checkpoint:c1"), (there, "m9")):
-            await stores.postings.keep(thread, subject, {"question": "How many days?"})
-        await stores.postings.request_cancel(here, "m1", "stopped")
+            await stores.message_states.keep(thread, subject, {"question": "How many days?"})
+        await stores.message_states.request_cancel(here, "m1", "stopped")
         await stores.ask("d1", THREAD, ANA.id)
         await stores.ask("d2", THREAD, BEN.id)
         await stores.ask("d3", OTHER_THREAD, ANA.id)
         assert await stores.memory.forget_thread(THREAD)
-        assert not await stores.postings.read(here, "m1")
-        assert not await stores.postings.read(here, "checkpoint:c1")
-        assert not await stores.postings.take_cancel(here, "m1")
-        assert await stores.postings.read(there, "m9")
-        assert await stores.inbox.waiting() == 1
+        assert not await stores.message_states.read(here, "m1")
+        assert not await stores.message_states.read(here, "checkpoint:c1")
+        assert not await stores.message_states.take_cancel(here, "m1")
+        assert await stores.message_states.read(there, "m9")
+        assert await stores.inbox.count_waiting() == 1
         assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
         assert await stores.waiting() == ["d3"]
 
@@ -239,19 +239,21 @@ class MemoryContract:
             await stores.ask(name, THREAD, person)
             lease = await stores.inbox.take("worker", WAIT)
             assert lease is not None
-            await stores.postings.keep(thread, subject, {"question": "How many days?"}, fence=lease.fence)
-            await stores.postings.keep(thread, "m1", {"outcome": "answered"}, fence=lease.fence)  # hers, also when he
-            await stores.inbox.done(lease)
-        await stores.postings.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
+            await stores.message_states.keep(thread, subject, {"question": "How many days?"}, fence=lease.fence)
+            await stores.message_states.keep(
+                thread, "m1", {"outcome": "answered"}, fence=lease.fence
+            )  # hers, also when he
+            await stores.inbox.complete(lease)
+        await stores.message_states.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
         await stores.ask("d3", THREAD, BEN.id)
         await stores.ask("d4", THREAD, ANA.id)
         await stores.ask("d5", OTHER_THREAD, ANA.id)
         await stores.memory.forget_person(ANA.id)
-        kept = [subject for subject in ("m1", "m2", "m3") if await stores.postings.read(thread, subject)]
+        kept = [subject for subject in ("m1", "m2", "m3") if await stores.message_states.read(thread, subject)]
         assert kept == ["m2"]
-        assert dict(await stores.postings.read(thread, "m2")) == {"question": "How many days?"}
+        assert dict(await stores.message_states.read(thread, "m2")) == {"question": "How many days?"}
         assert await stores.waiting() == ["d3"]
-        assert await stores.inbox.waiting() == 0
+        assert await stores.inbox.count_waiting() == 0
 
     async def test_what_was_posted_for_one_stays_when_another_who_pressed_there_is_forgotten(
         self, stores: Stores
@@ -261,31 +263,31 @@ class MemoryContract:
             await stores.ask(name, THREAD, person)
             lease = await stores.inbox.take("worker", WAIT)
             assert lease is not None
-            await stores.postings.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
-            await stores.inbox.done(lease)
+            await stores.message_states.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
+            await stores.inbox.complete(lease)
         await stores.memory.forget_person(BEN.id)
-        assert dict(await stores.postings.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
+        assert dict(await stores.message_states.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.postings.read(thread, "m1")
+        assert not await stores.message_states.read(thread, "m1")
 
     async def test_a_person_is_forgotten_where_nobody_said_whose_a_note_is(self, stores: Stores) -> None:
         """Where somebody was last answered, who shared what, whose record a place is: kept without an owner."""
         channel, longer = "slack/T1/C1/", f"{ANA.id}9"
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
-        await stores.postings.keep(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
+        await stores.message_states.keep(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
         for person in (ANA.id, longer):
-            await stores.postings.keep(channel, f"latest:{person}", {"thread": str(THREAD)})
-            await stores.postings.keep(f"slack/kb/{person}", "offer", {"open": "yes"})
-        await stores.postings.keep(str(THREAD), "shared:t1", {"by": ANA.id})
-        await stores.postings.keep("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
+            await stores.message_states.keep(channel, f"latest:{person}", {"thread": str(THREAD)})
+            await stores.message_states.keep(f"slack/kb/{person}", "offer", {"open": "yes"})
+        await stores.message_states.keep(str(THREAD), "shared:t1", {"by": ANA.id})
+        await stores.message_states.keep("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.postings.read(channel, f"latest:{ANA.id}")
-        assert not await stores.postings.read(f"slack/kb/{ANA.id}", "offer")
-        assert not await stores.postings.read(str(THREAD), "shared:t1")
-        assert dict(await stores.postings.read(channel, "latest")) == {"thread": str(THREAD)}
-        assert dict(await stores.postings.read("discord/last/C1", "where")) == {longer: str(THREAD)}
-        assert await stores.postings.read(channel, f"latest:{longer}")
-        assert await stores.postings.read(f"slack/kb/{longer}", "offer")
+        assert not await stores.message_states.read(channel, f"latest:{ANA.id}")
+        assert not await stores.message_states.read(f"slack/kb/{ANA.id}", "offer")
+        assert not await stores.message_states.read(str(THREAD), "shared:t1")
+        assert dict(await stores.message_states.read(channel, "latest")) == {"thread": str(THREAD)}
+        assert dict(await stores.message_states.read("discord/last/C1", "where")) == {longer: str(THREAD)}
+        assert await stores.message_states.read(channel, f"latest:{longer}")
+        assert await stores.message_states.read(f"slack/kb/{longer}", "offer")
 
     async def test_what_is_being_worked_on_is_left_to_come_to_its_end(self, stores: Stores) -> None:
         lease = await leased(stores, THREAD)
@@ -293,18 +295,18 @@ class MemoryContract:
         await stores.memory.forget_person(ANA.id)
         await stores.memory.forget_thread(THREAD)
         await stores.memory.remember(THREAD, turn("t1"), [], fence=lease.fence)
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         assert await stores.waiting() == []
         assert (await stores.memory.recall(THREAD)).total == 1
 
     async def test_whose_a_trace_is_need_be_said_only_once(self, stores: Stores) -> None:
         for trace, thread in (("t1", THREAD), ("t2", OTHER_THREAD)):
-            await stores.journal.record(trace, [EVENT], person_id=ANA.id, thread=str(thread))
-            await stores.journal.record(trace, [EVENT])
+            await stores.trace_store.record(trace, [EVENT], person_id=ANA.id, thread=str(thread))
+            await stores.trace_store.record(trace, [EVENT])
         await stores.memory.forget_thread(THREAD)
-        assert not await stores.journal.trace("t1")
+        assert not await stores.trace_store.trace("t1")
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.journal.trace("t2")
+        assert not await stores.trace_store.trace("t2")
 
     async def test_feedback_is_forgotten_with_whose_question_it_repeats(self, stores: Stores) -> None:
         await stores.memory.remember(THREAD, turn("t1"), [])
@@ -358,12 +360,12 @@ class TestRedisMemory(MemoryContract):
         await stores.ask("d1", THREAD, ANA.id)
         lease = await stores.inbox.take("worker", WAIT)
         assert lease is not None
-        await stores.postings.keep(str(THREAD), "m1", {"question": words}, fence=lease.fence)
+        await stores.message_states.keep(str(THREAD), "m1", {"question": words}, fence=lease.fence)
         await stores.memory.remember(THREAD, replace(turn("t1"), question=words), [], fence=lease.fence)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
+        await stores.trace_store.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
         await stores.feedback.keep(Feedback("t1", BEN, helpful=True, question=words, asker=ANA.id))
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         await stores.inbox.put(Delivery("d2", "slack", str(THREAD), ANA.id, words))
         await stores.memory.forget_person(ANA.id)
         await stores.waiting()
@@ -374,7 +376,7 @@ class TestRedisMemory(MemoryContract):
         await stores.memory.remember(THREAD, turn("t1", cites=(1,)), [evidence(1)])
         await stores.memory.mute(OTHER_THREAD, muted=True)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
         keys = [key async for key in redis.scan_iter() if key != "footnote:checkpoints:due"]
         assert len(keys) > 8
         assert [key for key in keys if await redis.ttl(key) < 0] == []

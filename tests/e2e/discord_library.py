@@ -1,4 +1,4 @@
-"""The knowledge as it is governed, over the stores of a scene: the real desk, the real jobs, and pages on paper."""
+"""The knowledge as it is governed, over the stores of a scene: the real service, the real jobs, and pages on paper."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ class Library:
     def __init__(self, scene: Scene, audit: Audit) -> None:
         self.parser, self.site = PlainParser(), PaperSite()
         self.jobs, self.inbox = InProcessJobStore(), InProcessInbox()
-        self._records, self._archive = InProcessKnowledgeRecords(), InProcessBlobStore()
+        self._records, self._blobs = InProcessKnowledgeRecords(), InProcessBlobStore()
         self._catalogue, self._index, self._clock = scene.catalog, scene.index, scene.clock
         self._ingestor = Ingestor(
             index=scene.index,
@@ -35,17 +35,17 @@ class Library:
             parser=self.parser,
             clock=scene.clock,
         )
-        self._shelves = Trash(
+        self._trash = Trash(
             catalog=scene.catalog,
             index=scene.index,
             encoder=scene.encoder,
             records=self._records,
-            archive=self._archive,
+            blobs=self._blobs,
             clock=scene.clock,
         )
-        self._acceptance = JobQueue(self.jobs, self.inbox, self._archive, self._shelves, self._records, self._clock)
+        self._job_queue = JobQueue(self.jobs, self.inbox, self._blobs, self._trash, self._records, self._clock)
         retriever = Retriever(scene.index, scene.encoder, None, scene.catalog)
-        self.desk = KnowledgeService(scene.catalog, scene.index, retriever, self._acceptance, audit)
+        self.kb_service = KnowledgeService(scene.catalog, scene.index, retriever, self._job_queue, audit)
 
     def worker(self, capabilities: PlatformCapabilities) -> JobWorker:
         """Who does the jobs, with what Discord lends."""
@@ -53,12 +53,12 @@ class Library:
             jobs=self.jobs,
             ingestor=self._ingestor,
             catalog=self._catalogue,
-            shelves=self._shelves,
+            trash=self._trash,
             records=self._records,
-            materials=ItemSources(self._catalogue, self._archive, WebCrawler(self.site), {"discord": capabilities}),
+            item_sources=ItemSources(self._catalogue, self._blobs, WebCrawler(self.site), {"discord": capabilities}),
             clock=self._clock,
         )
-        return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._acceptance.tick)
+        return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._job_queue.tick)
 
     async def proposals(self) -> Sequence[Proposal]:
         """What waits for an admin."""

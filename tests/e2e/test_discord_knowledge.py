@@ -1,4 +1,4 @@
-"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge desk that writes down what it is asked."""
+"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge service that writes down what it is asked."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,9 @@ class WrittenDown(KnowledgeCommands):
         self.proposed.append((conversation, caller))
         return KbReply("Proposed.")
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbReply:
         return KbReply("Proposed.")
 
     async def waiting(self, caller: Caller) -> str:

@@ -1,6 +1,6 @@
 """Nothing in what is shown can be clicked or calls anybody, whatever a document or a model wrote: by construction.
 
-Every hostile text is put into every place of what is shown, played through the real surface to the fake platform, and
+Every hostile text is put into every place of what is shown, played through the real view to the fake platform, and
 what arrived there is read with the platform's own rules, by readers that use nothing of ours.
 """
 
@@ -66,12 +66,12 @@ async def many(play: Callable[[str], Any]) -> None:
 
 
 async def played(
-    platform: Platform, message: IncomingMessage, posting: MessageState, events: AsyncIterator[AgentEvent]
+    platform: Platform, message: IncomingMessage, message_state: MessageState, events: AsyncIterator[AgentEvent]
 ) -> None:
-    """A run on the platform's real surface."""
-    surface = platform.surface(message, posting, TRACE)
-    await surface.open()
-    await EventPresenter(surface).show(events)
+    """A run in the platform's real answer view."""
+    shown_view = platform.answer_view(message, message_state, TRACE)
+    await shown_view.open()
+    await EventPresenter(shown_view).show(events)
 
 
 # --- Slack
@@ -81,10 +81,12 @@ async def played(
 async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
     driver = SlackDriver(slack, "socket")
     bot = Bot(driver)
-    async with driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None) as platform:
+    async with driver.connecting(
+        bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
+    ) as platform:
         assert isinstance(platform, SlackPlatform)
-        platform.workplace.web.pace = Pace({})
-        await platform.workplace.directory.identity()
+        platform.workspace.web.pace = Pace({})
+        await platform.workspace.directory.identity()
         yield platform
 
 
@@ -99,9 +101,11 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
             message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
-                posting = MessageState(platform.workplace.postings, str(thread), subject, {}, person=asker.id)
-                await played(platform, message, posting, events(hostile))
-            await platform.workplace.whisper(thread, alice, hostile)
+                message_state = MessageState(
+                    platform.workspace.message_states, str(thread), subject, {}, person=asker.id
+                )
+                await played(platform, message, message_state, events(hostile))
+            await platform.workspace.whisper(thread, alice, hostile)
             await slack_beside(platform, thread, alice, hostile)
 
         await many(play)
@@ -118,17 +122,17 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
 
 async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, hostile: str) -> None:
     """What is shown beside answers: forms, the Home tab, cards and replies."""
-    web = platform.workplace.web
+    web = platform.workspace.web
     base = KnowledgeBase(hostile, hostile)
     await web.patiently(
         "views.publish",
         user_id=user,
         view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile)),
     )
-    await platform.workplace.say(thread, hostile, kb_blocks.card(job(hostile)))
-    await platform.workplace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(job(hostile)))
+    await platform.workspace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
-    await platform.workplace.say(thread, hostile, blocks.settled_card(shown, hostile))
+    await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
     with suppress(Refusal):  # it was sent all the same, which is what is read here
         await web.eagerly("views.open", trigger_id="none", view=views.quotes(Quotes(hostile, (citation(hostile),))))
 
@@ -141,7 +145,9 @@ async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
         driver = DiscordDriver(discord)
         bot = Bot(driver)
         stop = asyncio.Event()
-        opening = driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None)
+        opening = driver.connecting(
+            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
+        )
         async with opening as platform:
             assert isinstance(platform, DiscordPlatform)
             running = asyncio.create_task(platform.run(stop))
@@ -171,8 +177,8 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
-        posting = MessageState(bot.postings, str(thread), subject, {}, person=asker.id)
-        await played(platform, message, posting, events(hostile))
+        message_state = MessageState(bot.message_states, str(thread), subject, {}, person=asker.id)
+        await played(platform, message, message_state, events(hostile))
     await platform.tell(message, hostile)
 
 
@@ -180,8 +186,8 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
     spot = Spot(asked.channel.id, discord.guild_id)
     quotes = text.quote_blocks(hostile, (citation(hostile),), 1)
     shown = {
-        "quotes": layouts.said(quotes[:3_900], (citation(hostile),)),
-        "chosen": layouts.chosen(hostile, hostile),
+        "quotes": layouts.text_layout(quotes[:3_900], (citation(hostile),)),
+        "chosen": layouts.choice_note(hostile, hostile),
         "job": discord_cards.card({"latest": f"{hostile}\njob 0123456789abcdef", "note": hostile}),
         "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
     }

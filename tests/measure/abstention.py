@@ -22,7 +22,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
-from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, questions, run, shelf
+from tests.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
     from core.ports.encoder import Encoder
@@ -44,13 +44,11 @@ class Asked:
     features: Matrix  # (passages, features)
 
 
-async def features_of(
-    encoder: PackagedEncoder, where: KnowledgeBaseSummary, text: str, without: frozenset[str]
-) -> Matrix:
+async def features_of(encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str]) -> Matrix:
     """The features of the passages that one search finds, as the reasoner's grading sees them."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
-    found = [astuple(grading.measured(one.asked, one.evidence, one.units, one.cosine)) for one in weighed]
+    found = [astuple(grading.measure_features(one.asked, one.evidence, one.units, one.cosine)) for one in weighed]
     return np.array(found, dtype=np.float64)
 
 

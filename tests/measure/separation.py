@@ -22,7 +22,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
 from core.model.text import content_words
 from tests.measure.logistic import area, fitted
-from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, questions, run, shelf
+from tests.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
     from core.ports.encoder import Encoder
@@ -62,12 +62,12 @@ class Asked:
 
 
 async def counted(
-    encoder: PackagedEncoder, where: KnowledgeBaseSummary, text: str, without: frozenset[str], rarity: dict[str, float]
+    encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str], rarity: dict[str, float]
 ) -> dict[str, float]:
     """All candidates of one question."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
-    features = [grading.measured(one.asked, one.evidence, one.units, one.cosine) for one in weighed]
+    features = [grading.measure_features(one.asked, one.evidence, one.units, one.cosine) for one in weighed]
     chances = np.array([grading.chance(one) for one in features])
     order = np.argsort(-chances)
     best = int(order[0])

@@ -7,8 +7,15 @@ from collections.abc import Callable
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
-from adapters.discord.api.permissions import Members, channel_principals, is_admin, may_view, person_principals
+from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.permissions import (
+    Members,
+    channel_principals,
+    is_admin,
+    is_public,
+    may_view,
+    person_principals,
+)
 from adapters.discord.api.reply_target import user_id
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
@@ -20,15 +27,17 @@ from core.service.answer_actions import AnswerActions
 class Readers:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
-    def __init__(self, client: Callable[[], discord.Client], controls: AnswerActions) -> None:
+    def __init__(self, client: Callable[[], discord.Client], answer_actions: AnswerActions) -> None:
         self._client = client
-        self._controls = controls
+        self._answer_actions = answer_actions
         self.members = Members()
 
     async def of_place(self, thread: ThreadKey) -> Audience:
         """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
         channel = await self._channel(thread)
-        return Audience() if channel is None else Audience(await channel_principals(channel, self.members.get))
+        if channel is None:
+            return Audience()
+        return Audience(await channel_principals(channel, self.members.get), public=is_public(channel))
 
     async def of_person(self, person: Person) -> Audience:
         """One person by themselves, as in a direct message: what they have in every server that we share."""
@@ -72,7 +81,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._controls.settings(*await self.places(thread))
+        return await self._answer_actions.settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""
@@ -89,7 +98,7 @@ class Readers:
         channel: object = guild.get_channel(int(thread.channel))
         if channel is None:
             try:
-                async with reaching("look at that channel", 10):
+                async with api_call("look at that channel", 10):
                     channel = await guild.fetch_channel(int(thread.channel))
             except FootnoteError:
                 return None

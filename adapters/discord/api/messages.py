@@ -13,7 +13,14 @@ from typing import Literal, Self
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, TokenRefused, reaching
+from adapters.discord.api.api_errors import (
+    ARCHIVED,
+    INVALID_TOKEN,
+    THREAD_EXISTS,
+    RequestRefused,
+    TokenRefused,
+    api_call,
+)
 from adapters.discord.api.api_responses import LimitedForLong
 from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
 from adapters.discord.outbound.layouts import only_text, text_of
@@ -78,7 +85,7 @@ class Messages:
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
         if spot.token_is_good and spot.private:
-            async with reaching("answer privately"):
+            async with api_call("answer privately"):
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
             return sent.id
         if spot.private:
@@ -88,7 +95,7 @@ class Messages:
             reference = discord.MessageReference(
                 message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
             )
-        async with reaching("write in that channel"):
+        async with api_call("write in that channel"):
             channel = self._channel(spot)
             if reference is None:
                 message = await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
@@ -104,18 +111,18 @@ class Messages:
         """Replace what a message of ours shows. Raises NotFound when it is gone."""
         if spot.token_is_good:
             try:
-                async with reaching("edit my answer"):
+                async with api_call("edit my answer"):
                     await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
             except (NotFound, Denied) as error:
                 log.info("token_refused", reason=str(error))
-            except Refused as error:
+            except RequestRefused as error:
                 if not _token_is_bad(error):
                     raise
             else:
                 return
         if spot.private:
             raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
-        async with reaching("edit my message"):
+        async with api_call("edit my message"):
             message = self._channel(spot).get_partial_message(message_id)
             try:
                 await message.edit(view=shown, allowed_mentions=NOBODY)
@@ -134,7 +141,7 @@ class Messages:
     async def remove(self, spot: Spot, message_id: int) -> None:
         """Delete a message of ours; one that is gone already is gone."""
         try:
-            async with reaching("remove my message"):
+            async with api_call("remove my message"):
                 if spot.token_is_good:
                     await self._webhook(spot).delete_message(message_id)
                 else:
@@ -154,7 +161,7 @@ class Messages:
                 return await self._started_thread(address, question)
             except TokenRefused:
                 raise
-            except (PlatformUnavailable, Denied, NotFound, Refused) as error:
+            except (PlatformUnavailable, Denied, NotFound, RequestRefused) as error:
                 lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
                 if again and lost:  # it may stand, and only its answer be lost: that is asked for once
                     continue
@@ -174,7 +181,7 @@ class Messages:
     async def _started_thread(self, address: ReplyTarget, question: str) -> int:
         channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
         message = channel.get_partial_message(int(address.message))
-        async with reaching("start a thread", THREAD_SECONDS):
+        async with api_call("start a thread", THREAD_SECONDS):
             try:
                 name = label(thread_name(question))
                 thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
@@ -186,7 +193,7 @@ class Messages:
 
     async def archive_empty(self, thread_id: int) -> None:
         """Put a thread of ours away, if nobody has said anything in it."""
-        async with reaching("put a thread away"):
+        async with api_call("put a thread away"):
             thread = await self._client().fetch_channel(thread_id)
             if not isinstance(thread, discord.Thread) or thread.archived:
                 return
@@ -196,14 +203,14 @@ class Messages:
 
     async def direct_channel(self, user_id: int) -> int:
         """The channel of direct messages with someone. Raises Denied when they take none."""
-        async with reaching("write to you directly"):
+        async with api_call("write to you directly"):
             client = self._client()
             return (await client.create_dm(discord.Object(user_id))).id
 
-    async def typing(self, channel_id: int) -> None:
+    async def show_typing(self, channel_id: int) -> None:
         """Show that we are at it; of no consequence when it does not work."""
         try:
-            async with reaching("type", TYPING_SECONDS):
+            async with api_call("type", TYPING_SECONDS):
                 await self._client().get_partial_messageable(channel_id).typing()
         except FootnoteError:
             return
@@ -214,7 +221,7 @@ class Messages:
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
         words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
-        async with reaching("ask a person"):
+        async with api_call("ask a person"):
             await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
 
 
@@ -235,6 +242,6 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _token_is_bad(error: Refused) -> bool:
+def _token_is_bad(error: RequestRefused) -> bool:
     """Whether it was the interaction's token that was refused, whatever its age by our clock."""
     return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

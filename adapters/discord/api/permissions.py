@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from core.model.conversation import channel_principal
 from core.model.errors import FootnoteError
@@ -37,7 +37,7 @@ class Members:
             return known[1]
         member: discord.Member | None
         try:
-            async with reaching("look up a member", 10):
+            async with api_call("look up a member", 10):
                 member = await guild.fetch_member(user_id)
         except FootnoteError:
             member = None
@@ -80,6 +80,11 @@ async def channel_principals(channel: discord.abc.GuildChannel, members: FetchMe
     if len(doors) == 1 and not doors[0].is_default() and await _all_named_have(channel, doors[0], members):
         shared.add(role_principal(guild.id, doors[0].id))
     return frozenset(shared)
+
+
+def is_public(channel: discord.abc.GuildChannel) -> bool:
+    """Whether every member of the server may view the channel."""
+    return _lets_in(channel, channel.guild.default_role)
 
 
 def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:

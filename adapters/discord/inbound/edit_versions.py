@@ -38,8 +38,8 @@ class EditVersion(Record, place="{thread}", subject="edit:{message}"):
 class EditVersions:
     """Kept for as long as everything about messages is."""
 
-    def __init__(self, postings: MessageStateStore) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
 
     async def is_news(self, message: IncomingMessage) -> bool:
         """Whether this edit is later than every one that was taken in."""
@@ -47,11 +47,11 @@ class EditVersions:
 
     async def announce(self, message: IncomingMessage) -> None:
         """This edit is on its way in: what is earlier need not be begun any more."""
-        await self._postings.save(replace(_version(message), newest=_edited_at(message)))
+        await self._message_states.save(replace(_version(message), newest=_edited_at(message)))
 
     async def note_kept(self, message: IncomingMessage) -> None:
         """This edit is in the inbox."""
-        await self._postings.save(replace(_version(message), heard=_edited_at(message)))
+        await self._message_states.save(replace(_version(message), heard=_edited_at(message)))
 
     async def check(self, message: IncomingMessage) -> None:
         """Raise Superseded when a later wording of this message has come."""
@@ -59,7 +59,7 @@ class EditVersions:
             raise Superseded("This question has been edited again.")
 
     async def _read(self, message: IncomingMessage) -> EditVersion:
-        return await self._postings.read(_version(message)) or _version(message)
+        return await self._message_states.read(_version(message)) or _version(message)
 
 
 def _version(message: IncomingMessage) -> EditVersion:

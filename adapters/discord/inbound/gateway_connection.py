@@ -73,30 +73,30 @@ class GatewayConnection:
         """How many sessions there were, the one that stands included; 0 while the connection is away."""
         return self._sessions if self._away_since is None else 0
 
-    def established(self) -> None:
+    def mark_established(self) -> None:
         """A session stands: whatever may be asked of Discord can be."""
         self._away_since = None
         self._sessions += 1
         self._failures = 0
         self._ready.set()
 
-    def serving(self) -> None:
+    def mark_serving(self) -> None:
         """Everything that people need is there."""
         self._waiting_for = ""
 
-    def resumed(self) -> None:
+    def mark_resumed(self) -> None:
         """The session goes on."""
         self._away_since = None
         if self._waiting_for == AWAY:
             self._waiting_for = ""
 
-    def disconnected(self) -> None:
+    def mark_disconnected(self) -> None:
         """The connection is lost; the library is coming back."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         self._waiting_for = self._waiting_for or AWAY
 
-    def closing(self) -> None:
+    def mark_closing(self) -> None:
         """We are leaving."""
         self._waiting_for = "it is closing"
 
@@ -176,7 +176,7 @@ class GatewayConnection:
                     await connecting
             if client.is_closed():
                 return
-            self.disconnected()
+            self.mark_disconnected()
             await asyncio.sleep(self._pause())
 
     async def _watch(self, connecting: "asyncio.Task[None]") -> None:

@@ -1,6 +1,6 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge desk does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge service does.
 
-The group is hidden from those who cannot manage the server; who may do what is the desk's to decide, by rights that
+The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
 """
 
@@ -20,14 +20,15 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import DiscordJobCard, JobCards, card_view
 from adapters.discord.kb.options import subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
+from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.json_codec import to_json
@@ -35,7 +36,7 @@ from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
 from core.service.kb.job_text import job_text, job_title
-from core.service.one_time_actions import OneTimeAction, OneTimeActions, Taken
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -68,14 +69,16 @@ class KbAction(OneTimeAction, place="discord/kb/{kept}", subject="command"):
 
 
 class KbGroup:
-    """The commands, over the knowledge desk."""
+    """The commands, over the knowledge service."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+    def __init__(
+        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+    ) -> None:
         self._kb = kb
         self._readers = readers
-        self._postings = postings
+        self._message_states = message_states
         self._cards = cards
-        self._actions = OneTimeActions(postings)
+        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -107,7 +110,7 @@ class KbGroup:
 
     async def run(self, press: Press, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
 
@@ -133,20 +136,20 @@ class KbGroup:
         )
         return await self.run(press, command)
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                action = await self._postings.read(KbAction(kept=kept))
+                action = await self._message_states.read(KbAction(kept=kept))
             if action is None or action.command is None:
                 return await tell(press, EXPIRED)
             await press.response.defer()
             command, once = action.command, action.kind is KbActionKind.ONCE
-            if once and await self._actions.take(action) is not Taken.NOW:
+            if once and await self._actions.take(action) is not PressOutcome.NOW:
                 return await tell(press, DONE_ALREADY)
             reply = await self._kb.handle(command, await self.caller(press))
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.done(KbAction(kept=kept, person=action.person))
+                await self._actions.mark_done(KbAction(kept=kept, person=action.person))
             if action.kind is not KbActionKind.ASIDE:
                 return await self._show(press, reply, command, in_place=True)
             await self._cards.renewed(command.target, person_of(press.user).id, press.token, str(press.id))
@@ -155,14 +158,15 @@ class KbGroup:
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
             await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
-        await self._show(press, await self._kb.correct(question, answer, link, await self.caller(press)))
+        caller = await self.caller(press)
+        await self._show(press, await self._kb.correct(turn.question, answer, link, caller, trace_id=turn.trace_id))
 
     async def caller(self, press: Press) -> Caller:
         """Who calls, by what Discord says of them now."""
@@ -191,7 +195,7 @@ class KbGroup:
         parts: list[ui.Item[Any]] = []
         for section in reply.sections():
             text = layouts.reply_text(_without_cards(section.text, jobs))
-            parts.append(Text(clipped(text, LONGEST_CHOICE) if section.options else text, mentions=True))
+            parts.append(Text(clip(text, LONGEST_CHOICE) if section.options else text, mentions=True))
             if section.options:
                 parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
         turning = reply.turning or command
@@ -226,7 +230,7 @@ class KbGroup:
             cancel = (button.item.custom_id or "").rpartition(":")[2]
             shown = card_view(DiscordJobCard(job=job.id, latest=job_text(job), note=note, cancel=cancel))
             message = await self._put(press, shown, in_place=in_place and not number)
-            await self._cards.posted(job, message, note=note, cancel=cancel)
+            await self._cards.remember_card(job, message, note=note, cancel=cancel)
 
     async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Show this; the message's id."""
@@ -260,8 +264,8 @@ class KbGroup:
         if kind is KbActionKind.ONCE:
             await self._actions.open(action)
         else:
-            await self._postings.save(action)
-        return KbButton.made(kept, label, danger=danger)
+            await self._message_states.save(action)
+        return KbButton.create(kept, label, danger=danger)
 
     # --- autocomplete
 
@@ -291,7 +295,7 @@ class KbGroup:
             if page >= reply.pages:
                 break
         return [
-            choice(clipped(what, 100), number)
+            choice(clip(what, 100), number)
             for number, what in found.items()
             if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
         ][:25]

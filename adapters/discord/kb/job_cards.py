@@ -56,24 +56,24 @@ class JobCards:
     def __init__(
         self,
         messages: Messages,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         connected: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._messages = messages
-        self._postings = postings
+        self._message_states = message_states
         self._connected = connected
         self._now = now
-        self._endings = PendingCardUpdates(postings, "discord")
+        self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def remember_card(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
         card = replace(_with_place(job), message=str(message), note=note, cancel=cancel)
-        await self._postings.save(card)
+        await self._message_states.save(card)
         drawn = ""
         for _ in range(CATCHING_UP):
             kept = await self._read(job.id)
@@ -82,11 +82,11 @@ class JobCards:
             drawn = kept.latest
             await self._draw(kept)
             if kept.over:
-                await self._endings.remove(job.id)
+                await self._pending_updates.remove(job.id)
 
     async def renewed(self, job_id: str, person: str, token: str, token_of: str) -> None:
         """This person pressed something on the card: it can be edited for another while, under the token of that."""
-        await self._postings.save(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
+        await self._message_states.save(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
@@ -94,14 +94,14 @@ class JobCards:
             return
         before = await self._read(job.id)
         card = DiscordJobCard(job=job.id, person=job.by.id) if before.token else _with_place(job)
-        await self._postings.save(replace(card, latest=job_text(job), over=job.over))
+        await self._message_states.save(replace(card, latest=job_text(job), over=job.over))
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._endings.add(job.id, job.by.id)
+            await self._pending_updates.add(job.id, job.by.id)
         kept = await self._read(job.id)
         if kept.message:
             await self._draw(kept)
             if job.over:
-                await self._endings.remove(job.id)
+                await self._pending_updates.remove(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -109,7 +109,7 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for update in await self._endings.pending():
+        for update in await self._pending_updates.pending():
             kept = await self._read(update.job)
             if kept.over and not kept.message and update.job not in self._unplaced:
                 unplaced.add(update.job)  # it may be on its way: if it is not there the next time, it will not come
@@ -121,12 +121,12 @@ class JobCards:
                 raise
             except FootnoteError as error:
                 log.info("card_not_finished", job=update.job, reason=str(error))
-            await self._endings.remove(update.job)
+            await self._pending_updates.remove(update.job)
         self._unplaced = unplaced
 
     async def _read(self, job_id: str) -> DiscordJobCard:
         blank = DiscordJobCard(job=job_id)
-        return await self._postings.read(blank) or blank
+        return await self._message_states.read(blank) or blank
 
     async def _draw(self, kept: DiscordJobCard) -> None:
         """Edit the card; where that is not possible any more, the end is said directly."""
@@ -156,7 +156,7 @@ def card_view(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     lines += [where] if where else []
     parts: list[Any] = [Text("\n".join(lines), mentions=True)]
     if kept.cancel and not kept.over:
-        parts.append(layouts.row(KbButton.made(kept.cancel, "Cancel")))
+        parts.append(layouts.row(KbButton.create(kept.cancel, "Cancel")))
     return layouts.layout(*parts)
 
 

@@ -1,4 +1,4 @@
-"""What leads from a button or a message of ours back to its conversation: small values beside the postings.
+"""What leads from a button or a message of ours back to its conversation: small values beside the message states.
 
 A button names a trace; the trace's thread, question and asker are looked up here. A reply names a message of ours;
 the conversation it continues is looked up here.
@@ -21,7 +21,7 @@ _ANYBODY = "anybody"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownAnswer:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
     thread: ThreadKey
@@ -34,8 +34,8 @@ class Shown:
 class AnswerIndex:
     """Kept for as long as everything about messages is."""
 
-    def __init__(self, postings: MessageStateStore) -> None:
-        self._postings = postings
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
 
     async def keep(self, trace_id: str, message: IncomingMessage) -> None:
         """Remember which question a trace belongs to."""
@@ -50,39 +50,39 @@ class AnswerIndex:
         )
         readers = [asker] if message.private else [asker, _ANYBODY]
         latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
-        await self._postings.save(answered, *latest)
+        await self._message_states.save(answered, *latest)
 
     async def last_in(self, place: str, person_id: str) -> ThreadKey | None:
         """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
-        every = await self._postings.read_entries(LatestConversation(place=place, reader=""))
+        every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
-    async def of(self, trace_id: str) -> Shown | None:
+    async def of(self, trace_id: str) -> ShownAnswer | None:
         """The question behind a trace, while it is kept."""
-        kept = await self._postings.read(AnsweredTrace(trace=trace_id))
+        kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
-        return Shown(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
+        return ShownAnswer(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
 
     async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
         """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
         asker = question.asker.id
-        await self._postings.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
+        await self._message_states.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
 
     async def keep_question(self, question: IncomingMessage) -> None:
         """Remember which conversation someone's own message belongs to, where its place does not say so."""
         asker = question.asker.id
-        await self._postings.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
+        await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
 
     async def question_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a person's message began or went on with, where that was kept."""
-        kept = await self._postings.read(QuestionMessage(message=str(message_id)))
+        kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
 
     async def thread_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a message of ours belongs to, where that was kept."""
-        kept = await self._postings.read(AnswerMessage(message=str(message_id)))
+        kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
 
 

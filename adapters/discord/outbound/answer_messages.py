@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from adapters.discord.api.api_errors import Refused, TokenRefused
+from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound import layouts
@@ -21,7 +21,7 @@ from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.ports.platform import MessageState
 
-NOWHERE = (NotFound, Denied, Refused)  # what says that it is the place, or the message, that will not do
+NOWHERE = (NotFound, Denied, RequestRefused)  # what says that it is the place, or the message, that will not do
 
 log = structlog.get_logger(__name__)
 
@@ -43,14 +43,14 @@ class AnswerMessages:
     def __init__(
         self,
         *,
-        posting: MessageState[DiscordQuestionState],
+        message_state: MessageState[DiscordQuestionState],
         address: ReplyTarget,
         question: str,
         messages: Messages,
         moved: Callable[[str], None],
         pauses: Pauses,
     ) -> None:
-        self._posting = posting
+        self._message_state = message_state
         self._address = address
         self._question = question
         self._messages = messages
@@ -60,12 +60,12 @@ class AnswerMessages:
     @property
     def manner(self) -> ReplyMode:
         """How the answer stands where it stands now."""
-        return ReplyMode(self._posting.kept.manner or self._address.manner)
+        return ReplyMode(self._message_state.kept.manner or self._address.manner)
 
     @property
     def first(self) -> str:
         """The id of the first message; empty while there is none."""
-        return self._posting.kept.first
+        return self._message_state.kept.first
 
     # --- showing
 
@@ -90,7 +90,7 @@ class AnswerMessages:
 
     async def change(self, render: Render) -> None:
         """Show the work as it is now, with one try. Raises what ``Messages`` raises."""
-        if self._posting.kept.channel:
+        if self._message_state.kept.channel:
             await self._show(render)
 
     async def conclude(self, render: Render) -> None:
@@ -129,7 +129,7 @@ class AnswerMessages:
             return
         try:
             await self._patiently(lambda: self._post(number, part, instead_of=known), self._pauses.posting)
-        except Refused:
+        except RequestRefused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(number, plain, instead_of=known, plain=True), self._pauses.posting)
         if known and known != self._id(number):  # a deferred answer is filled by what is posted after it
@@ -172,28 +172,28 @@ class AnswerMessages:
 
     async def _remove_beyond(self, count: int) -> None:
         """What an earlier, longer text left behind."""
-        for number in range(len(self._posting.kept.parts), max(1, count) - 1, -1):
+        for number in range(len(self._message_state.kept.parts), max(1, count) - 1, -1):
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(self._id(number)))
             await self._keep_id(number, "")
 
     def _id(self, number: int) -> str:
         """The id of the first message, number 0, or of one that follows it; empty while there is none."""
-        kept = self._posting.kept
+        kept = self._message_state.kept
         return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
 
     async def _keep_id(self, number: int, posted: str) -> None:
         """Keep where a message is; without an id it and those that follow it are gone."""
-        kept, at = self._posting.kept, number - 1
+        kept, at = self._message_state.kept, number - 1
         if number == 0:
-            await self._posting.keep(replace(kept, first=posted))
+            await self._message_state.keep(replace(kept, first=posted))
         elif posted:
-            await self._posting.keep(replace(kept, parts=(*kept.parts[:at], posted, *kept.parts[number:])))
+            await self._message_state.keep(replace(kept, parts=(*kept.parts[:at], posted, *kept.parts[number:])))
         else:
-            await self._posting.keep(replace(kept, parts=kept.parts[:at]))
+            await self._message_state.keep(replace(kept, parts=kept.parts[:at]))
 
     def _nonce(self, name: str) -> str:
-        kept = self._posting.kept
+        kept = self._message_state.kept
         return nonce(str(kept.thread), kept.message, name)
 
     async def refer(self, part: SanitizedView) -> None:
@@ -212,7 +212,7 @@ class AnswerMessages:
 
         What Discord will not remove is logged. Raises PlatformUnavailable when it has to be tried again.
         """
-        for number in range(len(self._posting.kept.parts), -1, -1):
+        for number in range(len(self._message_state.kept.parts), -1, -1):
             if not self._id(number):
                 continue
             try:
@@ -220,9 +220,9 @@ class AnswerMessages:
             except NOWHERE as error:
                 log.warning("not_removed", part=number, reason=str(error))
             await self._keep_id(number, "")
-        if self.manner is ReplyMode.START and self._posting.kept.channel:
+        if self.manner is ReplyMode.START and self._message_state.kept.channel:
             try:
-                await self._messages.archive_empty(int(self._posting.kept.channel))
+                await self._messages.archive_empty(int(self._message_state.kept.channel))
             except NOWHERE as error:
                 log.warning("not_archived", reason=str(error))
 
@@ -230,7 +230,7 @@ class AnswerMessages:
 
     def _spot(self) -> Spot:
         """Where it goes, as settled; under the newest token that a press has given us."""
-        kept = self._posting.kept
+        kept = self._message_state.kept
         channel = int(kept.channel or self._address.channel)
         spot = spot_of(self._address, channel)
         if kept.manner == ReplyMode.DIRECT:
@@ -243,28 +243,28 @@ class AnswerMessages:
 
     async def _settle_place(self) -> None:
         """Find or make the place, once: later attempts and reopenings use the same."""
-        if self._posting.kept.channel:
+        if self._message_state.kept.channel:
             return
-        address, kept = self._address, self._posting.kept
+        address, kept = self._address, self._message_state.kept
         if address.manner is ReplyMode.START:
             thread = await self._messages.start_thread(address, self._question)
             if thread is None:
-                await self._posting.keep(replace(kept, channel=address.channel, manner=ReplyMode.REPLY))
+                await self._message_state.keep(replace(kept, channel=address.channel, manner=ReplyMode.REPLY))
                 return
-            await self._posting.keep(replace(kept, channel=str(thread)))
+            await self._message_state.keep(replace(kept, channel=str(thread)))
         elif address.manner is ReplyMode.DIRECT:
             direct = await self._messages.direct_channel(int(address.asker))
-            await self._posting.keep(replace(kept, channel=str(direct)))
+            await self._message_state.keep(replace(kept, channel=str(direct)))
         else:
             first = address.response or kept.first
-            await self._posting.keep(replace(kept, channel=address.channel, first=first))
+            await self._message_state.keep(replace(kept, channel=address.channel, first=first))
 
     async def _move_on(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
         manner = self.manner
         if manner is ReplyMode.DIRECT or not self._address.guild or not self._address.asker:
             return False
-        log.warning("answer_moves", channel=self._posting.kept.channel, manner=manner, reason=str(because))
+        log.warning("answer_moves", channel=self._message_state.kept.channel, manner=manner, reason=str(because))
         channel, mode = self._address.channel, ReplyMode.REPLY
         if manner is not ReplyMode.START:
             try:
@@ -273,10 +273,12 @@ class AnswerMessages:
                 log.warning("not_told", reason=str(error))
                 return False
             channel, mode = str(direct), ReplyMode.DIRECT
-        if self._posting.kept.channel:
+        if self._message_state.kept.channel:
             with suppress(PlatformUnavailable):
                 await self.withdraw()
-        await self._posting.keep(replace(self._posting.kept, channel=channel, manner=mode, first="", parts=()))
+        await self._message_state.keep(
+            replace(self._message_state.kept, channel=channel, manner=mode, first="", parts=())
+        )
         if mode is ReplyMode.DIRECT:
             self._moved(str(because))
         return True

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
@@ -64,7 +64,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
         del answer
 
 
-def _run_task(name: str, data: bytes, task: str, page: int | None) -> Parsed:
+def _run_task(name: str, data: bytes, task: str, page: int | None) -> ParsedDocument:
     if task == "recognize":
         from adapters.documents.ocr.recognizer import read_page
 

@@ -21,7 +21,7 @@ from typing import Self
 import adapters
 from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Sandbox:
         for worker in workers:
             await worker.end()
 
-    async def parse(self, name: str, data: bytes | Path) -> Parsed:
+    async def parse(self, name: str, data: bytes | Path) -> ParsedDocument:
         """Read one file, given as its bytes or as where they are; `name` is what people call it.
 
         Raises:
@@ -108,7 +108,7 @@ class Sandbox:
             raise DocumentRejected("All there is are pictures without a text layer.")
         return parsed
 
-    async def read(self, name: str, data: bytes | Path) -> Parsed:
+    async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
         """The same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
@@ -116,7 +116,7 @@ class Sandbox:
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, content))
 
-    async def read_page(self, name: str, data: bytes, page: int) -> Parsed:
+    async def read_page(self, name: str, data: bytes, page: int) -> ParsedDocument:
         """One page of a file, from 1. A process that has the file already is not sent it again.
 
         Raises:
@@ -320,7 +320,7 @@ def environment(home: str) -> dict[str, str]:
     }
 
 
-async def _read(body: bytes) -> Parsed:
+async def _read(body: bytes) -> ParsedDocument:
     """The reading in an answer, with turns for others in between."""
     for parsed in in_slices(body):
         if parsed is not None:

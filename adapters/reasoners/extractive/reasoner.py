@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from adapters.reasoners.extractive.answer import composing, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.answer.rendering import rendered
+from adapters.reasoners.extractive.answer.rendering import render
 from adapters.reasoners.extractive.evidence import attached, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -25,8 +25,8 @@ from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similar
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
-from adapters.reasoners.extractive.question.follow_up import Resolved, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import respelled
+from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
+from adapters.reasoners.extractive.question.spelling import correct_spelling
 from core.agent.citations import without_markers
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
@@ -64,13 +64,13 @@ class ExtractiveReasoner:
             return replies.reply_to(kind, thread)
         if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
             return reply
-        asked = intent.asked(inquiry.question)
+        asked = intent.split_question(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
         earlier = exchanges(thread)
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, and not only because it is short.
-            resolved = resolve(need, earlier) if not number or pronoun_in(need) else Resolved(need)
+            resolved = resolve(need, earlier) if not number or pronoun_in(need) else ResolvedQuestion(need)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
@@ -81,14 +81,14 @@ class ExtractiveReasoner:
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
-        question = attached.without_naming(intent.asked(inquiry.question).question)
+        question = attached.without_naming(intent.split_question(inquiry.question).question)
         items = attached.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
         grades = self._grade_found(inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
-        ranked = selection.ranked(inquiry, weighed, grades, (), of_many=True)
-        said = "".join(rendered(selection.chosen(question, ranked, _QUOTES_OF_FILES, items)))
+        ranked = selection.rank_units(inquiry, weighed, grades, (), of_many=True)
+        said = "".join(render(selection.choose_quotations(question, ranked, _QUOTES_OF_FILES, items)))
         return Reply(without_markers(said).strip(), "a file that hangs on the question answers it")
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
@@ -103,15 +103,17 @@ class ExtractiveReasoner:
         grades: list[Grade] = []
         for one in found:
             layered = sufficiency.is_layered(one.asked.question)
-            features = grading.measured(one.asked, one.evidence, one.units, one.cosine, layered=layered)
+            features = grading.measure_features(one.asked, one.evidence, one.units, one.cosine, layered=layered)
             grade = grading.grade_of(features, one.units, one.evidence.hit.rerank)
-            grades.append(sufficiency.credited(inquiry, one.evidence, grade))
+            grades.append(sufficiency.credit_link(inquiry, one.evidence, grade))
         return grades
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
         texts = [item.passage.searchable for item in evidence]
-        question = respelled(intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool))
+        question = correct_spelling(
+            intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool)
+        )
         asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
         by_words = [
@@ -164,9 +166,9 @@ class ExtractiveReasoner:
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
+            found.append((need, selection.rank_units(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
         pieces = composing.answer(inquiry, found)
-        if (asked := intent.asked(inquiry.question)).lists_documents:
+        if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composing.list_documents(asked.question, found[0][1])
         for piece in pieces:
             yield piece

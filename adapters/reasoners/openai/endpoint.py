@@ -111,9 +111,9 @@ class ModelEndpoint:
 
     def _usable(self, found: Completion, choice: object) -> Completion:
         if replies.finish_of(choice) == "content_filter":
-            raise self._failures.filtered()
+            raise self._failures.filter_error()
         if not found.text and not found.calls and replies.refusal_of(replies.field_of(choice, "message")):
-            raise self._failures.refused()
+            raise self._failures.refusal_error()
         return found
 
     async def _completion(self, request: ModelRequest, meter: Meter) -> object:
@@ -129,7 +129,7 @@ class ModelEndpoint:
             except _failures() as error:
                 raise self._learn_from_error(error) from None
             if (reported := replies.error_in(reply)) is not None:
-                raise self._failures.reported(reported)
+                raise self._failures.reported_error(reported)
             if not replies.is_completion(reply):
                 raise self._failures.no_completion()
             found = replies.completion_of(reply)
@@ -149,7 +149,7 @@ class ModelEndpoint:
         finally:
             if bill.calls:
                 read = bill.read or (request.tokens if bill.accepted else 0)
-                meter.called(read, bill.written, cached=bill.cached, calls=bill.calls)
+                meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
             if self._daily_budget is not None:
                 cost = self._prices.cost(bill.read, bill.written, bill.cached)
                 await asyncio.shield(self._daily_budget.settle(reserved, cost))
@@ -188,7 +188,7 @@ class ModelEndpoint:
             patience = self._patience(deadline)
             while (chunk := await self._until(anext(chunks, None), patience)) is not None:
                 if (reported := replies.error_in(chunk)) is not None:
-                    raise self._failures.reported(reported)
+                    raise self._failures.reported_error(reported)
                 piece = tally.take(chunk)
                 if tally.progressed:
                     patience = self._patience(deadline)
@@ -217,11 +217,11 @@ class ModelEndpoint:
     def _require_end(self, tally: "_Tally") -> None:
         """Raise unless the model ended by itself or at its length limit."""
         if tally.finish == "content_filter":
-            raise self._failures.filtered()
+            raise self._failures.filter_error()
         if tally.finish == "error":
-            raise self._failures.reported("")
+            raise self._failures.reported_error("")
         if not tally.written and tally.refusal:
-            raise self._failures.refused()
+            raise self._failures.refusal_error()
         if not tally.written and tally.finish in AT_ITS_LENGTH:
             self.dialect.reasons = True
             raise self._failures.only_thoughts()
@@ -244,7 +244,7 @@ class ModelEndpoint:
 
     def _learn_from_error(self, error: BaseException) -> ModelUnavailable:
         """The error in our words; what it says of the context window is remembered."""
-        translated = self._failures.translated(error)
+        translated = self._failures.translate(error)
         if isinstance(translated, PromptTooLong) and (size := context_in(error)):  # type: ignore[arg-type]
             self.dialect.context = size
         return translated

@@ -14,11 +14,11 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.event_listener import PLATFORM, Intake, person_id
-from adapters.slack.inbound.one_time_actions import Taken
+from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.sanitizer import permit
-from adapters.slack.outbound.text import escaped, group_call
+from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
@@ -35,10 +35,10 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Presses:
+class ButtonHandlers:
     """Does what was pressed."""
 
-    workplace: SlackWorkspace
+    workspace: SlackWorkspace
     intake: Intake
     knowledge: SlackKnowledge | None = None
 
@@ -60,7 +60,7 @@ class Presses:
         """The text field of a choice was sent; the choice and the card's ``ts`` when it was kept."""
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
-        text = views.typed(body["view"], "narrow")
+        text = views.typed_value(body["view"], "narrow")
         if not text:
             return None
         parked, choice = await self._find_choice(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
@@ -74,42 +74,42 @@ class Presses:
     ) -> tuple[ParkedInquiry, Choice]:
         """What may be chosen here by this person. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
-        is_admin = partial(self.workplace.is_admin, user)
-        return await self.workplace.controls.find_choice(checkpoint_id, choice_id, person, is_admin, thread)
+        is_admin = partial(self.workspace.is_admin, user)
+        return await self.workspace.answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin, thread)
 
     async def _keep_choice(self, made: IncomingChoice, press_id: str, label: str) -> bool:
         delivery_id = f"{PLATFORM}:choice:{made.checkpoint}:{press_id}"
-        return await self.workplace.controls.keep_choice(delivery_id, made, label)
+        return await self.workspace.answer_actions.keep_choice(delivery_id, made, label)
 
     async def settle(
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
     ) -> None:
         """Put what was chosen in place of the card's buttons."""
-        layout = await self.settled(thread, checkpoint, user, shown)
+        layout = await self.settle_card(thread, checkpoint, user, shown)
         try:
-            await self.workplace.web.patiently(
+            await self.workspace.web.patiently(
                 "chat.update", channel=thread.channel, ts=card_ts, text="Chosen.", blocks=layout, link_names=False
             )
         except (Refusal, PlatformUnavailable) as error:
             log.info("card_not_settled", reason=str(error))
 
-    async def settled(
+    async def settle_card(
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
         """The card without its buttons, with who chose what."""
         blank = CheckpointState(thread=thread, checkpoint=checkpoint)
-        kept = await self.workplace.postings.read(blank) or blank
-        name = await self.workplace.directory.name(user)
-        words = f"{escaped(name)} chose *{escaped(kept.chosen)}*"
+        kept = await self.workspace.message_states.read(blank) or blank
+        name = await self.workspace.directory.name(user)
+        words = f"{escape(name)} chose *{escape(kept.chosen)}*"
         return blocks.settled_card(shown or [blocks.markdown(kept.card or "…")], words)
 
     # --- of an answer
 
     async def quotes(self, press: Press) -> None:
         """The exact passages, for the one who asks: as far as they may see them now."""
-        reader = await self.workplace.reader(press.thread, press.user)
+        reader = await self.workspace.reader(press.thread, press.user)
         try:
-            shown = views.quotes(await self.workplace.controls.quotes(press.thread, press.value, reader))
+            shown = views.quotes(await self.workspace.answer_actions.quotes(press.thread, press.value, reader))
         except FootnoteError as error:
             shown = views.note("Quotes", str(error))
         await self._open(press.trigger, shown)
@@ -122,7 +122,7 @@ class Presses:
             kept = {"channel": press.thread.channel, "root": press.thread.thread, "trace": trace_id}
             if self.knowledge is not None:
                 shown = "" if press.ephemeral else press.message_ts
-                kept |= {"shown": shown, "form": await self.knowledge.offers.make(press.person)}
+                kept |= {"shown": shown, "form": await self.knowledge.personal_actions.make(press.person)}
             await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
         await self._rate(press.thread, press.user, trace_id, helpful=helpful)
 
@@ -130,76 +130,76 @@ class Presses:
         """Why an answer did not help, and what would have been right; what became of the latter, if it was told."""
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
-        text, right = views.typed(body["view"], "reason"), views.typed(body["view"], "answer", "answer")
+        text, right = views.typed_value(body["view"], "reason"), views.typed_value(body["view"], "answer", "answer")
         if text or right:
             reason = text or f"It should be: {right}"
             await self._rate(thread, user, kept.get("trace", ""), helpful=False, reason=reason)
         if not right or self.knowledge is None:
             return None
         form, person = kept.get("form", ""), person_id(team, user)
-        offers = self.knowledge.offers
-        taken = await offers.take(await offers.read(form, person))
-        if taken is not Taken.NOW:
-            return KbReply(FORM_EXPIRED, ok=False) if taken is Taken.GONE else None
+        personal_actions = self.knowledge.personal_actions
+        taken = await personal_actions.take(await personal_actions.read(form, person))
+        if taken is not PressOutcome.NOW:
+            return KbReply(FORM_EXPIRED, ok=False) if taken is PressOutcome.GONE else None
         shown = kept.get("shown") or kept.get("root", "")
         reply = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
-        await (offers.done if reply.ok else offers.reopen)(form, person)
+        await (personal_actions.mark_done if reply.ok else personal_actions.reopen)(form, person)
         return reply
 
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
-        person = await self.workplace.person(thread.space, user)
+        person = await self.workspace.person(thread.space, user)
         try:
-            await self.workplace.controls.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            await self.workspace.answer_actions.rate(thread, trace_id, person, helpful=helpful, reason=reason)
         except FootnoteError as error:
-            await self.workplace.whisper(thread, user, str(error))
+            await self.workspace.whisper(thread, user, str(error))
 
     async def hand_over(self, press: Press) -> None:
         """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""
-        handoff = (await self.workplace.settings(press.thread)).handoff
+        handoff = (await self.workspace.settings(press.thread)).handoff
         group = group_call(handoff)
         if not group:
             raise NotFound(NOBODY_TO_CALL)
-        audience = await self.workplace.audience(press.thread, press.user)
+        audience = await self.workspace.audience(press.thread, press.user)
         person = Person(press.person)
-        async with self.workplace.controls.hand_over(press.thread, press.value, person, audience) as turn:
-            name = escaped(await self.workplace.directory.name(press.user))
-            words = f"{group} {name} asks for a person: “{escaped(turn.question[:1_500])}”"
+        async with self.workspace.answer_actions.hand_over(press.thread, press.value, person, audience) as turn:
+            name = escape(await self.workspace.directory.name(press.user))
+            words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
             call = permit(blocks.section(words), group=handoff)
-            await self.workplace.say(press.thread, "A person is asked for.", [call])
+            await self.workspace.say(press.thread, "A person is asked for.", [call])
 
     async def share(self, press: Press) -> bool:
         """Show a private answer to the channel; True when it is shown. Raises NotFound, Denied and AlreadyDone."""
-        audience = await self.workplace.audience(press.thread, press.user)
+        audience = await self.workspace.audience(press.thread, press.user)
         person = Person(press.person)
-        async with self.workplace.controls.share(press.thread, press.value, person, audience) as turn:
+        async with self.workspace.answer_actions.share(press.thread, press.value, person, audience) as turn:
             await self._show_shared(press, turn)
         return True
 
     async def _show_shared(self, press: Press, turn: Turn) -> None:
         answer = Answer(turn.outcome, turn.answer, turn.citations)
         parts = blocks.answer_parts(answer)
-        name = escaped(await self.workplace.directory.name(press.user))
-        asked = blocks.context(f"{name} asked: “{escaped(turn.question[:300])}”")
+        name = escape(await self.workspace.directory.name(press.user))
+        asked = blocks.context(f"{name} asked: “{escape(turn.question[:300])}”")
         for part in parts[:-1]:
-            await self.workplace.say(press.thread, turn.answer, [blocks.answer_part(part, answer)])
+            await self.workspace.say(press.thread, turn.answer, [blocks.answer_part(part, answer)])
         foot = blocks.sources(turn.citations)
         if turn.citations:
             shown = [blocks.button("Show quotes", blocks.QUOTES, press.value)]
             foot.append({"type": "actions", "block_id": "footnote_answer", "elements": shown})
         last = [asked, blocks.answer_part(parts[-1], answer), *foot, blocks.feedback(press.value)]
-        await self.workplace.say(press.thread, turn.answer, last)
+        await self.workspace.say(press.thread, turn.answer, last)
 
     async def stop(self, press: Press) -> None:
         """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
-        is_admin = partial(self.workplace.is_admin, press.user)
-        await self.workplace.controls.stop(press.thread, press.value, Person(press.person), is_admin)
+        is_admin = partial(self.workspace.is_admin, press.user)
+        await self.workspace.answer_actions.stop(press.thread, press.value, Person(press.person), is_admin)
 
     # --- shortcuts
 
     async def answer_this(self, body: Body) -> str:
         """Answer a message that somebody else wrote; what to tell the presser, if anything."""
         thread, person, said = await self._shortcut(body)
-        us = await self.workplace.directory.identity()
+        us = await self.workspace.directory.identity()
         if said.get("user") == us.user:
             return "That is a message of mine. Pick one that asks something."
         if not said.get("text"):
@@ -225,11 +225,11 @@ class Presses:
         root = str(said.get("thread_ts") or said.get("ts") or "")
         team = str(body["team"]["id"])
         thread = ThreadKey(PLATFORM, team, str(body["channel"]["id"]), root)
-        return thread, await self.workplace.person(team, str(body["user"]["id"])), said
+        return thread, await self.workspace.person(team, str(body["user"]["id"])), said
 
     async def _open(self, trigger: str, view: views.View) -> None:
         """Open a modal for the presser; a trigger that has run out cannot be helped."""
         try:
-            await self.workplace.web.eagerly("views.open", trigger_id=trigger, view=view)
+            await self.workspace.web.eagerly("views.open", trigger_id=trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))

@@ -45,7 +45,7 @@ class LookBack:
                     await self._look_back(team)
                     caught_up_with = current
                 if current:
-                    await self._places.note_connected()
+                    await self._places.mark_listening()
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:

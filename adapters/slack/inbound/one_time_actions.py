@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand
-from core.service.one_time_actions import OneTimeAction, OneTimeActions, Taken
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
-__all__ = ["PersonalAction", "PersonalActions", "Taken"]
+__all__ = ["PersonalAction", "PersonalActions", "PressOutcome"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class PersonalAction(OneTimeAction, place="slack/kb/{person}", subject="{id}"):
 class PersonalActions:
     """Kept for as long as everything about messages is, under the person they were made for."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def make(
@@ -43,15 +43,15 @@ class PersonalActions:
 
     async def read(self, action_id: str, person: str) -> PersonalAction | None:
         """What it stands for, without taking it; None when it is gone, or was made for somebody else."""
-        return await self.postings.read(PersonalAction(person=person, id=action_id)) if action_id else None
+        return await self.message_states.read(PersonalAction(person=person, id=action_id)) if action_id else None
 
-    async def take(self, kept: PersonalAction | None) -> Taken:
+    async def take(self, kept: PersonalAction | None) -> PressOutcome:
         """Whether this press is the one that counts, of what was just read."""
         return await self._actions.take(kept)
 
-    async def done(self, action_id: str, person: str) -> None:
+    async def mark_done(self, action_id: str, person: str) -> None:
         """It has been done: it is never taken again."""
-        await self._actions.done(PersonalAction(person=person, id=action_id))
+        await self._actions.mark_done(PersonalAction(person=person, id=action_id))
 
     async def reopen(self, action_id: str, person: str) -> None:
         """It can be taken once more: it was not done."""
@@ -59,4 +59,4 @@ class PersonalActions:
 
     @property
     def _actions(self) -> OneTimeActions:
-        return OneTimeActions(self.postings, self.now)
+        return OneTimeActions(self.message_states, self.now)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.outbound import blocks, views
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.model.jobs import Job
 from core.service.kb.commands import MOST_FILES
@@ -31,7 +31,7 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledForm:
     """The form for adding as it was sent."""
 
     files: tuple[FileReference, ...] = ()
@@ -48,7 +48,7 @@ class Filled:
 
 def mrkdwn(text: str) -> str:
     """Markdown of ours as safe ``mrkdwn``: everything escaped, bold kept, and the way to a message of Slack's own."""
-    return _MESSAGE.sub(r"<\g<0>>", _BOLD.sub(r"*\1*", escaped(text)))
+    return _MESSAGE.sub(r"<\g<0>>", _BOLD.sub(r"*\1*", escape(text)))
 
 
 def words(text: str) -> str:
@@ -60,7 +60,7 @@ def paragraphs(text: str) -> list[blocks.Block]:
     """A reply's text: whole lines, as many sections as it takes."""
     rows: list[str] = []
     for line in mrkdwn(text).splitlines():
-        cut = shortened(line, blocks.SECTION)
+        cut = shorten(line, blocks.SECTION)
         if rows and len(rows[-1]) + len(cut) < blocks.SECTION:
             rows[-1] = f"{rows[-1]}\n{cut}"
         else:
@@ -75,10 +75,10 @@ def _verbatim(row: blocks.Block) -> blocks.Block:
 
 def reply(text: str, buttons: Sequence[blocks.Block] = (), note: str = "") -> list[blocks.Block]:
     """A reply, its buttons, and a small line."""
-    return sectioned([(text, ())], buttons, note)
+    return section_rows([(text, ())], buttons, note)
 
 
-def sectioned(
+def section_rows(
     parts: Sequence[tuple[str, Sequence[blocks.Block]]], buttons: Sequence[blocks.Block] = (), note: str = ""
 ) -> list[blocks.Block]:
     """A reply in parts, some with buttons of their own, then those of the whole, and a small line."""
@@ -150,8 +150,8 @@ def options(names: Sequence[str]) -> list[dict[str, Any]]:
     return [views.option(name, name) for name in names]
 
 
-def filled(view: Mapping[str, Any]) -> Filled:
-    """The form as it was sent. What a client sends is data: bounded here, judged by the desk."""
+def read_form(view: Mapping[str, Any]) -> FilledForm:
+    """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
     def state(name: str) -> Mapping[str, Any]:
@@ -159,7 +159,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
 
     limit = str(state("limit").get("value") or "")
     files = [one for one in state("files").get("files") or [] if isinstance(one, dict) and one.get("id")]
-    return Filled(
+    return FilledForm(
         files=tuple(
             FileReference(str(one["id"]), str(one.get("name") or one["id"]), int(one.get("size") or 0))
             for one in files[:MOST_FILES]

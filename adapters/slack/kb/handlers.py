@@ -15,11 +15,11 @@ from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
-from adapters.slack.inbound.one_time_actions import PersonalActions, Taken
+from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.command_parser import KB, parsed
+from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
@@ -45,7 +45,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownReply:
     """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
 
     text: str
@@ -54,7 +54,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FormResult:
     """What became of a form: errors by field, else what was accepted and has to be told."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -63,16 +63,16 @@ class Filed:
 
 
 class SlackKnowledge:
-    """What Slack adds to the desk."""
+    """What Slack adds to the knowledge service."""
 
-    def __init__(self, workplace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """Ask this desk, as people of this workspace."""
-        self._workplace = workplace
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+        """Ask this service, as people of this workspace."""
+        self._workspace = workspace
         self._kb = kb
-        self._files = Files(workplace.web)
-        self._transcripts = Transcripts(workplace.web, workplace.directory)
-        self.cards = JobCards(workplace)
-        self.offers = PersonalActions(workplace.postings)
+        self._files = Files(workspace.web)
+        self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self.cards = JobCards(workspace)
+        self.personal_actions = PersonalActions(workspace.message_states)
 
     def capabilities(self) -> PlatformCapabilities:
         """What whoever works on jobs needs of Slack."""
@@ -84,22 +84,22 @@ class SlackKnowledge:
 
     # --- in words
 
-    async def command(self, given: Given) -> Shown | None:
+    async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
         if not given.words:
-            return await self._form(given, caller, "") if caller.permissions.is_admin else said(FOR_READERS)
+            return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parsed(given.words, given.channel if in_channel else "")
+        command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return said("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
             try:
                 command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
-                return said(str(error))
+                return text_reply(str(error))
         return await self._to_shown(await self._kb.handle(command, caller), command, caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
@@ -125,84 +125,84 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workplace.controls.refuse(caller.person, "kb ingest", what)
+        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workplace.directory.room(channel)
+            room = await self._workspace.directory.room(channel)
         except Refusal:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workplace.directory.room(channel)).name
+            name = (await self._workspace.directory.room(channel)).name
         except (Refusal, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
 
     # --- as a form
 
-    async def _form(self, given: Given, caller: Caller, base: str) -> Shown | None:
+    async def _form(self, given: SlashCommand, caller: Caller, base: str) -> ShownReply | None:
         """Open the form for adding; what to say when Slack does not."""
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.offers.make(caller.person.id, channel=given.channel)
+        offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
         note = await self._kb.waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
-            await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             why = f" ({error.error})" if isinstance(error, Refusal) else ""
-            return said(f"Slack did not open the form{why}. Please try again.")
+            return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
         (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
         caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
-    async def submitted(self, body: Body) -> Filed:
+    async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
-            return Filed({"link": FORM_EXPIRED})
+            return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept.channel, "")
-        filled = kb_blocks.filled(body["view"])
+        filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
-            return Filed({"link": wrong})
+            return FormResult({"link": wrong})
         caller = await self._caller(place, user)
         try:
             commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
-            return Filed({"link": str(error)})
-        taken = await self.offers.take(kept)
-        if taken is not Taken.NOW:
-            return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
+            return FormResult({"link": str(error)})
+        taken = await self.personal_actions.take(kept)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
 
-    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
         replies: list[KbReply] = []
         for name, command in commands.items():
             reply = await self._kb.handle(command, caller)
             if not reply.ok and not replies:
-                await self.offers.reopen(form, caller.person.id)
-                return Filed({name: reply.text})
+                await self.personal_actions.reopen(form, caller.person.id)
+                return FormResult({name: reply.text})
             replies.append(reply)
-        await self.offers.done(form, caller.person.id)
-        return Filed(replies=tuple(replies), place=caller.thread)
+        await self.personal_actions.mark_done(form, caller.person.id)
+        return FormResult(replies=tuple(replies), place=caller.thread)
 
-    async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
+    async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
         made: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
@@ -218,9 +218,9 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.offers.reopen(form, person_id(*who_sent(body)))
+            await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
-    async def follow(self, filed: Filed, user: str) -> None:
+    async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
         if filed.place is not None and filed.replies:
             jobs = [job for reply in filed.replies for job in (reply.job, *reply.more) if job is not None]
@@ -230,25 +230,25 @@ class SlackKnowledge:
 
     # --- by buttons
 
-    async def pressed(self, press: Press) -> Shown | None:
+    async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.offers.read(press.value, press.person)
+        kept = await self.personal_actions.read(press.value, press.person)
         if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
-            await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
-            return said(EXPIRED)
+            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
+            return text_reply(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
-            match await self.offers.take(kept):
-                case Taken.GONE:
-                    return said(EXPIRED)
-                case Taken.EARLIER:
+            match await self.personal_actions.take(kept):
+                case PressOutcome.GONE:
+                    return text_reply(EXPIRED)
+                case PressOutcome.EARLIER:
                     return None
-                case Taken.NOW:
+                case PressOutcome.NOW:
                     pass
         caller = await self._caller(press.place, press.user)
         shown = await self._to_shown(await self._kb.handle(kept.command, caller), kept.command, caller)
         if once:
-            await self.offers.done(press.value, press.person)
+            await self.personal_actions.mark_done(press.value, press.person)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
@@ -259,16 +259,16 @@ class SlackKnowledge:
             return []
         parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
         more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
-        return kb_blocks.sectioned(parts, note=f"More: `{more}`" if more else "")
+        return kb_blocks.section_rows(parts, note=f"More: `{more}`" if more else "")
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
         reply = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if reply.ok:
-            await self.cards.cancelling(press.value, press.person, reply.text)
+            await self.cards.show_cancelling(press.value, press.person, reply.text)
         else:
-            await self._workplace.whisper(press.thread, press.user, reply.text)
+            await self._workspace.whisper(press.thread, press.user, reply.text)
 
     # --- proposals and corrections
 
@@ -284,47 +284,48 @@ class SlackKnowledge:
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workplace.controls.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return KbReply(str(error), ok=False)
         try:
-            link = await self._workplace.web.patiently("chat.getPermalink", **place)
+            link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
             link = {}
-        return await self._kb.correct(turn.question, answer, str(link.get("permalink") or "") or None, caller)
+        permalink = str(link.get("permalink") or "") or None
+        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
 
     async def tell(self, reply: KbReply, thread: ThreadKey, user: str) -> None:
         """Show a reply that nobody waits for: where the person is, or else in the direct message."""
         words = await self._in_words(reply)
         plain = kb_blocks.words(words)
-        if await self._workplace.whisper(thread, user, plain, kb_blocks.reply(words)):
+        if await self._workspace.whisper(thread, user, plain, kb_blocks.reply(words)):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workplace.say(direct, plain, kb_blocks.reply(words))
+            await self._workspace.say(direct, plain, kb_blocks.reply(words))
         except (Refusal, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workplace
+        work = self._workspace
         principals = await work.principals(thread.space, user)
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
-    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
+    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> ShownReply:
         """A reply with its buttons; of a job, its card in the direct message."""
         parts = await self._parts(reply, caller)
         text = "\n".join(part for part, _ in parts)
         if reply.job is not None and not reply.choices:
-            return said(text)
+            return text_reply(text)
         person = caller.person.id
         row: list[blocks.Block] = []
         if reply.confirm is not None:
-            offer = await self.offers.make(person, command=reply.confirm)
+            offer = await self.personal_actions.make(person, command=reply.confirm)
             row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
         neighbours: Sequence[tuple[int, str, str]] = (
             (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
@@ -333,11 +334,11 @@ class SlackKnowledge:
         turning = reply.turning or command
         for page, label, action in neighbours:
             if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.offers.make(person, command=replace(turning, page=page))
+                offer = await self.personal_actions.make(person, command=replace(turning, page=page))
                 row.append(blocks.button(label, action, offer))
         decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
         note = APPROVE if decidable else ""
-        return Shown(kb_blocks.words(text), kb_blocks.sectioned(parts, row, note), parts[0][0])
+        return ShownReply(kb_blocks.words(text), kb_blocks.section_rows(parts, row, note), parts[0][0])
 
     async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
         """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
@@ -348,7 +349,7 @@ class SlackKnowledge:
         return parts
 
     async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
-        offer = await self.offers.make(caller.person.id, command=option.command, once=option.once)
+        offer = await self.personal_actions.make(caller.person.id, command=option.command, once=option.once)
         return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
 
     async def _in_words(self, reply: KbReply) -> str:
@@ -365,12 +366,12 @@ class SlackKnowledge:
         return "\n".join(reversed(once))
 
 
-def said(text: str) -> Shown:
+def text_reply(text: str) -> ShownReply:
     """Words alone."""
-    return Shown(kb_blocks.words(text), kb_blocks.reply(text), text)
+    return ShownReply(kb_blocks.words(text), kb_blocks.reply(text), text)
 
 
-def _wrong(filled: kb_blocks.Filled) -> str:
+def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING

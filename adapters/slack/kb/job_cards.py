@@ -71,10 +71,10 @@ def card_of(job: Job) -> SlackJobCard:
 class JobCards:
     """``core.service.kb.commands.JobCard`` over direct messages."""
 
-    def __init__(self, workplace: SlackWorkspace) -> None:
+    def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""
-        self._workplace = workplace
-        self._endings = PendingCardUpdates(workplace.postings, PLATFORM)
+        self._workspace = workspace
+        self._pending_updates = PendingCardUpdates(workspace.message_states, PLATFORM)
         self._pace = Pace({"card": EDITS}, EDIT_SECONDS)
         self._ending: set[asyncio.Task[None]] = set()
         self._concluding: set[str] = set()
@@ -85,12 +85,12 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for update in await self._endings.pending():
+        for update in await self._pending_updates.pending():
             if update.job in self._concluding:
                 continue
             card = await self._read(SlackJobCard(person=update.person, job=update.job))
             if not card.over:  # forgotten with the person it was for
-                await self._endings.remove(update.job)
+                await self._pending_updates.remove(update.job)
                 continue
             try:
                 await self._show_last_state(card)
@@ -125,7 +125,7 @@ class JobCards:
         place = ThreadKey(PLATFORM, card.space, channel, "")
         await self._save(SlackJobCard(person=card.person, job=card.job, first=card.card, title=card.title))
         try:
-            said = await self._workplace.say(place, card.title, json.loads(card.card), part=_part(card.job))
+            said = await self._workspace.say(place, card.title, json.loads(card.card), part=_part(card.job))
             ts = str(said["ts"])
         except Uncertain:
             ts = await self._lost(channel, card.job)
@@ -136,7 +136,7 @@ class JobCards:
 
     async def direct_message(self, user: str) -> str:
         """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
-        answer = await self._workplace.web.patiently("conversations.open", users=user)
+        answer = await self._workspace.web.patiently("conversations.open", users=user)
         return str(answer["channel"]["id"])
 
     # --- while it goes on
@@ -148,17 +148,17 @@ class JobCards:
             return
         await self._save(card)
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._endings.add(card.job, card.person)
+            await self._pending_updates.add(card.job, card.person)
         kept = await self._read(card)
         if kept.closed:
-            await self._endings.remove(card.job)
+            await self._pending_updates.remove(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif not kept.ts:
             if _age(job) > FORGOTTEN_SECONDS:
                 await self._run_owned(self._adopt(card))
         elif self._pace.allows("card"):
-            await self._edit(kept, card.card, self._workplace.web.eagerly)
+            await self._edit(kept, card.card, self._workspace.web.eagerly)
 
     async def _conclude(self, card: SlackJobCard, age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
@@ -176,11 +176,11 @@ class JobCards:
     async def _show_last_state(self, card: SlackJobCard) -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
         kept = await self._read(card)
-        if kept.ts and not await self._edit(kept, card.card, self._workplace.web.patiently):
+        if kept.ts and not await self._edit(kept, card.card, self._workspace.web.patiently):
             return
         if not kept.ts and not kept.closed and not await self._adopt(card):
             return
-        await self._endings.remove(card.job)
+        await self._pending_updates.remove(card.job)
 
     async def _adopt(self, card: SlackJobCard) -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
@@ -200,7 +200,7 @@ class JobCards:
         except Refusal as refusal:
             if not refusal.retry_after:
                 await self._close(card)
-                await self._endings.remove(card.job)
+                await self._pending_updates.remove(card.job)
             raise
         finally:
             self._adopting.discard(card.job)
@@ -217,7 +217,7 @@ class JobCards:
 
     # --- when it is cancelled
 
-    async def cancelling(self, job_id: str, person: str, words: str) -> None:
+    async def show_cancelling(self, job_id: str, person: str, words: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
         kept = await self._read(SlackJobCard(person=person, job=job_id))
         if not kept.ts or kept.over:
@@ -225,7 +225,7 @@ class JobCards:
         shown = json.loads(kept.card or kept.first or "[]")
         layout = json.dumps(kb_blocks.being_cancelled(shown, words))
         await self._save(SlackJobCard(person=person, job=job_id, card=layout))
-        await self._edit(kept, layout, self._workplace.web.patiently)
+        await self._edit(kept, layout, self._workspace.web.patiently)
         await self._catch_up(kept, layout)
 
     # --- one message
@@ -236,7 +236,7 @@ class JobCards:
         kept = await self._read(card)
         while kept.card and kept.card != shown:
             shown = kept.card
-            through = await self._edit(kept, shown, self._workplace.web.patiently)
+            through = await self._edit(kept, shown, self._workspace.web.patiently)
             kept = await self._read(card)
         return through
 
@@ -257,7 +257,7 @@ class JobCards:
     async def _lost(self, channel: str, job_id: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
         look = {"channel": channel, "limit": MOST_LOOKED_AT, "include_all_metadata": True}
-        found = await self._workplace.web.patiently("conversations.history", **look)
+        found = await self._workspace.web.patiently("conversations.history", **look)
         for message in found.get("messages") or []:
             payload = (message.get("metadata") or {}).get("event_payload") or {}
             if payload.get("part") == _part(job_id):
@@ -271,11 +271,11 @@ class JobCards:
     async def _read(self, card: SlackJobCard) -> SlackJobCard:
         """The card as it is kept; with nothing on it where it is not."""
         blank = SlackJobCard(person=card.person, job=card.job)
-        return await self._workplace.postings.read(blank) or blank
+        return await self._workspace.message_states.read(blank) or blank
 
     async def _save(self, card: SlackJobCard) -> None:
         """Keep what is said here of the card; the rest of it stays."""
-        await self._workplace.postings.save(card)
+        await self._workspace.message_states.save(card)
 
 
 def _part(job_id: str) -> str:

@@ -25,7 +25,7 @@ from adapters.slack.outbound.answer_records import (
     SlackQuestionState,
     VisibleAnswer,
 )
-from adapters.slack.outbound.text import Escaper, escaped
+from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
@@ -50,7 +50,7 @@ class SlackAnswerView:
 
     workspace: Workspace
     spot: Spot
-    posting: MessageState[SlackQuestionState]
+    message_state: MessageState[SlackQuestionState]
     trace_id: str
     _handoff: bool = False
     _streaming: bool = False
@@ -74,7 +74,7 @@ class SlackAnswerView:
 
     @property
     def _messages(self) -> AnswerMessages:
-        return AnswerMessages(self.workspace, self.spot, self.posting, self.trace_id)
+        return AnswerMessages(self.workspace, self.spot, self.message_state, self.trace_id)
 
     # --- the beginning
 
@@ -83,13 +83,13 @@ class SlackAnswerView:
         settings = await self.workspace.settings(self.spot.thread)
         self._handoff = bool(settings.handoff)
         self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
-        state = self.posting.kept.state
+        state = self.message_state.kept.state
         if state is AnswerStage.OFFERED:
             await self._settle_card()
         if self._private:
             await self._open_privately(state)
             return
-        found = "" if state is AnswerStage.OFFERED else self.posting.kept.ts
+        found = "" if state is AnswerStage.OFFERED else self.message_state.kept.ts
         if not found and state is AnswerStage.OPEN:  # it was about to be posted when an earlier worker went away
             found = await self._messages.find("0")
         if found:
@@ -99,9 +99,9 @@ class SlackAnswerView:
         await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
-        kept = self.posting.kept
+        kept = self.message_state.kept
         cards = (*kept.cards, *filter(None, [kept.ts]))
-        await self.posting.keep(replace(kept, state=AnswerStage.OPEN, ts="", cards=cards))
+        await self.message_state.keep(replace(kept, state=AnswerStage.OPEN, ts="", cards=cards))
         if await self._start_stream():
             return
         try:
@@ -122,7 +122,7 @@ class SlackAnswerView:
 
     async def _open_privately(self, state: AnswerStage) -> None:
         if state in {AnswerStage.UNSEEN, AnswerStage.OFFERED}:
-            await self.posting.keep(replace(self.posting.kept, state=AnswerStage.PRIVATE))
+            await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.PRIVATE))
             await self._messages.whisper(
                 [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
             )
@@ -140,7 +140,7 @@ class SlackAnswerView:
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
         if not self.workspace.is_agent_in(self.spot.channel):
-            row = blocks.stop_row(self.posting.kept.message)
+            row = blocks.stop_row(self.message_state.kept.message)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
             answer = await self.web.eagerly("chat.startStream", **arguments)
@@ -160,12 +160,12 @@ class SlackAnswerView:
 
     async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
-        await self.posting.keep(replace(self.posting.kept, ts=ts))
-        thread, subject, asker = self.spot.thread, self.posting.kept.message, self.spot.asker.id
-        await self.posting.store.save(
+        await self.message_state.keep(replace(self.message_state.kept, ts=ts))
+        thread, subject, asker = self.spot.thread, self.message_state.kept.message, self.spot.asker.id
+        await self.message_state.store.save(
             VisibleAnswer(thread=thread, ts=ts, subject=subject, asker=asker),
             CurrentAnswer(thread=thread, subject=subject, asker=asker),
-            fence=self.posting.fence,
+            fence=self.message_state.fence,
         )
 
     # --- in between
@@ -242,7 +242,7 @@ class SlackAnswerView:
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
             await self.web.eagerly(
-                "chat.appendStream", channel=self.spot.channel, ts=self.posting.kept.ts, chunks=chunks
+                "chat.appendStream", channel=self.spot.channel, ts=self.message_state.kept.ts, chunks=chunks
             )
         except Refusal as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
@@ -262,7 +262,7 @@ class SlackAnswerView:
         """End the stream and go on by editing its message."""
         self._streaming = False
         try:
-            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.posting.kept.ts)
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.message_state.kept.ts)
         except (Refusal, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
@@ -273,7 +273,7 @@ class SlackAnswerView:
             await self.web.eagerly(
                 "chat.update",
                 channel=self.spot.channel,
-                ts=self.posting.kept.ts,
+                ts=self.message_state.kept.ts,
                 text="Looking…",
                 blocks=self._placeholder(),
                 link_names=False,
@@ -283,7 +283,7 @@ class SlackAnswerView:
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
-        return blocks.working(self._steps.values(), shown, self._notices, self.posting.kept.message)
+        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.kept.message)
 
     # --- the end
 
@@ -302,9 +302,9 @@ class SlackAnswerView:
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
-        words = escaped(checkpoint.message)[:1_500]
+        words = escape(checkpoint.message)[:1_500]
         card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)
-        await self.posting.store.save(card, fence=self.posting.fence)
+        await self.message_state.store.save(card, fence=self.message_state.fence)
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
         await self.workspace.show_session(self.spot.thread, "suspended")
@@ -313,7 +313,7 @@ class SlackAnswerView:
         """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
-        layout += [blocks.section(escaped(message)), blocks.context(f"trace {trace_id}")]
+        layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, AnswerStage.DONE, "")
         await self.workspace.show_session(self.spot.thread, "active")
 
@@ -338,7 +338,7 @@ class SlackAnswerView:
             await self._finish_privately(layouts, text)
         else:
             await self._finish_in_place(layouts, text, below)
-        await self.posting.settle(replace(self.posting.kept, state=state), outcome)
+        await self.message_state.settle(replace(self.message_state.kept, state=state), outcome)
 
     async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
         """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
@@ -350,8 +350,8 @@ class SlackAnswerView:
     async def _finish_in_place(
         self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
     ) -> None:
-        resumed = self.posting.kept.state is AnswerStage.CONCLUDING
-        await self.posting.keep(replace(self.posting.kept, state=AnswerStage.CONCLUDING))
+        resumed = self.message_state.kept.state is AnswerStage.CONCLUDING
+        await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.CONCLUDING))
         try:
             if not (below and await self._end_stream(below)):
                 await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
@@ -371,7 +371,7 @@ class SlackAnswerView:
             await self.web.patiently(
                 "chat.stopStream",
                 channel=self.spot.channel,
-                ts=self.posting.kept.ts,
+                ts=self.message_state.kept.ts,
                 chunks=chunks or None,
                 blocks=below,
                 metadata=self._messages.metadata(),
@@ -389,7 +389,7 @@ class SlackAnswerView:
         """
         if self._streaming:
             await self._leave_stream()
-        ts = self.posting.kept.ts
+        ts = self.message_state.kept.ts
         if ts and await self._messages.update(ts, layout, text, "0"):
             return
         if ts:
@@ -399,17 +399,19 @@ class SlackAnswerView:
 
     async def _further(self, number: int, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer, counted from 1."""
-        parts = self.posting.kept.parts
+        parts = self.message_state.kept.parts
         if number <= len(parts) and await self._messages.update(parts[number - 1], layout, text, str(number)):
             return
         posted = await self._messages.post(layout, text, str(number), resumed=resumed)
-        await self.posting.keep(replace(self.posting.kept, parts=(*parts[: number - 1], posted, *parts[number:])))
+        await self.message_state.keep(
+            replace(self.message_state.kept, parts=(*parts[: number - 1], posted, *parts[number:]))
+        )
 
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
-        ts, checkpoint = self.posting.kept.ts, self.posting.kept.checkpoint
+        ts, checkpoint = self.message_state.kept.ts, self.message_state.kept.checkpoint
         card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint)
-        card = await self.posting.store.read(card) or card
+        card = await self.message_state.store.read(card) or card
         if not ts or card.chosen:  # it was replaced when the button was pressed
             return
         layout = [blocks.markdown(card.card or "…"), blocks.context("Going on from here.")]
@@ -421,7 +423,7 @@ class SlackAnswerView:
     async def _remember_latest(self) -> None:
         """Where this person was last answered in this channel: commands cannot name a thread."""
         channel, thread, asker = channel_key(self.spot.thread), self.spot.thread, self.spot.asker.id
-        await self.posting.store.save(
+        await self.message_state.store.save(
             LatestInChannel(channel=channel, thread=thread, trace=self.trace_id, asker=asker),
             LatestOfPerson(channel=channel, thread=thread, trace=self.trace_id, asker=asker),
         )

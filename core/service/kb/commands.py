@@ -157,8 +157,10 @@ class KnowledgeCommands(Protocol):
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbReply:
         """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
-        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbReply:
+        """The right answer to a question that was answered wrongly (in this trace): goes the way of a proposal."""
 
     async def waiting(self, caller: Caller) -> str:
         """One line that tells an admin what waits for them; empty for everybody else, and where nothing does."""

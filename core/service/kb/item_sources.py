@@ -16,7 +16,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.file_stores import FileStores
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import Fetched, Gone, Web
+from core.ports.web import FetchResult, PageGone, Web
 
 WEB = ("http://", "https://")
 _UNSAFE = re.compile(r"[^\w .-]+")
@@ -27,7 +27,7 @@ class ItemSources:
     """Brings the bytes of items. ``platforms`` by name; a job is asked for at the platform it came from."""
 
     catalog: Catalog
-    archive: BlobStore
+    blobs: BlobStore
     web: Web
     platforms: Mapping[str, PlatformCapabilities]
     pause: float = 0.2  # seconds between two pages of a site
@@ -35,7 +35,7 @@ class ItemSources:
     consistency: IndexConsistency | None = None
     stores: FileStores | None = None
 
-    async def found(self, job: Job) -> AsyncIterator[JobItem]:
+    async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
         """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
 
         Raises FetchRefused when the first page cannot be fetched, NotFound when there is no such channel.
@@ -62,7 +62,7 @@ class ItemSources:
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
-            gone = isinstance(why, Gone)
+            gone = isinstance(why, PageGone)
             refused.append(JobItem(ItemKind.LINK, url, url, state=ItemState.FAILED, reason=str(why), gone=gone))
 
         async for page in self.web.crawl(job.reference, limit=job.limit, pause=self.pause, refused=note):
@@ -103,7 +103,7 @@ class ItemSources:
         return replace(made, name=item.name or name, data=data)
 
     async def _read_spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
-        kept = await self.archive.read(item.reference)
+        kept = await self.blobs.read(item.reference)
         if kept is None and item.url and job.kind is JobKind.SITE:
             return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
@@ -113,7 +113,7 @@ class ItemSources:
     async def forget(self, item: JobItem) -> None:
         """The item is over: what was set aside for it may go."""
         if item.kind is ItemKind.SPOOLED:
-            await self.archive.forget(item.reference)
+            await self.blobs.forget(item.reference)
 
     async def _original(self, item: JobItem) -> Material | None:
         """What the document was made of; None when it was removed meanwhile."""
@@ -170,14 +170,14 @@ class ItemSources:
         )
 
     async def _set_aside(self, item: JobItem, data: bytes) -> JobItem:
-        await self.archive.keep(item.reference, data)
+        await self.blobs.keep(item.reference, data)
         return item
 
     def _capabilities(self, job: Job) -> PlatformCapabilities:
         return self.platforms.get(job.platform, PlatformCapabilities())
 
 
-def _material(job: Job, item: JobItem, fetched: Fetched) -> Material:
+def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
     return Material(
         source=item.source,
         name=fetched.file_name,

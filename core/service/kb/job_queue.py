@@ -42,11 +42,11 @@ class JobQueue:
 
     jobs: JobStore
     inbox: Inbox
-    archive: BlobStore
-    shelves: Trash
+    blobs: BlobStore
+    trash: Trash
     records: KnowledgeRecords
     clock: Clock
-    leftovers: OrphanedPassages | None = None
+    orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
     _swept: float = float("-inf")
 
@@ -57,7 +57,7 @@ class JobQueue:
         try:
             await self.inbox.put(job_delivery(job))
         except Busy:
-            await self.jobs.record(job.ended(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
+            await self.jobs.record(job.at_end(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
             raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
         return job
 
@@ -122,7 +122,7 @@ class JobQueue:
         items = []
         async for source, name, data in files:
             spooled = spool_name(job.id, source)
-            await self.archive.keep(spooled, data)
+            await self.blobs.keep(spooled, data)
             items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
@@ -132,7 +132,7 @@ class JobQueue:
         if waiting is None:
             return await self.accept(job)
         for item in items:
-            await self.archive.forget(item.reference)
+            await self.blobs.forget(item.reference)
         return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
@@ -224,9 +224,9 @@ class JobQueue:
                     await self.inbox.put(job_delivery(job))
         if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
             self._swept = self.clock.monotonic()
-            await self.shelves.sweep()
-        if self.leftovers is not None and self.leftovers.due:
-            await self.leftovers.look(await self._about_to_be_written())
+            await self.trash.sweep()
+        if self.orphans is not None and self.orphans.due:
+            await self.orphans.look(await self._about_to_be_written())
 
     async def _about_to_be_written(self) -> frozenset[str]:
         """The documents of all jobs that are not over."""
@@ -290,7 +290,7 @@ def _conversations(command: KbCommand) -> list[JobItem]:
     return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
 
 
-def described(command: KbCommand) -> str:
+def audit_text(command: KbCommand) -> str:
     """What a command is about, for the audit: without secrets of links."""
     what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
     what += [file.name for file in command.files]

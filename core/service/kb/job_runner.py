@@ -96,20 +96,20 @@ class JobRunner:
         jobs: JobStore,
         ingestor: Ingestor,
         catalog: Catalog,
-        shelves: Trash,
+        trash: Trash,
         records: KnowledgeRecords,
-        materials: ItemSources,
+        item_sources: ItemSources,
         clock: Clock,
     ) -> None:
-        """Work with these; cards are shown by the platforms that the materials know."""
+        """Work with these; cards are shown by the platforms that the item sources know."""
         self._jobs = jobs
         self._ingestor = ingestor
         self._catalogue = catalog
-        self._shelves = shelves
+        self._trash = trash
         self._records = records
-        self._materials = materials
+        self._item_sources = item_sources
         self._clock = clock
-        self._upkeep = SiteSync(records, catalog, shelves)
+        self._upkeep = SiteSync(records, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, or its platform is connected here."""
@@ -119,7 +119,7 @@ class JobRunner:
     @property
     def _platforms(self) -> Mapping[str, PlatformCapabilities]:
         """What can be served: besides what is connected, what the clock and the terminal asked for."""
-        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._materials.platforms}
+        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
@@ -155,7 +155,7 @@ class JobRunner:
         if run.job.listed:
             return
         run.doing(JobStage.FETCHING, run.job.subject)
-        async for item in self._materials.found(run.job):
+        async for item in self._item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
                 await self._settle(run, item)
@@ -180,8 +180,8 @@ class JobRunner:
     async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
         await self._tidy(run, run.suspect)
         for item in run.job.items:
-            await self._materials.forget(item)  # of what was cancelled, or left by a worker that died
-        await self._set(run, run.job.ended(self._clock.now(), state, reason))
+            await self._item_sources.forget(item)  # of what was cancelled, or left by a worker that died
+        await self._set(run, run.job.at_end(self._clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
         """Remove what a worker that died has left of the item it had in hand, once that has come out."""
@@ -205,13 +205,13 @@ class JobRunner:
         if item.kind is ItemKind.TEXT:
             outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
         await self._settle(run, outcome)
-        await self._materials.forget(item)
+        await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
         match run.job.kind:
             case JobKind.REMOVE:
                 document: Document = from_json(Document, item.reference)
-                count = await self._shelves.put_away(document)
+                count = await self._trash.put_away(document)
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
                 document = await self._restore_document(item.reference)
@@ -222,7 +222,7 @@ class JobRunner:
     async def _restore_document(self, document_id: str) -> Document:
         removed = await self._records.removal(document_id)
         if removed is not None:
-            return await self._shelves.restore(removed)
+            return await self._trash.restore(removed)
         document = await self._catalogue.document(document_id)  # a worker died just after it was back
         if document is None:
             raise NotFound("It is not among what was removed.", remedy="Add it again.")
@@ -230,10 +230,10 @@ class JobRunner:
 
     async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
-        if await self._shelves.base(job.base) is None:
+        if await self._trash.base(job.base) is None:
             raise Cancelled("The knowledge base was removed meanwhile.")
         run.doing(JobStage.FETCHING, item.source)
-        material = await self._materials.of(job, item)
+        material = await self._item_sources.of(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
         result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
@@ -273,7 +273,7 @@ class JobRunner:
 
     async def _look(self, run: _Run) -> None:
         """Raise CalledOff when somebody cancelled the job."""
-        if by := await self._jobs.cancelled(run.job.id):
+        if by := await self._jobs.cancelled_by(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise Cancelled("It was cancelled.")
 

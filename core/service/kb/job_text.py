@@ -8,7 +8,7 @@ from core.ingestion.trash import NOBODY
 from core.model.conversation import Person
 from core.model.jobs import ItemState, Job, JobKind, JobStage, JobState
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.knowledge_records import Decision, Proposal, Removed, Schedule
+from core.ports.knowledge_records import Decision, Proposal, RemovedDocument, Schedule
 
 MOST_FAILURES = 10  # named on a card
 _WHAT = {
@@ -41,7 +41,7 @@ def job_text(job: Job) -> str:
     lines = [f"**{job_title(job)}**", job_state(job)]
     if job.reason and job.state is not JobState.CANCELLED:
         lines.append(job.reason)
-    failed = job.failed
+    failed = job.failed_items
     lines += [f"• {shown_link(item.source)}: {item.reason}" for item in failed[:MOST_FAILURES]]
     if len(failed) > MOST_FAILURES:
         lines.append(f"• and {len(failed) - MOST_FAILURES} more")
@@ -133,7 +133,7 @@ def document_line(document: Document, now: datetime) -> str:
     return f"• **{document.title}** ({', '.join(part for part in parts if part)}), {shown_link(document.source)}"
 
 
-def removed_line(removed: Removed, until: datetime) -> str:
+def removed_line(removed: RemovedDocument, until: datetime) -> str:
     """Something that can be put back."""
     return f"• **{removed.document.title}** of {removed.base.name}, until {until:%Y-%m-%d}"
 
@@ -175,7 +175,7 @@ def count(things: Sequence[object] | range, name: str) -> str:
     return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Names in a row."""
     return ", ".join(names)
 

@@ -23,7 +23,7 @@ from core.service.kb.job_text import (
     for_whom,
     job_line,
     job_text,
-    listed,
+    join_names,
     proposal_line,
     schedule_line,
     shown_link,
@@ -42,7 +42,7 @@ class KnowledgeQueries:
 
     catalog: Catalog
     index: Index
-    acceptance: JobQueue
+    job_queue: JobQueue
 
     # --- completing -------------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ class KnowledgeQueries:
         """The bases, or the documents of one."""
         if command.base:
             base = await self.base(command.base, caller)
-            now = self.acceptance.clock.now()
+            now = self.job_queue.clock.now()
             lines = [document_line(document, now) for document in await self.documents(base)]
             listing = paged(lines, command.page, f"**{base.name}**", "Nothing is in there yet.")
             return await self.with_waiting(listing, caller)
@@ -89,9 +89,9 @@ class KnowledgeQueries:
             return await self._base_shown(base, caller)
         document = await self.document(command, caller)
         passages = await self.index.passages(document.id, document.version, Scope(frozenset({document.knowledge_base})))
-        jobs = await self.acceptance.jobs.recent(MOST_JOBS) if caller.permissions.is_admin else ()
+        jobs = await self.job_queue.jobs.recent(MOST_JOBS) if caller.permissions.is_admin else ()
         head, lines = shown_document(
-            document, passages, jobs, self.acceptance.clock.now(), admin=caller.permissions.is_admin
+            document, passages, jobs, self.job_queue.clock.now(), admin=caller.permissions.is_admin
         )
         return paged(lines, command.page, head, "")
 
@@ -99,10 +99,10 @@ class KnowledgeQueries:
         documents = await self.documents(base)
         lines = [base_line(base, documents, grants=caller.permissions.is_admin)]
         if caller.permissions.is_admin:
-            lines += [schedule_line(one) for one in await self.acceptance.records.schedules() if one.base == base.name]
-            recent = [job for job in await self.acceptance.jobs.recent() if job.base == base.name]
+            lines += [schedule_line(one) for one in await self.job_queue.records.schedules() if one.base == base.name]
+            recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
             lines += [job_line(job) for job in recent[:3]]
-            failed = {item.source: item.reason for job in recent for item in job.failed}
+            failed = {item.source: item.reason for job in recent for item in job.failed_items}
             lines += [f"• failed: {shown_link(source)}: {reason}" for source, reason in list(failed.items())[:5]]
         return KbReply("\n".join(lines))
 
@@ -110,12 +110,12 @@ class KnowledgeQueries:
         """The queue, running jobs, failures, schedules."""
         jobs = await self.jobs(caller)
         visible = {base.name for base in await self.visible(caller)}
-        schedules = [one for one in await self.acceptance.records.schedules() if one.base in visible]
+        schedules = [one for one in await self.job_queue.records.schedules() if one.base in visible]
         lines = [
-            f"{count(range(await self.acceptance.inbox.waiting()), 'job')} in line or under way.",
+            f"{count(range(await self.job_queue.inbox.count_waiting()), 'job')} in line or under way.",
             *(job_text(job) for job in jobs if job.state is JobState.RUNNING),
             *(job_line(job) for job in jobs if job.state is JobState.QUEUED),
-            *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),
+            *(job_line(job) for job in [job for job in jobs if job.over and (job.failed_items or job.reason)][:5]),
             *(schedule_line(schedule) for schedule in schedules),
         ]
         return await self.with_waiting(KbReply("\n".join(lines)), caller)
@@ -130,7 +130,7 @@ class KnowledgeQueries:
     async def proposals(self, command: KbCommand, caller: Caller) -> KbReply:
         """What waits for an admin, each with what can be done about it."""
         alone_with(caller)
-        waiting = await self.acceptance.records.proposals()
+        waiting = await self.job_queue.records.proposals()
         lines = [proposal_line(one) for one in waiting]
         head = f"**Proposals**\n{await self._goes_into(caller)}" if waiting else "**Proposals**"
         reply = paged(lines, command.page, head, "Nothing waits to be looked at.", PROPOSALS)
@@ -148,7 +148,7 @@ class KnowledgeQueries:
         """How many proposals wait, for an admin; empty where none does."""
         if not caller.permissions.is_admin:
             return ""
-        waiting = await self.acceptance.records.proposals()
+        waiting = await self.job_queue.records.proposals()
         return f"{count(waiting, 'proposal')} to look at: /kb proposals" if waiting else ""
 
     async def with_waiting(self, reply: KbReply, caller: Caller) -> KbReply:
@@ -176,11 +176,11 @@ class KnowledgeQueries:
         for base in bases:
             if base.name.casefold() == wanted:
                 return base
-        if create and wanted == DEFAULT_BASE and await self.acceptance.shelves.base(DEFAULT_BASE) is None:
+        if create and wanted == DEFAULT_BASE and await self.job_queue.trash.base(DEFAULT_BASE) is None:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
-        there = listed(base.name for base in bases[:PAGE]) or "none yet"
+        there = join_names(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
             raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
@@ -201,7 +201,7 @@ class KnowledgeQueries:
         """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
         alone = caller.permissions.is_admin and caller.private
-        return [job for job in await self.acceptance.jobs.recent(MOST_JOBS) if alone or job.base in visible]
+        return [job for job in await self.job_queue.jobs.recent(MOST_JOBS) if alone or job.base in visible]
 
 
 def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:
@@ -247,5 +247,5 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     """What to raise when a name means none or several documents."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
-    which = listed(shown_link(document.source) for document in found[:5])
+    which = join_names(shown_link(document.source) for document in found[:5])
     return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")

@@ -11,16 +11,17 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.agent.gather import matching_sources
-from core.ingestion.trash import MOST_DESCRIPTION, RESTORABLE, base_name, granted, revoked
+from core.ingestion.trash import MOST_DESCRIPTION, RESTORABLE, base_name, grant, revoke
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.sites import Site
-from core.model.transcripts import Conversation, Said, as_markdown
+from core.model.transcripts import Conversation, TranscriptMessage, as_markdown
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
-from core.ports.knowledge_records import Decision, Every, Proposal, Removed
+from core.ports.knowledge_records import Decision, Every, Proposal, RemovedDocument
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import (
     EVERYONE,
@@ -33,13 +34,13 @@ from core.service.kb.commands import (
     KnowledgeCommands,
 )
 from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_queue import ADD_AGAIN, JobQueue, described, is_link
+from core.service.kb.job_queue import ADD_AGAIN, JobQueue, audit_text, is_link
 from core.service.kb.job_text import (
     count,
     decided_line,
     for_whom,
     job_text,
-    listed,
+    join_names,
     removed_line,
     schedule_line,
     shown_link,
@@ -66,14 +67,15 @@ class KnowledgeService(KnowledgeCommands):
     catalog: Catalog
     index: Index
     retriever: Retriever
-    acceptance: JobQueue
+    job_queue: JobQueue
     audit: Audit
     forms: tuple[str, ...] = PRINCIPALS
     repair: IndexRepair | None = None
+    questions: QuestionLog | None = None  # notes there which answers were corrected
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
         """Do it, or say in one line why not."""
-        about = "/".join(part for part in (command.base, described(command)) if part)
+        about = "/".join(part for part in (command.base, audit_text(command)) if part)
         try:
             _check(command, caller)
             reply = await self._answering(command.verb)(command, caller)
@@ -100,20 +102,28 @@ class KnowledgeService(KnowledgeCommands):
             title=" ".join(conversation.title.split())[:200] or "A conversation",
             text=as_markdown(conversation).decode(),
             by=caller.person,
-            at=self.acceptance.clock.now(),
+            at=self.job_queue.clock.now(),
             permalink=conversation.permalink,
         )
         return await self._proposed(proposal, caller)
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbReply:
         """The right answer to a question that was answered wrongly: goes the way of a proposal."""
-        now = self.acceptance.clock.now()
-        said = (Said(caller.person.name or "A reader", now, answer),)
+        now = self.job_queue.clock.now()
+        said = (TranscriptMessage(caller.person.name or "A reader", now, answer),)
         title = " ".join(question.split())[:160]
         if not title or not answer.strip():
             return KbReply("A correction needs the right answer.", ok=False)
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
-        return await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        reply = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        if reply.ok and trace_id and self.questions is not None:
+            try:
+                await self.questions.mark_corrected(trace_id)
+            except FootnoteError as error:  # the correction itself is kept
+                log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
+        return reply
 
     async def waiting(self, caller: Caller) -> str:
         """One line that tells an admin what waits for them."""
@@ -132,7 +142,7 @@ class KnowledgeService(KnowledgeCommands):
 
     @property
     def _view(self) -> KnowledgeQueries:
-        return KnowledgeQueries(self.catalog, self.index, self.acceptance)
+        return KnowledgeQueries(self.catalog, self.index, self.job_queue)
 
     def _answering(self, verb: KbVerb) -> Answering:
         return {
@@ -160,7 +170,7 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _ingest(self, command: KbCommand, caller: Caller) -> KbReply:
         base = await self._view.base(command.base, caller, create=True)
-        return _accepted(await self.acceptance.ingest(command, base.name, caller), base)
+        return _accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbReply:
         """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
@@ -168,7 +178,7 @@ class KnowledgeService(KnowledgeCommands):
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         try:
             kept = await self._view.base(base, caller, create=True)
-            job = await self.acceptance.ingest_bytes(files, kept.name, caller)
+            job = await self.job_queue.ingest_bytes(files, kept.name, caller)
         except FootnoteError as error:
             return KbReply(str(error), ok=False)
         await self._record(caller, KbVerb.INGEST, f"{kept.name}/{job.subject}", detail=f"job {job.id}")
@@ -177,18 +187,18 @@ class KnowledgeService(KnowledgeCommands):
     async def _refresh(self, command: KbCommand, caller: Caller) -> KbReply:
         if command.target:
             if (site := await self._site(command, caller)) is not None:
-                job = await self.acceptance.site(site.link, site.limit, site.base, caller)
+                job = await self.job_queue.site(site.link, site.limit, site.base, caller)
                 return KbReply(job_text(job), job=job)
             chosen = await self._view.document(command, caller)
-            job = await self.acceptance.refresh([chosen], chosen.knowledge_base, caller)
+            job = await self.job_queue.refresh([chosen], chosen.knowledge_base, caller)
             return KbReply(job_text(job), job=job)
         base = await self._view.base(command.base, caller)
-        sites = await self.acceptance.records.sites(base.name)
+        sites = await self.job_queue.records.sites(base.name)
         below = {source for site in sites for source in site.pages}
         others = [one for one in await self._view.documents(base) if one.source not in below]
-        jobs = [await self.acceptance.site(site.link, site.limit, base.name, caller) for site in sites]
+        jobs = [await self.job_queue.site(site.link, site.limit, base.name, caller) for site in sites]
         if any(is_link(one.source) for one in others) or not sites:
-            jobs.append(await self.acceptance.refresh(others, base.name, caller))
+            jobs.append(await self.job_queue.refresh(others, base.name, caller))
         files = count([one for one in others if not is_link(one.source)], "document")
         left = f"{files} of {base.name} did not come from links and stay as they are. {ADD_AGAIN}"
         told = [*map(job_text, jobs), *([] if files.startswith("0 ") else [left])]
@@ -198,7 +208,7 @@ class KnowledgeService(KnowledgeCommands):
         """The site that is meant: one that was read through before, by the link where that began."""
         bases = [await self._view.base(command.base, caller)] if command.base else await self._view.visible(caller)
         for base in bases:
-            for site in await self.acceptance.records.sites(base.name):
+            for site in await self.job_queue.records.sites(base.name):
                 if site.link == command.target.strip():
                     return site
         return None
@@ -210,13 +220,13 @@ class KnowledgeService(KnowledgeCommands):
         every, link = Every(command.every), command.target.strip()
         known = matching_sources(await self._view.documents(base), link) if link else ()
         link = known[0].source if len(known) == 1 and not is_link(link) else link
-        schedule = await self.acceptance.schedule(link, every, command.limit, base.name, caller)
+        schedule = await self.job_queue.schedule(link, every, command.limit, base.name, caller)
         if every is Every.NEVER:
             return KbReply("It is not fetched again by itself any more.")
         if any(one.source == link for one in known):
             return KbReply(schedule_line(schedule))
         first = KbCommand(KbVerb.INGEST, base.name, link, limit=command.limit)
-        job = await self.acceptance.ingest(first, base.name, caller)
+        job = await self.job_queue.ingest(first, base.name, caller)
         return KbReply(f"{schedule_line(schedule)}\n{job_text(job)}", job=job)
 
     async def _repair(self, command: KbCommand, caller: Caller) -> KbReply:
@@ -240,12 +250,12 @@ class KnowledgeService(KnowledgeCommands):
         try:
             if caller.permissions.is_admin:
                 base = await self._view.base(proposal.base, caller, create=True)
-                job = await self.acceptance.proposed(proposal, base.name, caller)
+                job = await self.job_queue.proposed(proposal, base.name, caller)
                 await self._record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
                 return _accepted(job, base)
             if proposal.base:
                 await self._view.base(proposal.base, caller)
-            await self.acceptance.records.propose(proposal)
+            await self.job_queue.records.propose(proposal)
         except FootnoteError as error:
             return KbReply(str(error), ok=False)
         waits = f"it waits as proposal {proposal.id}, and admins read of it when they next use /kb"
@@ -266,11 +276,11 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _decided(self, command: KbCommand, caller: Caller) -> KbReply:
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
-        proposal = await self.acceptance.records.proposal(name)
+        proposal = await self.job_queue.records.proposal(name)
         if proposal is None:
-            return await self._decided_before(await self.acceptance.records.decision(name), approving, caller)
+            return await self._decided_before(await self.job_queue.records.decision(name), approving, caller)
         base = await self._view.base(command.base or proposal.base, caller, create=True) if approving else None
-        ours, held = await self.acceptance.decide(proposal, caller, base.name if base else "")
+        ours, held = await self.job_queue.decide(proposal, caller, base.name if base else "")
         if not ours:
             return await self._decided_before(held, approving, caller)
         if base is None or held is None or held.job is None:
@@ -282,15 +292,15 @@ class KnowledgeService(KnowledgeCommands):
         if held is None:
             raise NotFound("There is no such proposal, or it is decided already.")
         if approving and held.job is not None and held.by.id == caller.person.id:
-            await self.acceptance.take_up(held)
+            await self.job_queue.take_up(held)
             return _accepted(held.job, await self._view.base(held.base, caller))
-        raise NotFound(decided_line(held, caller.person, self.acceptance.clock.now()))
+        raise NotFound(decided_line(held, caller.person, self.job_queue.clock.now()))
 
     async def _cancel(self, command: KbCommand, caller: Caller) -> KbReply:
         job = one_job(await self._view.jobs(caller), command.target)
         if job.over:
             raise NotFound("That job is over.")
-        if not await self.acceptance.jobs.cancel(job.id, caller.person.id):
+        if not await self.job_queue.jobs.cancel(job.id, caller.person.id):
             raise NotFound("That job is being cancelled already.")
         return KbReply(f"Cancelling job {job.id}. What it has done so far stays; the rest stays as it was.")
 
@@ -307,9 +317,9 @@ class KnowledgeService(KnowledgeCommands):
             text = f"Remove the whole knowledge base “{base.name}” with its {count(documents, 'document')}?"
             asked = replace(command, base=base.name, confirmed=True)
             return KbReply(f"{text} {_KEPT_A_WEEK}", confirm=asked, confirm_label=f"Remove {base.name}")
-        gone = await self.acceptance.shelves.remove_base(base, caller.person.id)
+        gone = await self.job_queue.trash.remove_base(base, caller.person.id)
         await self._unschedule(base.name)
-        job = await self.acceptance.documents(JobKind.REMOVE, gone, base.name, caller)
+        job = await self.job_queue.documents(JobKind.REMOVE, gone, base.name, caller)
         proof = f" {await self._searched(gone[0])}" if gone else ""
         return KbReply(f"“{base.name}” is gone: nothing of it is found from now on.{proof}\n{job_text(job)}", job=job)
 
@@ -318,7 +328,7 @@ class KnowledgeService(KnowledgeCommands):
             asked = replace(command, base=document.knowledge_base, target=document.id, confirmed=True)
             text = f"Remove “{document.title}” from {document.knowledge_base}? {_KEPT_A_WEEK}"
             return KbReply(text, confirm=asked, confirm_label="Remove it")
-        passages = await self.acceptance.shelves.remove(document, caller.person.id)
+        passages = await self.job_queue.trash.remove(document, caller.person.id)
         await self._unschedule(document.knowledge_base, document.source)
         return KbReply(
             f"Removed “{document.title}” from {document.knowledge_base}: {count(range(passages), 'passage')} then, "
@@ -336,12 +346,12 @@ class KnowledgeService(KnowledgeCommands):
             return "No search can be made just now."
         there = any(hit.passage.document == document.id for hit in found.hits)
         others = list(dict.fromkeys(_told_apart(hit.passage, document) for hit in found.hits))[:3]
-        finding = f"“{document.title}” itself" if there else listed(others) or "nothing"
+        finding = f"“{document.title}” itself" if there else join_names(others) or "nothing"
         return f"A search for “{document.title}” now finds {finding}."
 
     async def _restore(self, command: KbCommand, caller: Caller) -> KbReply:
         now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
-        removed = await self.acceptance.shelves.restorable()
+        removed = await self.job_queue.trash.restorable()
         kept = [one for one in removed if self._view.shown_to(now.get(one.base.name, one.base), caller)]
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
@@ -352,33 +362,33 @@ class KnowledgeService(KnowledgeCommands):
         if not command.base or not whole:
             return paged(lines, command.page, "**Can be restored**", "Nothing was removed in the last 7 days.")
         base = whole[0].base
-        if await self.acceptance.shelves.base(base.name) is None:
+        if await self.job_queue.trash.base(base.name) is None:
             await self.catalog.save_base(base)
         documents = [one.document for one in whole]
-        job = await self.acceptance.documents(JobKind.RESTORE, documents, base.name, caller)
+        job = await self.job_queue.documents(JobKind.RESTORE, documents, base.name, caller)
         return KbReply(job_text(job), job=job)
 
-    async def _restore_document(self, kept: Sequence[Removed], name: str) -> KbReply:
+    async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbReply:
         found = matching_sources([one.document for one in kept], name)
         if len(found) != 1:
             raise not_one(name, found, "among what was removed in the last 7 days")
         removed = next(one for one in kept if one.document.id == found[0].id)
-        document = await self.acceptance.shelves.restore(removed)
+        document = await self.job_queue.trash.restore(removed)
         return KbReply(f"“{document.title}” is back in {document.knowledge_base}. {await self._searched(document)}")
 
     async def _unschedule(self, base: str, link: str = "") -> None:
-        for schedule in await self.acceptance.records.schedules():
+        for schedule in await self.job_queue.records.schedules():
             if schedule.base == base and link in ("", schedule.link):
-                await self.acceptance.records.schedule(replace(schedule, every=Every.NEVER))
+                await self.job_queue.records.schedule(replace(schedule, every=Every.NEVER))
         if not link:
-            for site in await self.acceptance.records.sites(base):
-                await self.acceptance.records.keep_site(replace(site, pages={}))
+            for site in await self.job_queue.records.sites(base):
+                await self.job_queue.records.keep_site(replace(site, pages={}))
 
     # --- governing --------------------------------------------------------------------------------------------------
 
     async def _create(self, command: KbCommand, caller: Caller) -> KbReply:
         name = base_name(command.base or command.target)
-        if await self.acceptance.shelves.base(name) is not None:
+        if await self.job_queue.trash.base(name) is not None:
             raise NotFound(f"“{name}” cannot be created: the name is taken.", remedy="Choose another.")
         principals = self._principals(command)
         grants = frozenset() if EVERYONE in principals else principals
@@ -396,7 +406,7 @@ class KnowledgeService(KnowledgeCommands):
         if not command.principals:
             raise NotFound("Whom should it be for?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
-        base = replace(base, grants=frozenset()) if EVERYONE in principals else granted(base, principals)
+        base = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
         await self.catalog.save_base(base)
         return KbReply(f"“{base.name}” is {for_whom(base)}.")
 
@@ -405,12 +415,12 @@ class KnowledgeService(KnowledgeCommands):
         known = re.compile("|".join(re.sub("[A-Z]+", "[A-Z0-9]+", form) for form in (EVERYONE, *self.forms)))
         for one in command.principals:
             if not known.fullmatch(one):
-                remedy = f"Write {EVERYONE}, or with their ids {listed(self.forms)}."
+                remedy = f"Write {EVERYONE}, or with their ids {join_names(self.forms)}."
                 raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
         return frozenset(command.principals)
 
     async def _revoke(self, command: KbCommand, caller: Caller) -> KbReply:
-        base = revoked(await self._view.base(command.base, caller), command.principals)
+        base = revoke(await self._view.base(command.base, caller), command.principals)
         await self.catalog.save_base(base)
         return KbReply(f"“{base.name}” is {for_whom(base)}.")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.jobs import ItemState, Job, JobItem
-from core.model.sites import MISSES, Site, counted, missed, outcome
+from core.model.sites import MISSES, Site, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
 from core.ports.knowledge_records import KnowledgeRecords
 
@@ -21,7 +21,7 @@ class SiteSync:
 
     records: KnowledgeRecords
     catalog: Catalog
-    shelves: Trash
+    trash: Trash
 
     async def after(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
         """How each page came out that this sync missed; the sync is counted when all have been taken from here.
@@ -32,8 +32,8 @@ class SiteSync:
         before = known.get(job.reference, Site(job.base, job.reference))
         if before.synced_by == job.id:
             return  # it was killed just before its end
-        now = counted(before, job)
-        for source in missed(before, now):
+        now = count_sync(before, job)
+        for source in missed_pages(before, now):
             await guard()
             at = job.position(source)
             gone = at is not None and job.items[at].gone
@@ -49,7 +49,7 @@ class SiteSync:
         document = await self.catalog.document(document_id)
         removal = await self.records.removal(document_id)
         if document is not None and item.state is ItemState.REMOVED:
-            await self.shelves.remove(document, job.by.id)
+            await self.trash.remove(document, job.by.id)
         elif document is None and removal is not None and removal.at >= job.created_at:
-            await self.shelves.put_away(removal.document)  # a worker died over it
+            await self.trash.put_away(removal.document)  # a worker died over it
         return document is not None or (removal is not None and removal.at >= job.created_at)

@@ -59,12 +59,12 @@ def written() -> Written:
 @pytest.fixture
 def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
     """The cards as another process has them, over the same stores."""
-    postings = InProcessMessageStateStore()
+    message_states = InProcessMessageStateStore()
 
     async def connected() -> None:
         """From the beginning."""
 
-    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+    return lambda: JobCards(written, message_states, connected, lambda: clock.now().timestamp())
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def done(job: Job) -> Job:
 
 
 async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(job, CARD, note="What it adds is open to everybody.")
+    await cards.remember_card(job, CARD, note="What it adds is open to everybody.")
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
@@ -104,7 +104,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 ) -> None:
     await cards.show(done(job))
     assert written.edits == []
-    await cards.posted(job, CARD)
+    await cards.remember_card(job, CARD)
     ((message, end),) = written.edits
     assert message == CARD
     assert "Done" in end
@@ -113,7 +113,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.remember_card(job, CARD)
     clock.advance(16 * MINUTES)
     await cards.show(replace(job, state=JobState.RUNNING))
     assert (written.edits, written.posts) == ([], [])
@@ -128,9 +128,9 @@ async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
 async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.remember_card(job, CARD)
     clock.advance(13 * MINUTES)
-    await cards.renewed(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    await cards.renew_token(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
     await cards.show(done(job))
     assert len(written.edits) == 1
@@ -138,7 +138,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(job, CARD)
+    await cards.remember_card(job, CARD)
     written.gone = True
     with pytest.raises(NotFound):
         await cards.show(replace(job, state=JobState.RUNNING))
@@ -149,7 +149,7 @@ async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: J
 async def test_an_end_that_discord_did_not_take_is_shown_by_the_next_process(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.remember_card(job, CARD)
     written.away = True
     for attempt in (cards.show(done(job)), process().finish()):
         with pytest.raises(PlatformUnavailable):
@@ -167,9 +167,9 @@ async def test_an_end_that_was_shown_is_not_shown_again(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
     await cards.show(done(job))
-    await cards.posted(job, CARD)  # which draws it
+    await cards.remember_card(job, CARD)  # which draws it
     await cards.show(done(replace(job, id="ba9876543210")))
-    await cards.posted(replace(job, id="ba9876543210"), CARD)
+    await cards.remember_card(replace(job, id="ba9876543210"), CARD)
     for _ in range(3):
         await process().finish()
     assert len(written.edits) == 2

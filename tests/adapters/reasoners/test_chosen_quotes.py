@@ -37,7 +37,7 @@ def reasoner() -> ExtractiveReasoner:
 
 def shelf(*passages: Passage, grade: int = 8) -> EvidenceLibrary:
     found, added = EvidenceLibrary().add([Hit(one, 0.8) for one in passages], "asked")
-    return found.graded({item.id: Grade(grade) for item in added})
+    return found.with_grades({item.id: Grade(grade) for item in added})
 
 
 async def answered(reasoner: ExtractiveReasoner, question: str, *passages: Passage) -> str:

@@ -1,6 +1,6 @@
 """What an answer costs a language model: requests that arrive at a real socket, by kind of question and profile.
 
-The table in the README says the same; ``confident`` is the product's, and so are the caps.
+The table in docs/calls.md says the same; ``confident`` is the product's, and so are the caps.
 """
 
 from collections.abc import AsyncIterator

@@ -61,6 +61,6 @@ def test_the_form_is_one_slack_takes(bases: list[str], channel: bool) -> None:
 def test_what_a_client_sends_is_bounded() -> None:
     files = [{"id": f"F{number}", "name": "a"} for number in range(30)]
     values = {"files": {"files": {"files": files}}, "limit": {"limit": {"value": "99999"}}, "link": {"link": {}}}
-    filled = kb_blocks.filled({"state": {"values": values}})
+    filled = kb_blocks.read_form({"state": {"values": values}})
     assert (len(filled.files), filled.limit, filled.link) == (10, 500, "")
-    assert kb_blocks.filled({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty
+    assert kb_blocks.read_form({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty

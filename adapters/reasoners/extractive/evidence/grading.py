@@ -23,7 +23,7 @@ _SUMMARY = 400  # characters
 _BEST = 3  # units looked at
 
 
-def measured(
+def measure_features(
     asked: Words, item: Evidence, ranked: Sequence[ScoredUnit], cosine: float, *, layered: bool = False
 ) -> Features:
     """The features of a passage whose units are scored, best first.
@@ -37,7 +37,7 @@ def measured(
         sentence_cosine=max((one.cosine for one in ranked), default=0.0),
         covered=asked.share(content_words(item.passage.searchable)),
         sentence_covered=max((one.covered for one in best), default=0.0),
-        fits=max((fits(question, one.told) for one in best), default=0.0),
+        fits=max((fits(question, one.text_with_context) for one in best), default=0.0),
         held=float(_holds(question, item.passage, ranked, layered=layered)),
         named=_named_share(question, item.passage),
     )
@@ -47,7 +47,7 @@ def _holds(question: str, passage: Passage, ranked: Sequence[ScoredUnit], *, lay
     """Whether the passage has the kind of thing that is asked for, and not only its namesakes of another number."""
     if contradicts(question, passage.searchable):
         return False
-    return layered or not is_strict(question) or not all(lacks(question, one.told) for one in ranked)
+    return layered or not is_strict(question) or not all(lacks(question, one.text_with_context) for one in ranked)
 
 
 # A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an

@@ -12,7 +12,7 @@ from itertools import pairwise
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.numbered import contradicts
-from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import (
     Form,
     Near,
@@ -55,13 +55,13 @@ class Words:
     near: Near = field(default_factory=dict)
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def topic_words(self) -> tuple[str, ...]:
         """The stems that say what the question is about."""
         return topic_words(self.question)
 
     def share(self, there: Collection[str]) -> float:
         """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
-        return coverage(self.wanted, there, self.rarity, self.near)
+        return coverage(self.topic_words, there, self.rarity, self.near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ScoredUnit:
     other_version: bool = False  # of its document than the question is about
 
     @property
-    def told(self) -> str:
+    def text_with_context(self) -> str:
         """The unit with the small heading over it and the last of its headings: where a release's date stands."""
         return " ".join((self.unit.text, self.unit.under, *self.evidence.passage.heading[-1:]))
 
@@ -130,12 +130,16 @@ def with_meaning(
     done = []
     for one, cosine in zip(found, cosines, strict=True):
         worth = one.worth + weights.MEANING * max(0.0, cosine)
-        factor = _doubts(asked.question, one) * _SUBJECT[subjects.standing(one.evidence.passage, one.unit)]
+        factor = _doubts(asked.question, one) * _SUBJECT[subjects.match(one.evidence.passage, one.unit)]
         done.append(ScoredUnit(one.evidence, one.unit, worth * factor, one.covered, cosine))
     return sorted(done, key=lambda one: -one.worth)
 
 
-_SUBJECT = {Standing.NAMED: weights.NAMED_SUBJECT, Standing.OTHER: weights.OTHER_SUBJECT, Standing.OPEN: 1.0}
+_SUBJECT = {
+    SubjectMatch.NAMED: weights.NAMED_SUBJECT,
+    SubjectMatch.OTHER: weights.OTHER_SUBJECT,
+    SubjectMatch.OPEN: 1.0,
+}
 
 
 def _phrases(question: str, passage: Passage, unit: Unit) -> float:
@@ -178,7 +182,7 @@ def _doubts(need: str, one: ScoredUnit) -> float:
     said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
     if contradicts(need, said):
         factor *= weights.OTHER_NUMBER
-    if lacks(need, one.told):
+    if lacks(need, one.text_with_context):
         factor *= weights.LACKS_KIND
     if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
         factor *= weights.HEADLESS_ROW

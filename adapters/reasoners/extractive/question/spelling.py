@@ -17,7 +17,7 @@ _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read o
 _LONG = 8  # letters; from here two slips are forgiven
 
 
-def respelled(question: str, vocabulary: Collection[str]) -> str:
+def correct_spelling(question: str, vocabulary: Collection[str]) -> str:
     """The question with each unknown word as the nearest known one. ``vocabulary`` is lower-cased."""
     known_stems = {stem(word) for word in vocabulary}
 

@@ -21,7 +21,7 @@ from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
 
 ROOT = "https://docs.example/guide/"
 LEASE = 31  # seconds after which another may take over
-STORES = ("inbox", "jobs", "records", "archive", "site", "parser", "encoder", "index", "catalog")
+STORES = ("inbox", "jobs", "records", "blobs", "site", "parser", "encoder", "index", "catalog")
 
 
 class Killed(BaseException):
@@ -156,7 +156,7 @@ async def _restore(room: Room) -> Job | None:
 
 
 INGESTED = frozenset({"inbox.take", "parser.parse", "encoder.encode_passages", "index.add", "catalog.publish",
-                      "index.remove", "jobs.record", "inbox.done"})  # fmt: skip
+                      "index.remove", "jobs.record", "inbox.complete"})  # fmt: skip
 CAME = frozenset({ItemState.ADDED, ItemState.UPDATED, ItemState.UNCHANGED})
 WORK = {
     "new files": Work(_two_files, _new_files, frozenset({"old alpha", "old beta"}),
@@ -165,13 +165,13 @@ WORK = {
                       INGESTED | {"site.fetch"}),
     "a site": Work(_a_site, _sync, frozenset({"old alpha", "old beta", "old gamma", "old delta"}),
                    frozenset({"new alpha", "new beta", "old delta"}), CAME | {ItemState.REMOVED},
-                   INGESTED | {"site.fetch", "archive.keep", "archive.forget", "catalog.withdraw",
+                   INGESTED | {"site.fetch", "blobs.keep", "blobs.forget", "catalog.withdraw",
                                "records.keep_site"}),
     "a base removed": Work(_two_files, _remove, frozenset(), frozenset(), frozenset({ItemState.REMOVED}),
-                           frozenset({"inbox.take", "archive.keep", "index.remove", "jobs.record"})),
+                           frozenset({"inbox.take", "blobs.keep", "index.remove", "jobs.record"})),
     "a base restored": Work(_two_files_removed, _restore, frozenset(), frozenset({"old alpha", "old beta"}),
                             frozenset({ItemState.RESTORED}),
-                            frozenset({"archive.read", "index.add", "catalog.publish", "archive.forget"})),
+                            frozenset({"blobs.read", "index.add", "catalog.publish", "blobs.forget"})),
 }  # fmt: skip
 
 
@@ -226,8 +226,8 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         assert len(room.parser.read) <= len(ended.items) - len(settled), where
         kept = sum(one.passages for one in await room.catalog.documents(frozenset({"handbook"})))
         assert await room.index.count() == kept, where
-        assert not [name for name in room.archive.kept if name.startswith("spooled")], where
-        assert await room.inbox.waiting() == 0, where
+        assert not [name for name in room.blobs.kept if name.startswith("spooled")], where
+        assert await room.inbox.count_waiting() == 0, where
         for site in await room.records.sites("handbook"):
             missed = {ROOT: 0, f"{ROOT}alpha": 0, f"{ROOT}beta": 0, f"{ROOT}delta": 1}
             assert site.pages == missed, f"a sync counts once, {where}"
@@ -261,7 +261,7 @@ async def test_killed_while_it_is_accepted_a_job_is_done_or_was_never_there(verb
             await work.ask(process(room, fuse))
         except Killed:
             room.clock.advance(61)
-            await room.acceptance.tick()
+            await room.job_queue.tick()
             await room.works()
             job = (await room.jobs.recent(1))[0]
             assert job.state is JobState.DONE
@@ -305,7 +305,7 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
 
 async def _proposed(room: Room) -> str:
     await room.says(KbVerb.CREATE, base="handbook")
-    await room.desk.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
     return (await room.records.proposals())[0].id
 
 
@@ -329,14 +329,14 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
                 assert reply.ok or "You " in reply.text, where
                 held = await room.records.decision(proposal)
             room.clock.advance(61)
-            await room.acceptance.tick()
+            await room.job_queue.tick()
             await room.works()
             jobs = await room.jobs.recent()
             approved = held is not None and held.approved
             assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
             assert await _texts(room) == (1 if approved else 0), where
             assert await room.records.undone() == [], where
-            assert await room.inbox.waiting() == 0, where
+            assert await room.inbox.count_waiting() == 0, where
             assert held is not None or not again, where
         else:
             break
@@ -361,10 +361,10 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
         if held.job is None:
             break
         for _ in range(3):  # whoever looks at the clock, and the slow one that goes on after all
-            await room.acceptance.tick()
-            await room.acceptance.take_up(held)
+            await room.job_queue.tick()
+            await room.job_queue.take_up(held)
         await room.works()
-        await room.acceptance.take_up(held)
+        await room.job_queue.take_up(held)
         await room.works()
         assert [job.state for job in await room.jobs.recent()] == [JobState.DONE]
         assert await _texts(room) == 1

@@ -32,7 +32,7 @@ def room() -> Room:
 
 async def _accepted(room: Room, count: int, base: str = "handbook", words: str = "Thirty days.") -> Job:
     """A job of so many files, waiting."""
-    if await room.shelves.base(base) is None:
+    if await room.trash.base(base) is None:
         await room.says(KbVerb.CREATE, base=base)
     names = [f"{base}{n}.md" for n in range(count)]
     room.platform.files.update({name: f"# Doc {name}\n\n{words}".encode() for name in names})
@@ -141,7 +141,7 @@ async def test_a_long_job_lets_another_persons_go_first_after_a_while(room: Room
     assert lease.delivery.body == long.id
     worker._runner = _Impatient(runner)  # type: ignore[assignment]
     await worker.handle(lease)
-    await room.inbox.done(lease)
+    await room.inbox.complete(lease)
     following = await room.inbox.take("w", timedelta())
     assert following is not None
     assert following.delivery.body == short.id
@@ -239,14 +239,14 @@ async def test_a_job_of_a_platform_that_is_not_connected_here_is_left_to_others(
 async def test_a_job_that_was_kept_but_never_put_in_line_is_put_there_later(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     room.platform.files["a.md"] = b"# A\n\nWords."
-    lost = room.acceptance.job(
+    lost = room.job_queue.job(
         kind=(await _accepted(room, 1)).kind, base="handbook", caller=room.caller(ADMIN), subject="a"
     )
     await room.jobs.keep(lost)
     await room.works()
     assert (await room.job(lost.id)).state is JobState.QUEUED
     room.clock.advance(61)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert (await room.job(lost.id)).state is JobState.DONE
 
@@ -300,9 +300,9 @@ async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_o
 async def test_a_job_that_is_known_is_not_put_in_line_again(room: Room) -> None:
     job = await _accepted(room, 1)
     await room.works()
-    again = await room.acceptance.accept(replace(job, turn=7))
+    again = await room.job_queue.accept(replace(job, turn=7))
     assert again.id == job.id
-    assert await room.inbox.waiting() == 0
+    assert await room.inbox.count_waiting() == 0
 
 
 def _long(edition: str, changed: int = -1) -> bytes:

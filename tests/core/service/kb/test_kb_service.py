@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.job_store import InProcessKnowledgeRecords
+from adapters.testing.stores import InProcessQuestionLog
 from core.ingestion.trash import NOBODY, RESTORABLE
+from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
@@ -17,10 +20,12 @@ from core.model.jobs import ItemState, JobState
 from core.model.knowledge import KnowledgeBase
 from core.ports.encoder import Vectors
 from core.ports.index import Scope
+from core.ports.question_log import LoggedQuestion
 from core.service.kb.commands import EVERYONE, KbReply, KbVerb
 from core.service.kb.job_queue import MOST_PAGES
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, GRACE, MEMBER, Room, conversation
 
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
 
 
@@ -47,7 +52,7 @@ async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) 
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
     assert asked.confirm is not None
-    reply = await room.desk.handle(asked.confirm, room.caller(MEMBER))
+    reply = await room.kb_service.handle(asked.confirm, room.caller(MEMBER))
     assert reply.denied
     assert await room.finds("refunds") == ["Refunds"]
 
@@ -56,7 +61,7 @@ async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
     async def files() -> AsyncIterator[tuple[str, str, bytes]]:
         yield "refunds.md", "refunds.md", b"# Refunds"
 
-    reply = await room.desk.ingest_bytes(files(), "default", room.caller(MEMBER))
+    reply = await room.kb_service.ingest_bytes(files(), "default", room.caller(MEMBER))
     assert reply.denied
     assert await room.jobs.recent() == []
     assert (await room.audit.recent())[0].allowed is False
@@ -109,7 +114,7 @@ async def test_files_are_accepted_at_once_and_found_when_the_job_is_done(room: R
     assert [(item.source, item.state) for item in job.items] == [
         ("refunds.md", ItemState.ADDED), ("logo.png", ItemState.FAILED),
     ]  # fmt: skip
-    assert job.failed[0].reason == "This is no text."
+    assert job.failed_items[0].reason == "This is no text."
     assert await room.finds("refunds") == ["Refunds"]
     assert room.platform.cards[-1].state is JobState.DONE
 
@@ -147,8 +152,8 @@ async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(
     assert (await room.job(few.job.id)).counts == {ItemState.ADDED: 3}
     job = await room.job(reply.job.id)
     assert job.counts == {ItemState.UNCHANGED: 3, ItemState.ADDED: 2, ItemState.FAILED: 1}
-    assert job.failed[0].source == f"{root}gone.html"
-    assert not room.archive.kept  # what was set aside is gone once it is read
+    assert job.failed_items[0].source == f"{root}gone.html"
+    assert not room.blobs.kept  # what was set aside is gone once it is read
 
 
 async def test_no_site_is_followed_further_than_the_bound(room: Room) -> None:
@@ -208,17 +213,17 @@ async def test_a_scheduled_link_is_fetched_when_it_is_due_and_once_however_many_
     await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="daily")
     await room.works()
     asked = len(room.site.asked)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked
     room.clock.advance(86_401)
-    await room.acceptance.tick()
-    await room.acceptance.tick()
+    await room.job_queue.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked + 1
     await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/a", every="never")
     room.clock.advance(86_401)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert len(room.site.asked) == asked + 1
 
@@ -237,7 +242,7 @@ async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(ro
     asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
     assert asked.confirm is not None
     assert await room.finds("refunds thirty") != ["Leave"]
-    reply = await room.desk.handle(asked.confirm, room.caller(ADMIN))
+    reply = await room.kb_service.handle(asked.confirm, room.caller(ADMIN))
     assert "1 passage then, 0 now" in reply.text
     assert "now finds Leave" in reply.text
     assert "Refunds" not in await room.finds("refunds thirty days")
@@ -277,7 +282,7 @@ async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Ro
     assert reply.job is not None
     await room.works()
     assert sorted(await room.finds("days")) == ["Leave", "Refunds"]
-    base = await room.shelves.base("handbook")
+    base = await room.trash.base("handbook")
     assert base is not None
     assert base.grants == {CHANNEL}
 
@@ -290,7 +295,7 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     await room.works()
     assert reply.job is not None
-    assert "removed while" in (await room.job(reply.job.id)).failed[0].reason
+    assert "removed while" in (await room.job(reply.job.id)).failed_items[0].reason
     assert await room.finds("refunds") == []
     assert await room.index.count() == 0
 
@@ -308,12 +313,12 @@ async def test_revoking_the_last_grant_closes_a_base_and_never_opens_it(room: Ro
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     reply = await room.says(KbVerb.REVOKE, base="board", principals=(CHANNEL,))
     assert "for nobody" in reply.text
-    base = await room.shelves.base("board")
+    base = await room.trash.base("board")
     assert base is not None
     assert base.grants == {NOBODY}
     assert not base.visible_to(Audience(frozenset({CHANNEL})))
     await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
-    opened = await room.shelves.base("board")
+    opened = await room.trash.base("board")
     assert opened is not None
     assert opened.visible_to(Audience())
 
@@ -365,8 +370,8 @@ async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room:
         assert "board" not in public.text
         assert "merger" not in public.text
     assert "board" in (await room.says(KbVerb.LIST)).text  # an admin's own eyes
-    assert await room.desk.complete("b", room.caller(MEMBER)) == ()
-    assert await room.desk.complete_document("merger", room.caller(MEMBER)) == ()
+    assert await room.kb_service.complete("b", room.caller(MEMBER)) == ()
+    assert await room.kb_service.complete_document("merger", room.caller(MEMBER)) == ()
 
 
 # --- proposals ------------------------------------------------------------------------------------------------------
@@ -374,7 +379,7 @@ async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room:
 
 async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
-    reply = await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    reply = await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     assert "An admin will look" in reply.text
     await room.works()
     assert await room.finds("working days") == []
@@ -390,14 +395,14 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
 
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
-    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     assert (await room.says(KbVerb.REJECT, target=proposal.id)).ok
     assert await room.records.proposals() == []
 
 
 async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
-    reply = await room.desk.propose(conversation("Five working days."), room.caller(ADMIN))
+    reply = await room.kb_service.propose(conversation("Five working days."), room.caller(ADMIN))
     assert reply.job is not None
     await room.works()
     assert await room.finds("working days", "default") == ["Refunds?"]
@@ -406,24 +411,26 @@ async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
 async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     for right in ("Sixty days.", "Ninety days."):
-        await room.desk.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
+        await room.kb_service.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
     for proposal in await room.records.proposals():
         await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
     await room.works()
     assert await room.index.count() == 1
     passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
-    assert not (await room.desk.correct("How long?", "  ", None, room.caller(MEMBER))).ok
+    assert not (await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER))).ok
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
     assert isinstance(room.records, InProcessKnowledgeRecords)
-    replies = [await room.desk.propose(conversation("x", source=f"T/C/{n}"), room.caller(MEMBER)) for n in range(12)]
+    replies = [
+        await room.kb_service.propose(conversation("x", source=f"T/C/{n}"), room.caller(MEMBER)) for n in range(12)
+    ]
     assert [reply.ok for reply in replies] == [True] * 10 + [False] * 2
 
 
 async def test_proposals_are_not_shown_where_others_read(room: Room) -> None:
-    await room.desk.propose(conversation("The canary sings."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("The canary sings."), room.caller(MEMBER))
     reply = await room.says(KbVerb.PROPOSALS, private=False)
     assert "canary" not in reply.text
     assert not reply.ok
@@ -483,7 +490,7 @@ async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(ro
 
 
 async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
-    await room.desk.propose(conversation("The unspeakable word."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("The unspeakable word."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
     assert approved.job is not None
@@ -494,7 +501,7 @@ async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Roo
 
 
 async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None:
-    await room.desk.propose(conversation("Thirty days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Thirty days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     for verb in (KbVerb.APPROVE, KbVerb.REJECT):
         reply = await room.says(verb, target=proposal.id, private=False)
@@ -522,7 +529,7 @@ async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored
 
 
 async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when_there_is(room: Room) -> None:
-    await room.desk.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.records.proposals())[0]
     for number in range(20):
         await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
@@ -531,7 +538,7 @@ async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when
     assert await room.records.proposals() == []
     await room.works()
     assert (await room.job(approved.job.id)).state is JobState.QUEUED
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert (await room.job(approved.job.id)).state is JobState.DONE
     assert await room.finds("working days", "default") == ["Refunds?"]
@@ -542,7 +549,7 @@ async def proposed(room: Room, *texts: str) -> list[str]:
     """Proposals of these words; their ids."""
     for number, text in enumerate(texts):
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
-        assert (await room.desk.propose(made, room.caller(MEMBER))).ok
+        assert (await room.kb_service.propose(made, room.caller(MEMBER))).ok
         room.clock.advance(1)
     return [one.id for one in await room.records.proposals()]
 
@@ -551,7 +558,7 @@ async def pressed(room: Room, reply: KbReply, number: int, label: str, by: Perso
     """What comes of the button of this name below a choice, the first being 0."""
     decidable = [choice for choice in reply.choices if len(choice.options) > 1]
     (option,) = [one for one in decidable[number].options if one.label == label]
-    return await room.desk.handle(option.command, room.caller(by))
+    return await room.kb_service.handle(option.command, room.caller(by))
 
 
 async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_those_that_are_left(room: Room) -> None:
@@ -581,9 +588,9 @@ async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
     assert "goes into “default”, open to everybody, unless" in listed.text
-    assert await room.shelves.base("default") is None  # to look makes nothing
+    assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
-    assert await room.shelves.base("default") is not None
+    assert await room.trash.base("default") is not None
 
 
 async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room: Room) -> None:
@@ -631,7 +638,7 @@ async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room:
     left = await pressed(room, second, 0, "Reject")
     assert (left.page, left.pages) == (2, 2)
     assert left.turning is not None
-    turned = await room.desk.handle(replace(left.turning, page=1), room.caller(ADMIN))
+    turned = await room.kb_service.handle(replace(left.turning, page=1), room.caller(ADMIN))
     assert turned.text == first.text
 
 
@@ -643,12 +650,12 @@ async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nob
         reply = await room.says(verb)
         assert reply.text.endswith("2 proposals to look at: /kb proposals")
         (way,) = reply.choices[-1].options
-        assert (await room.desk.handle(way.command, room.caller(ADMIN))).choices
+        assert (await room.kb_service.handle(way.command, room.caller(ADMIN))).choices
         assert "working days" not in reply.text
         assert "to look at" not in (await room.says(verb, MEMBER)).text
         assert not any(choice.options for choice in (await room.says(verb, private=False)).choices)
-    assert await room.desk.waiting(room.caller(MEMBER)) == ""
-    assert await room.desk.waiting(room.caller(ADMIN)) == "2 proposals to look at: /kb proposals"
+    assert await room.kb_service.waiting(room.caller(MEMBER)) == ""
+    assert await room.kb_service.waiting(room.caller(ADMIN)) == "2 proposals to look at: /kb proposals"
 
 
 async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(room: Room) -> None:
@@ -663,10 +670,10 @@ async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(ro
 async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
-    removed = (await room.records.removed())[0]
+    removed = (await room.records.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
-        await room.shelves.restore(removed)
+        await room.trash.restore(removed)
 
 
 async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:
@@ -688,3 +695,13 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
     room.assemble()
     assert (await room.says(KbVerb.RESTORE, target="refunds")).ok
     assert other.asked == 1
+
+
+async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room) -> None:
+    log = InProcessQuestionLog()
+    await log.keep(LoggedQuestion("t1", "paper/T/C/1", MEMBER.id, "paper:channel:T/C", NOW, Outcome.ANSWERED))
+    kb_service = replace(room.kb_service, questions=log)
+    assert not (await kb_service.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1")).ok
+    assert [question.corrected async for question in log.since(NOW)] == [False]
+    assert (await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1")).ok
+    assert [question.corrected async for question in log.since(NOW)] == [True]

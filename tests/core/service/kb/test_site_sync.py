@@ -33,7 +33,7 @@ class Guide:
     async def day(self) -> Job:
         """A day passes; the job that it brought."""
         self.room.clock.advance(DAY)
-        await self.room.acceptance.tick()
+        await self.room.job_queue.tick()
         await self.room.works()
         return (await self.room.jobs.recent(1))[0]
 
@@ -73,7 +73,7 @@ async def test_a_page_that_its_site_says_is_gone_goes_at_the_second_sync(guide: 
     first = await guide.day()
     assert await guide.holds() == {"a", "b"}
     assert "b: The site says that it is gone. If that is so the next time too" in job_text(first)
-    assert not first.failed
+    assert not first.failed_items
     second = await guide.day()
     assert await guide.holds() == {"a"}
     assert "b: The site says that it is gone. It is taken out" in job_text(second)
@@ -96,7 +96,7 @@ async def test_a_page_that_fails_takes_nothing_out_neither_itself_nor_what_it_le
     guide.room.site.broken = {f"{ROOT}a"}
     for _ in range(3):
         job = await guide.day()
-        assert job.failed[0].reason == "The host answered 500 Internal Server Error."
+        assert job.failed_items[0].reason == "The host answered 500 Internal Server Error."
     assert await guide.holds() == {"a", "b"}
 
 

@@ -37,7 +37,7 @@ async def scheduled(room: Room) -> Job:
 
 async def a_day(room: Room) -> Job:
     room.clock.advance(DAY)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     return (await room.jobs.recent(1))[0]
 
