@@ -10,7 +10,8 @@ Stays: the audit; what became a document, which its base's admins take out; and,
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -24,6 +25,7 @@ from adapters.redis.keys import (
     WAITING,
     cancel_request_key,
     checkpoint_key,
+    index_member,
     lease_key,
     live_key,
     notes_key,
@@ -40,7 +42,7 @@ from adapters.redis.keys import (
 from adapters.redis.question_log import forget_questions
 from core.model.erasure import fields_of
 from core.model.json_codec import from_json
-from core.model.record_codec import OWNER
+from core.model.record_codec import OWNER, records_at
 from core.ports.checkpoints import ParkedInquiry
 from core.ports.feedback import Feedback
 from core.ports.inbox import Delivery
@@ -113,9 +115,7 @@ class Erasure:
         every = [*traces, *await self._members(person_key(person, "traces"))]
         await self._traces(every)
         for member in await self._members(person_key(person, "postings")):
-            place, subject, *entry = json.loads(member)
-            if await self._client.hget(record_key(place, subject), OWNER) in (None, person):
-                await self._record(place, subject, *entry)
+            await self._record(*json.loads(member), only_of=person)
         await self._named_in_records(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
@@ -151,14 +151,29 @@ class Erasure:
         for trace in traces:
             await self._client.delete(trace_key(trace))
 
-    async def _record(self, place: str, subject: str, entry: str = "") -> None:
-        """What is kept at an address, with a request to cancel it; of several that share it, the one of this name."""
-        if entry:
-            await self._client.hdel(record_key(place, subject), entry)
-            return
-        keys = record_key(place, subject), cancel_request_key(place, subject), live_key(place, subject)
-        await self._client.delete(*keys)
-        await self._client.zrem(thread_index_key(place, "postings"), subject)
+    async def _record(self, place: str, subject: str, entry: str = "", *, only_of: str = "") -> None:
+        """What is kept at an address, with a request to cancel it; of several that share it, the one of this name.
+
+        With ``only_of``, unless it has become another person's since.
+        """
+        values = _texts(await self._client.hgetall(record_key(place, subject)))
+        if not only_of or values.get(OWNER, only_of) == only_of:
+            await self._erase(place, subject, values, {entry} if entry else set(values))
+        if not entry:
+            await self._client.delete(cancel_request_key(place, subject), live_key(place, subject))
+            await self._client.zrem(thread_index_key(place, "postings"), subject)
+
+    async def _erase(self, place: str, subject: str, values: Mapping[str, str], names: set[str]) -> None:
+        """These fields of what is kept at an address, and where the index of a thread leads to them."""
+        for record in records_at(place, subject, values):
+            entry = record.address.entry
+            if names >= ({entry} if entry else set(values)):
+                for thread in record.owners.threads:
+                    await self._client.zrem(thread_index_key(thread, "postings"), subject, index_member(record.address))
+        if names >= set(values):
+            await self._client.delete(record_key(place, subject))
+        elif names:
+            await self._client.hdel(record_key(place, subject), *sorted(names))
 
     async def _named_in_records(self, person: str, traces: frozenset[str]) -> None:
         """Whatever else is kept anywhere that is this person's, or names them or a trace of theirs.
@@ -179,11 +194,9 @@ class Erasure:
                 pipe.hgetall(key)
             kept = await pipe.execute()
         for key, values in zip(keys, kept, strict=True):
-            about = fields_of(*record_address(key), values, person, traces)
-            if about == set(values):
-                await self._client.delete(key)
-            elif about:
-                await self._client.hdel(key, *sorted(about))
+            place, subject = record_address(key)
+            if names := fields_of(place, subject, values, person, traces):
+                await self._erase(place, subject, values, names)
 
     async def _feedback(self, *, traces: frozenset[str], person: str = "", thread: str = "") -> None:
         """Words on these answers, and those of this person, on their questions or in this thread."""
@@ -203,3 +216,7 @@ class Erasure:
             proposal: Proposal = from_json(Proposal, stored)
             if proposal.by.id == person:
                 await self._client.hdel(PROPOSALS, name)
+
+
+def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in kept.items()}

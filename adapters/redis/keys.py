@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
 from adapters.redis.pipelining import Command, lua
+from core.model.records import Address
 
 PREFIX = "footnote"
 BASES = f"{PREFIX}:{{catalog}}:bases"
@@ -111,6 +112,11 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
 def record_key(place: str, subject: str) -> str:
     """The hash of what is kept about a message, by the address of the record."""
     return tagged_key(place, "posting", subject)
+
+
+def index_member(address: Address) -> str:
+    """A record's address in the index of a person, or of a thread in which it is not kept itself."""
+    return json.dumps([part for part in (address.place, address.subject, address.entry) if part])
 
 
 EVERY_RECORD = f"{PREFIX}:*:posting:*"

@@ -3,7 +3,6 @@
 Whose a record is stands in the index of that person and that thread before the record itself is written.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.keys import cancel_request_key, lease_key, of_person, of_thread, record_key
+from adapters.redis.keys import cancel_request_key, index_member, lease_key, of_person, of_thread, record_key
 from adapters.redis.pipelining import Command, in_order, lua
 from core.model.errors import LeaseLost
 from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
@@ -82,7 +81,7 @@ class RedisMessageStateStore(MessageStateStore):
     def _indexing(self, record: Record) -> Sequence[Command]:
         """Note under each of its owners where this record is kept."""
         address, owners = record.address, record.owners
-        found = json.dumps([part for part in (address.place, address.subject, address.entry) if part])
+        found = index_member(address)
         own = address.subject if not address.entry else found  # of the thread that it is kept in
         return [
             *(

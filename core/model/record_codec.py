@@ -46,8 +46,7 @@ def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
         text = kept.get(_name_at_rest(layout, field, blank), "")
         if field.name in layout.people and not layout.entry:
             text = text or kept.get(OWNER, "") or getattr(blank, field.name)
-        if text:
-            values[field.name] = _value(layout.types[field.name], text)
+        values[field.name] = _value(layout.types[field.name], text) if text else field.default
     return replace(blank, **values)
 
 

@@ -8,6 +8,7 @@ owner is refused. How a record reads at rest is ``record_codec``'s.
 Without slots: those would make every class twice, and ``record_types`` would find the one that nobody uses.
 """
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
@@ -55,11 +56,14 @@ class Record:
         """Say where records of this type are kept, as templates over their fields; none for a mere base.
 
         With ``entry`` several of them share an address, each in a field of this name that holds its one value. An
-        ``installation`` record belongs to nobody, and therefore holds numbers alone.
+        ``installation`` record belongs to nobody, and therefore holds numbers alone. Raises TypeError for a type that
+        does not say whose its records are.
         """
         above = cls.kept_at
         cls.kept_at = Address(place or above.place, subject or above.subject, entry or above.entry)
         cls.of_installation = installation or cls.of_installation
+        if cls.kept_at.subject:
+            _check_owner(cls)
 
     @property
     def address(self) -> Address:
@@ -69,7 +73,7 @@ class Record:
 
     @property
     def owners(self) -> Owners:
-        """Whose it is. Raises TypeError for a type that names no owner."""
+        """Whose it is."""
         layout = layout_of(type(self))
         return Owners(_named(self, layout.people), _named(self, layout.threads))
 
@@ -102,26 +106,36 @@ class Layout:
 
 
 def layout_of(kind: type[Record]) -> Layout:
-    """The layout of a type. Raises TypeError for one that says nowhere whose it is."""
+    """The layout of a type."""
     return _layout(kind)  # type: ignore[arg-type]  # a class can be hashed; mypy asks its instances
 
 
 @cache
 def _layout(kind: Any) -> Layout:
     every, types, kept_at = fields(kind), get_type_hints(kind), kind.kept_at
-    keys = set(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
+    keys = _names_in(kept_at)
     stored = tuple(one for one in every if one.name not in keys and not one.metadata.get("unstored"))
     people = tuple(one.name for one in every if one.metadata.get("owner") == "person")
     threads = tuple(one.name for one in every if one.metadata.get("owner") == "thread")
     entries = _PLACEHOLDER.findall(kept_at.entry)
-    if not (people or threads or kind.of_installation):
-        raise TypeError(f"{kind.__name__} says nowhere whose it is: mark a field PERSON or THREAD.")
-    if kind.of_installation and any(types[one.name] not in (int, float, bool) for one in stored):
-        raise TypeError(f"{kind.__name__} is nobody's, so it may hold numbers alone.")
-    if entries and len(stored) != 1:
-        raise TypeError(f"{kind.__name__} shares its address with others of its type, so it has one value.")
     patterns = (_pattern(kept_at.place), _pattern(kept_at.subject))
     return Layout(types, stored, people, threads, entries[0] if entries else "", patterns)
+
+
+def _check_owner(kind: type[Record]) -> None:
+    """Before the dataclass is made of it: a field is still an annotation, with its ``field()`` as the value."""
+    own, above = inspect.get_annotations(kind), getattr(kind, "__dataclass_fields__", {})
+    made = {name: kind.__dict__.get(name) if name in own else above[name] for name in own.keys() | above.keys()}
+    if kind.of_installation:
+        if any(own[name] not in (int, float, bool) for name in own.keys() - _names_in(kind.kept_at)):
+            raise TypeError(f"{kind.__name__} is nobody's, so it may hold numbers alone.")
+    elif not any(isinstance(one, Field) and one.metadata.get("owner") for one in made.values()):
+        raise TypeError(f"{kind.__name__} says nowhere whose it is: mark a field PERSON or THREAD.")
+
+
+def _names_in(kept_at: Address) -> frozenset[str]:
+    """The fields that make an address."""
+    return frozenset(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
 
 
 def key_text(value: object) -> str:

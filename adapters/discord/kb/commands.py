@@ -152,7 +152,7 @@ class KbGroup:
                 await self._actions.mark_done(KbAction(kept=kept, person=action.person))
             if action.kind is not KbActionKind.ASIDE:
                 return await self._show(press, reply, command, in_place=True)
-            await self._cards.renewed(command.target, person_of(press.user).id, press.token, str(press.id))
+            await self._cards.renew_token(command.target, person_of(press.user).id, press.token, str(press.id))
             await tell(press, layouts.reply_text(reply.text), mentions=True)
         return None
 

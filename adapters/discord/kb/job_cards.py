@@ -84,7 +84,7 @@ class JobCards:
             if kept.over:
                 await self._pending_updates.remove(job.id)
 
-    async def renewed(self, job_id: str, person: str, token: str, token_of: str) -> None:
+    async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
         """This person pressed something on the card: it can be edited for another while, under the token of that."""
         await self._message_states.save(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
 

@@ -6,8 +6,9 @@ Whoever presses has to be the one it was made for; what they may do is looked up
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand
 from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
@@ -19,7 +20,7 @@ __all__ = ["PersonalAction", "PersonalActions", "PressOutcome"]
 class PersonalAction(OneTimeAction, place="slack/kb/{person}", subject="{id}"):
     """A button below a reply, with its command, or a form, with the channel that it was opened in."""
 
-    person: str
+    person: str = field(metadata=PERSON)
     id: str
     command: KbCommand | None = None
     once: bool = False  # the button acts once; others may be pressed again and again

@@ -130,7 +130,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 ) -> None:
     await cards.remember_card(job, CARD)
     clock.advance(13 * MINUTES)
-    await cards.renew_token(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    await cards.renew_token(job.id, job.by.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
     await cards.show(done(job))
     assert len(written.edits) == 1
