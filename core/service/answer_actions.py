@@ -188,8 +188,12 @@ class AnswerActions:
             yield turn
 
     @asynccontextmanager
-    async def share(self, thread: ThreadKey, trace_id: str, person: Person, audience: Audience) -> AsyncIterator[Turn]:
+    async def share(
+        self, thread: ThreadKey, trace_id: str, person: Person, audience: Callable[[], Awaitable[Audience]]
+    ) -> AsyncIterator[Turn]:
         """Have a private answer shown to this audience, once: the caller shows it within.
+
+        The audience is looked up only for who may share.
 
         Raises NotFound when the answer is gone or not everybody may read it, Denied, on record, for who did not ask,
         and AlreadyDone.
@@ -198,7 +202,7 @@ class AnswerActions:
         if turn.asker.id != person.id:
             await self.refuse(person, "share", trace_id)
             raise Denied(NOT_YOURS_TO_SHARE)
-        if not turn.readable_by(await self._visible_names(audience)):
+        if not turn.readable_by(await self._visible_names(await audience())):
             raise NotFound(NOT_FOR_ALL)
         share = Share(thread=thread, trace=trace_id, person=person.id)
         async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):

@@ -274,9 +274,12 @@ class DiscordButtonHandlers:
 
     async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
-        await press.response.defer(ephemeral=True, thinking=True)
-        person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
-        async with self._answer_actions.share(shown.thread, trace_id, person, audience) as turn:
+
+        async def audience() -> Audience:
+            await press.response.defer(ephemeral=True, thinking=True)
+            return await self._readers.of_place(shown.thread)
+
+        async with self._answer_actions.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
             spot = await self._shared_at(press, shown, turn)
             if spot is None:
                 raise NotFound(GONE)

@@ -169,7 +169,7 @@ class ButtonHandlers:
 
     async def share(self, press: Press) -> bool:
         """Show a private answer to the channel; True when it is shown. Raises NotFound, Denied and AlreadyDone."""
-        audience = await self.workspace.audience(press.thread, press.user)
+        audience = partial(self.workspace.audience, press.thread, press.user)
         person = Person(press.person)
         async with self.workspace.answer_actions.share(press.thread, press.value, person, audience) as turn:
             await self._show_shared(press, turn)
