@@ -9,6 +9,7 @@ import typer
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
 from bot.cli import documents
+from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
 from bot.cli import measure as measuring
@@ -28,7 +29,7 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, inspecting, keeping, serving, measuring):
+for family in (asking, documents, knowledge, lacking, inspecting, keeping, serving, measuring):
     family.register(app)
 
 

@@ -1,7 +1,7 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ import structlog
 from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.milvus.connection import is_server
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -25,6 +26,8 @@ from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.named_leases import RedisNamedLeases
+from adapters.redis.process_registry import RedisProcessRegistry
 from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
@@ -32,6 +35,7 @@ from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
+from bot.opening import Opening
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -48,11 +52,15 @@ from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
+from core.ports.named_leases import NamedLeases
+from core.ports.process_registry import ProcessRegistry
 from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.drafts import GapDrafts
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -62,6 +70,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
+    from core.ports.platform_capabilities import Transcript
 
 log = structlog.get_logger(__name__)
 
@@ -94,6 +103,7 @@ class Footnote:
     settings: Settings
     clock: Clock
     opened: "asyncio.Task[None]"
+    opening: Opening
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -104,6 +114,8 @@ class Footnote:
     checkpoints: RedisCheckpoints
     trace_store: TraceStore
     message_states: RedisMessageStateStore
+    leases: NamedLeases
+    processes: ProcessRegistry
     inbox: RedisInbox
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
@@ -157,6 +169,14 @@ class Footnote:
             defaults=ChannelSettings(self.conduct),
         )
 
+    def gaps(self) -> GapAnalysis:
+        """What the documents lack."""
+        return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
+
+    def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
+        """Drafts of what they lack, with the words of threads of these platforms."""
+        return GapDrafts(self.feedback, self.knowledge_stack.records, self.audit, self.clock, transcripts or {})
+
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
         return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
@@ -169,7 +189,8 @@ async def open_footnote(
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
-    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
+    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails, and
+    servers that are not there yet are waited for: ``Footnote.opening`` says which.
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
@@ -189,8 +210,9 @@ async def open_footnote(
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
-        agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_open_index_and_model(redis, index, loading, agreement))
+        agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
+        opening = Opening(patient=not wait)
+        opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
         stack.push_async_callback(_cancel, opened)
         if wait:
             await opened
@@ -232,6 +254,7 @@ async def open_footnote(
             settings=settings,
             clock=clock,
             opened=opened,
+            opening=opening,
             redis=redis,
             index=index,
             encoder=encoder,
@@ -242,6 +265,8 @@ async def open_footnote(
             checkpoints=checkpoints,
             trace_store=trace_store,
             message_states=RedisMessageStateStore(redis),
+            leases=RedisNamedLeases(redis),
+            processes=RedisProcessRegistry(redis),
             inbox=RedisInbox(redis),
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
@@ -306,22 +331,25 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 
 
 async def _open_index_and_model(
+    settings: Settings,
+    opening: Opening,
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
-    await check_schema(redis)
+    await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
+    remote = is_server(settings.milvus_uri or "")
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(index.open())
+            group.create_task(opening.reach("index", index.open, remote=remote))
             if loading is not None:
                 group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
-        await consistency.check()
+        await opening.reach("catalog", consistency.check, remote=True)
 
 
 async def _await(task: "asyncio.Task[None]") -> None:

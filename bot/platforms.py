@@ -5,8 +5,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from bot.container import Footnote
+from bot.roles import Role
 from bot.settings import Settings
 from core.ports.platform import Platform
+from core.service.turns import LeasedTurn, NeverOurs
 
 if TYPE_CHECKING:
     import asyncio
@@ -15,11 +17,12 @@ if TYPE_CHECKING:
     from aiohttp import web
     from pydantic import SecretStr
 
-    from adapters.web.platform import WebPlatform
+
+GATEWAY = "discord gateway"  # one connection for each application: with two, everything would be heard twice
 
 
 class ConnectedPlatform(Platform, Protocol):
-    """A platform that runs."""
+    """A platform that runs; where the process only works, over the platform's API alone."""
 
     async def run(self, stop: "asyncio.Event") -> None:
         """Stay connected until ``stop`` is set.
@@ -34,46 +37,21 @@ class ConnectedPlatform(Platform, Protocol):
         """Why it cannot be reached by people right now; empty when it can."""
 
 
-def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
-    """Each configured platform, to be entered."""
+def platforms_of(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
+    """Each configured platform, to be entered; ``process`` is the name under which turns are taken."""
     if settings.has_page:
-        yield page(settings, footnote)
+        from bot.page import open_page
+
+        yield open_page(settings, footnote)
     if settings.has_slack:
-        yield _slack(settings, footnote)
+        yield _slack(settings, footnote, role)
     if settings.has_discord:
-        yield _discord(settings, footnote)
+        yield _discord(settings, footnote, role, process)
 
 
-def page(settings: Settings, footnote: Footnote) -> "WebPlatform":
-    """The page, with all its screens."""
-    from adapters.redis.answer_stream import RedisAnswerStream
-    from adapters.redis.web_sessions import RedisWebSessions
-    from adapters.web.access.rules import AccessRules
-    from adapters.web.ask.screen import AskScreen
-    from adapters.web.pages import Pages
-    from adapters.web.platform import WebPlatform
-
-    rules = AccessRules(
-        password_hash=reveal(settings.web_password_hash) or "",
-        reader_password_hash=reveal(settings.web_reader_password_hash) or "",
-        identity_header=settings.web_identity_header,
-        proxies=split_names(settings.web_proxies),
-        admins=split_names(settings.web_admins),
-        address=settings.web_address,
-    )
-    pages, stream = Pages(), RedisAnswerStream(footnote.redis)
-    return WebPlatform(
-        rules=rules,
-        sessions=RedisWebSessions(footnote.redis),
-        audit=footnote.audit,
-        answer_actions=footnote.answer_actions(),
-        stream=stream,
-        pages=pages,
-        screens=[AskScreen(pages)],
-    )
-
-
-def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[ConnectedPlatform]:
+def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.slack.app import SlackPlatform
 
     return SlackPlatform(
@@ -89,10 +67,13 @@ def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManage
         admin_users=split_names(settings.slack_admin_users),
         allowed_bots=split_names(settings.slack_allowed_bots),
         kb=footnote.knowledge_stack.kb_service,
+        listens=role.listens,
     )
 
 
-def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[ConnectedPlatform]:
+def _discord(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.discord.platform import DiscordPlatform
 
     return DiscordPlatform(
@@ -107,6 +88,7 @@ def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextMana
         allowed_bots=split_names(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
+        gateway_turn=LeasedTurn(footnote.leases, GATEWAY, process) if role.listens else NeverOurs(),
     )
 
 

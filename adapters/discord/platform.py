@@ -17,6 +17,7 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
 from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
@@ -49,8 +50,9 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
+from core.service.turns import AlwaysOurs, Turn
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
@@ -67,7 +69,7 @@ class DiscordPlatform:
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
     not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
     to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server.
+    compatible server. ``gateway_turn`` is the right to hold the gateway's connection, which one process has at a time.
     """
 
     def __init__(
@@ -84,22 +86,25 @@ class DiscordPlatform:
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
+        gateway_turn: Turn | None = None,
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
+        self._gateway_turn = gateway_turn or AlwaysOurs()
         self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
-        self._connection = GatewayConnection(self._new_client, token)
+        self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
         self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
-        self._intake = OrderedQueue(inbox)
+        self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
-        self.messages = Messages(self.client)
-        self.readers = Readers(self.client, answer_actions)
+        self.servers = Servers(self.client, self._connection.holding)
+        self.messages = Messages(self.client, self.servers)
+        self.readers = Readers(self.client, self.servers, answer_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -107,12 +112,20 @@ class DiscordPlatform:
             client=self.client,
             hears=self._connection.hears,
             said=self.on_message,
-            in_line=self._intake.add,
+            in_line=self._ordered_queue.add,
             places=places,
         )
-        self._event_listener = EventListener(
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        self._commands = self._new_commands(group, dev_guild)
+        self._button_handlers = self._new_button_handlers(message_states, group)
+
+    def _new_event_listener(
+        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+    ) -> EventListener:
+        return EventListener(
             client=self.client,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             inbox=inbox,
             message_states=message_states,
             places=places,
@@ -123,23 +136,26 @@ class DiscordPlatform:
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
-        self._commands = Commands(
-            answer_actions=answer_actions,
+
+    def _new_commands(self, group: KbGroup | None, dev_guild: str | None) -> Commands:
+        return Commands(
+            answer_actions=self._answer_actions,
             readers=self.readers,
-            intake=self._intake,
-            preferences=answer_actions.preferences,
+            ordered_queue=self._ordered_queue,
+            preferences=self._answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
-        self._button_handlers = DiscordButtonHandlers(
-            answer_actions=answer_actions,
+
+    def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
+        return DiscordButtonHandlers(
+            answer_actions=self._answer_actions,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             set_place=self._commands.set_place,
             kb=group,
         )
@@ -156,7 +172,7 @@ class DiscordPlatform:
         return self._connection.client
 
     async def wait_until_connected(self) -> None:
-        """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
+        """Wait until Discord can be asked: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
         await self._connection.wait_until_ready(CONNECT_SECONDS)
 
     # --- the connection
@@ -179,7 +195,7 @@ class DiscordPlatform:
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
         """
-        taking = asyncio.create_task(self._intake.run())
+        taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
@@ -191,7 +207,7 @@ class DiscordPlatform:
                     task.result()
         finally:
             await self._hang_up(connecting)
-            await self._intake.drain()
+            await self._ordered_queue.drain()
             helping = (taking, stopping, finishing, catching_up)
             for task in helping:
                 task.cancel()
@@ -208,6 +224,7 @@ class DiscordPlatform:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await socket.close(code=1000)
+        await self._gateway_turn.end()
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
@@ -332,7 +349,7 @@ class DiscordPlatform:
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await earlier(self.client(), message)
+        return await earlier(self.client(), self.servers, message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""

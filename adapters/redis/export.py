@@ -14,13 +14,14 @@ from typing import Any, Literal
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.keys import DOCUMENTS, HOMES, INBOX, INDEX, PREFIX, SCHEMA, VERSIONS, WAITING
+from adapters.redis.keys import DOCUMENTS, HELD, HOMES, INBOX, INDEX, PREFIX, SCHEMA, SERVING, VERSIONS, WAITING
 
 Kind = Literal["string", "hash", "list", "set", "zset", "stream"]
 _PAGE = 500
 _OF_A_MOMENT = re.compile(
     rf"{PREFIX}:\{{(?!kb/)[^}}]*\}}:(lease|queue|notes|called-off:.*|seen:.*)|{PREFIX}:\{{kb/[^}}]*\}}:lease"
     rf"|{PREFIX}:\{{person:[^}}]*\}}:waiting(-.*)?|{re.escape(INBOX)}|{re.escape(WAITING)}"
+    rf"|{SERVING}|{HELD}.*"
 )
 _WITH_THE_PASSAGES = (DOCUMENTS, VERSIONS, HOMES, INDEX, SCHEMA)
 

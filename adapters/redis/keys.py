@@ -38,6 +38,8 @@ SITES = f"{PREFIX}:{{shelf}}:sites"
 PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
 UNDONE = f"{PREFIX}:{{shelf}}:undone"
 DECIDED = f"{PREFIX}:{{shelf}}:decided:"
+SERVING = f"{PREFIX}:serving"
+HELD = f"{PREFIX}:held:"
 
 
 def tagged_key(name: str, *rest: str) -> str:
@@ -67,6 +69,11 @@ def trace_key(trace_id: str) -> str:
 def checkpoint_key(checkpoint_id: str) -> str:
     """The hash of a parked inquiry."""
     return tagged_key(f"checkpoint:{checkpoint_id}")
+
+
+def named_lease_key(name: str) -> str:
+    """Who holds what only one process may hold."""
+    return f"{HELD}{name}"
 
 
 def person_key(person_id: str, what: str) -> str:

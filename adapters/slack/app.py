@@ -26,12 +26,11 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_handlers import ButtonHandlers
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
-from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
@@ -46,7 +45,8 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
@@ -77,9 +77,13 @@ class SlackPlatform(SlackThreads):
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
         kb: KnowledgeCommands | None = None,
+        listens: bool = True,
     ) -> None:
-        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either."""
-        if not app_token and not signing_secret:
+        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+
+        One that does not listen answers what another process heard: it calls Slack, and Slack never calls it.
+        """
+        if listens and not app_token and not signing_secret:
             raise ConfigurationError(
                 "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN.",
                 remedy="footnote manifest slack says where they come from.",
@@ -98,22 +102,24 @@ class SlackPlatform(SlackThreads):
         )
         super().__init__(workspace, parse)
         self._app_token = app_token
+        self._listens = listens
         self._signing_secret = signing_secret
         self._bot_token = bot_token
         places = HeardPlaces(message_states, PLATFORM)
-        self._intake = Intake(
+        self._event_listener = EventListener(
             directory=directory,
             inbox=inbox,
             message_states=message_states,
             places=places,
             allowed_bots=frozenset(allowed_bots),
         )
-        self._look_back = LookBack(connection, self._intake, places)
+        self._look_back = LookBack(connection, self._event_listener, places)
         self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
-        self._button_handlers = ButtonHandlers(workspace, self._intake, self._knowledge)
+        self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
         self._commands = Commands(workspace)
         self._home = Home(workspace, self._knowledge)
-        self._socket = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        socket_mode = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -135,8 +141,9 @@ class SlackPlatform(SlackThreads):
         """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
         if await self._identify(stop):
             self._do_aside(self._ask_whether_refused(stop))
-            us = await self.workspace.directory.identity()
-            self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
+            if self._listens:
+                us = await self.workspace.directory.identity()
+                self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
                 self._do_aside(look_after(self._knowledge.cards.finish, stop))
             if self._socket is not None:
@@ -155,7 +162,7 @@ class SlackPlatform(SlackThreads):
             except PlatformUnavailable as error:
                 log.warning("slack_away", reason=str(error))
             else:
-                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._socket else "http")
+                log.info("slack_known", team=us.team, bot=us.user, mode=self._mode())
                 return True
             with suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)]):
@@ -163,6 +170,11 @@ class SlackPlatform(SlackThreads):
             if stop.is_set():
                 break
         return False
+
+    def _mode(self) -> str:
+        if not self._listens:
+            return "calls alone"
+        return "socket" if self._socket else "http"
 
     def _connections(self) -> int:
         """How often Slack began to tell us of events; 0 while it tells us nothing."""
@@ -186,7 +198,7 @@ class SlackPlatform(SlackThreads):
 
     def routes(self) -> list[web.RouteDef]:
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
-        return [web.post(PATH, self._over_http)] if self._socket is None else []
+        return [web.post(PATH, self._over_http)] if self._listens and self._socket is None else []
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
@@ -272,7 +284,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=200, body="")
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                turned = await self._intake.take(event, team)
+                turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
             return BoltResponse(status=503, body="")
@@ -343,19 +355,19 @@ class SlackPlatform(SlackThreads):
         """What was wrong, and what would be right, is kept before the form closes."""
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                reply = await self._button_handlers.reason(body)
+                result = await self._button_handlers.reason(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if reply is not None and not reply.ok:
-            await acknowledge(ack, errors={"answer": reply.text})
+        if result is not None and not succeeded(result):
+            await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
-        if reply is not None and self._knowledge is not None:
+        if result is not None and self._knowledge is not None:
             (team, user), kept = who_sent(body), views.kept_in(body["view"])
             await self._knowledge.tell(
-                reply, ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
+                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
             )
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
@@ -389,17 +401,18 @@ class SlackPlatform(SlackThreads):
 
         return listener
 
-    def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+    def _shortcut(self, work: Callable[[Body], Awaitable[str | ShownReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await work(body)
+                result = await work(body)
             except FootnoteError as error:
-                told = str(error)
-            if told:
-                text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
+                result = str(error)
+            shown = text_reply(result) if isinstance(result, str) else result
+            if shown.text:
+                text = blocks.fallback(shown.text)
                 await self.workspace.web.answer(
-                    respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
+                    respond, text=text, blocks=shown.blocks, response_type="ephemeral", replace_original=False
                 )
 
         return listener

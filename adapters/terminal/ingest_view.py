@@ -27,6 +27,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from adapters.terminal.kb_view import result_text
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
@@ -34,7 +35,8 @@ from core.ingestion.trash import Trash, base_name
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState
 from core.ports.job_store import JobStore
-from core.service.kb.commands import Caller, KbReply
+from core.service.kb.commands import Caller
+from core.service.kb.results import KbResult, accepted_jobs
 
 if TYPE_CHECKING:
     from core.model.knowledge import Document
@@ -62,7 +64,7 @@ class IngestServices(Protocol):
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the service's
+    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbResult]]
     jobs: JobStore
     trash: Trash
     ingestor: Ingestor
@@ -80,10 +82,11 @@ class Terminal:
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
         """A job for (source, name, bytes) each. Raises FootnoteError with the reason why there is none."""
-        reply = await self.ingest(files, base, self.caller)
-        if reply.job is None:
-            raise FootnoteError(reply.text)
-        return reply.job
+        result = await self.ingest(files, base, self.caller)
+        for accepted in accepted_jobs(result):
+            if (job := await self.jobs.read(accepted.id)) is not None:
+                return job
+        raise FootnoteError(result_text(result))
 
 
 @dataclass(frozen=True, slots=True)

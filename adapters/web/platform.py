@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from aiohttp import web
@@ -10,7 +11,8 @@ from adapters.web.access.guard import Guard
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.access.sign_in import HASHING, SignIn
 from adapters.web.ask.answer_view import WebAnswerView
-from adapters.web.ask.question_state import WebQuestionState
+from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
@@ -18,6 +20,7 @@ from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
 from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
+from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.web_sessions import WebSessions
 from core.service.answer_actions import AnswerActions
@@ -33,13 +36,17 @@ class WebPlatform:
         sessions: WebSessions,
         audit: Audit,
         answer_actions: AnswerActions,
+        message_states: MessageStateStore,
         stream: AnswerStream,
         pages: Pages,
+        live: LiveStreams,
         screens: Sequence[Screen],
     ) -> None:
         self._screens = tuple(screens)
         self._answer_actions = answer_actions
         self._stream = stream
+        self._message_states = message_states
+        self._live = live
         pages.show_menu([entry for screen in self._screens for entry in screen.menu])
         self._guard = Guard(rules, sessions, audit, pages)
         self._sign_in = SignIn(self._guard, sessions, pages, asyncio.Semaphore(HASHING))
@@ -69,8 +76,9 @@ class WebPlatform:
         return await self._sign_in.new_link()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Nothing has to be held open: until ``stop`` is set."""
+        """Until ``stop`` is set; then no open page holds the server up."""
         await stop.wait()
+        self._live.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -97,7 +105,7 @@ class WebPlatform:
 
     async def audience(self, incoming: Incoming) -> Audience:
         """The one who asks, and they alone."""
-        return audience_of(incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker)
+        return audience_of(_person(incoming))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Whose conversation it is may choose there, and nobody else comes to it."""
@@ -115,13 +123,19 @@ class WebPlatform:
         """A conversation here is with us alone: there is nothing to mute."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say it where the question stands."""
-        thread = str(incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread)
-        subject = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        await self._stream.publish(thread, subject, [NoticeShown(text), Ended()])
+        """Say it where the question stands, which is not worked on (any more)."""
+        thread = incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
+        state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
+        await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
+        await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""
+
+
+def _person(incoming: Incoming) -> Person:
+    return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
 
 
 def _question(incoming: Incoming) -> IncomingMessage:

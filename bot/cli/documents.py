@@ -176,11 +176,12 @@ def remove_source(
 async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
+    from adapters.terminal.kb_view import result_text
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.ports.index import Scope
     from core.service.kb.commands import KbCommand, KbVerb
+    from core.service.kb.results import DocumentRemoved
 
     async with open_footnote(load_settings(), models=False) as footnote:
         document = await footnote.one_document(name, kb)
@@ -191,10 +192,11 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
         if not yes:
             typer.confirm(question, abort=True)
         command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
-        reply = await footnote.knowledge_stack.kb_service.handle(command, operator())
-        left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
+        result = await footnote.knowledge_stack.kb_service.handle(command, operator())
+    removed = isinstance(result, DocumentRemoved)
+    left = result.passages_left if isinstance(result, DocumentRemoved) else document.passages
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        typer.echo(reply.text, err=not reply.ok)
-    return 0 if reply.ok and not left else 1
+        typer.echo(result_text(result), err=not removed)
+    return 0 if removed and not left else 1

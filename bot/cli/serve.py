@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.runner import finish
+from bot.roles import Role
 
 
 class PlatformName(StrEnum):
@@ -40,11 +41,16 @@ def web(
     finish(run_page(port, announce), quiet=False)
 
 
-def serve() -> None:
+def serve(
+    role: Annotated[
+        Role,
+        typer.Option(help="platform: hold the connections. worker: answer and run jobs. all: both."),
+    ] = Role.ALL,
+) -> None:
     """Answer on the platforms that are configured."""
     from bot.server import run
 
-    finish(run(), quiet=False)
+    finish(run(role), quiet=False)
 
 
 def manifest(

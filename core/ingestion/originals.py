@@ -15,6 +15,7 @@ from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
+STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays
 _LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are so already
 
 
@@ -42,7 +43,8 @@ class Originals:
 
     async def sweep(self, documents: Iterable[Document]) -> int:
         """Remove what belongs to none of these documents, and has for a day; how many."""
-        return await self._blobs.sweep(_LEFT_BEHIND, sparing=[original_name(document) for document in documents])
+        spared = [STORE_MARK, *(original_name(document) for document in documents)]
+        return await self._blobs.sweep(_LEFT_BEHIND, sparing=spared)
 
 
 def original_name(document: Document) -> str:

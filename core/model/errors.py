@@ -5,6 +5,7 @@
     │   └── IndexMismatch        the index was written with another model or dimension
     ├── Unavailable              something outside does not answer
     │   ├── StoreUnavailable     Redis or Milvus
+    │   │   └── StoreRefused     it answers, and does not let us in as we are configured
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
     │   └── PlatformUnavailable  Slack or Discord
@@ -49,6 +50,10 @@ class Unavailable(FootnoteError):
 
 class StoreUnavailable(Unavailable):
     """Redis or Milvus does not answer."""
+
+
+class StoreRefused(StoreUnavailable):
+    """A store answers, and does not let us in: no waiting mends that, other settings do."""
 
 
 class ModelFailure(StrEnum):

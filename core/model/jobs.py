@@ -46,7 +46,7 @@ class ItemKind(StrEnum):
     """Where an item's bytes come from. ``JobItem.reference`` means something else in each case."""
 
     FILE = "file"  # the platform's own reference to an attached file
-    SPOOLED = "spooled"  # the name under which the bytes were set aside on this machine
+    SPOOLED = "spooled"  # the name under which the bytes were set aside
     LINK = "link"  # a URL
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself

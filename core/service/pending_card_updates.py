@@ -35,15 +35,15 @@ class PendingCardUpdates:
         self._message_states = message_states
         self._platform = platform
 
-    async def add(self, job_id: str, person: str) -> None:
+    async def expect(self, job_id: str, person: str) -> None:
         """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
         await self._message_states.save(self._update(job_id, person))
 
-    async def remove(self, job_id: str) -> None:
+    async def mark_shown(self, job_id: str) -> None:
         """Its card says so, or never will. Raises StoreUnavailable."""
         await self._message_states.remove(self._update(job_id))
 
-    async def pending(self) -> Sequence[PendingCardUpdate]:
+    async def outstanding(self) -> Sequence[PendingCardUpdate]:
         """All that are still to be shown. Raises StoreUnavailable."""
         return await self._message_states.read_entries(self._update(""))
 

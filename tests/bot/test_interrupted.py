@@ -24,7 +24,7 @@ from core.ports.encoder import Vectors
 from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import JobWorker, job_thread
-from tests.core.service.kb.knowledge_room import PlainParser, Room
+from tests.core.service.kb.knowledge_room import PlainParser, Room, job_in, words
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -159,13 +159,12 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     monkeypatch.setattr("core.service.kb.job_runner.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
-    assert waits.job is not None
     screen = Screen(room)
     ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
     async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
-    await room.says(KbVerb.CANCEL, target=waits.job.id)
+    await room.says(KbVerb.CANCEL, target=job_in(waits).id)
     (result,) = await ingesting
     assert result.change is Change.ADDED
 
@@ -226,7 +225,7 @@ async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(r
     refused = await room.says(KbVerb.CREATE, base="with/slash")
     with pytest.raises(NotFound) as raised:
         await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
-    assert str(raised.value) == refused.text
+    assert str(raised.value) == words(refused)
     assert await room.catalog.bases() == []
 
 
@@ -277,8 +276,7 @@ async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
 
     room.clock.advance(1)
     reply = await room.kb_service.ingest_bytes(files(), "base", operator())
-    assert reply.job is not None
-    return reply.job
+    return await room.job(job_in(reply).id)
 
 
 async def _given_again(room: Room, paths: Sequence[Path]) -> list[IngestResult]:

@@ -310,7 +310,7 @@ def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Termin
     assert f"{done.id} Adding 2 files to “rules”: Done" in filled("kb", "jobs").out
     assert filled("kb", "jobs", done.id).out.endswith(f"job {done.id}\n")
     assert filled("kb", "cancel", done.id).err == "That job is over.\n"
-    assert filled("kb", "cancel", "none").err == "There is no such job. footnote kb jobs shows them.\n"
+    assert filled("kb", "cancel", "none").err == "There is no such job. The list of jobs shows them.\n"
     waiting = asyncio.run(room.job_queue.site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
     assert "1 job in line or under way." in filled("kb", "status").out
     assert f"Cancelling job {waiting.id}." in filled("kb", "cancel", waiting.id).out
@@ -336,15 +336,23 @@ async def _denied(room: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("list",), ("show", "refunds"), ("status",), ("jobs",), ("refresh", "refunds"), ("remove", "refunds", "--yes")],
+    ("words", "kind"),
+    [
+        (("list",), "document_list"),
+        (("show", "refunds"), "document_details"),
+        (("status",), "queue_status"),
+        (("jobs",), "job_list"),
+        (("refresh", "refunds"), "refused"),
+        (("remove", "refunds", "--yes"), "document_removed"),
+    ],
 )
-def test_json_is_one_document_and_nothing_else(filled: Terminal, words: tuple[str, ...]) -> None:
+def test_json_is_one_document_and_nothing_else(filled: Terminal, words: tuple[str, ...], kind: str) -> None:
     printed = filled(
         "kb", words[0], *words[1:], *(() if words[0] in {"status", "jobs"} else ("--kb", "rules")), "--json"
     )
     told = json.loads(printed.out)
-    assert set(told) == {"ok", "said", "jobs"}
+    assert set(told) == {"ok", "said", "results", "jobs"}
+    assert [one["kind"] for one in told["results"]] == [kind]
     assert told["ok"] is (printed.code == 0)
     assert told["said"]
 

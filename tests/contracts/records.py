@@ -1,19 +1,17 @@
 """Every type of record that the product defines, and a record of each with a person's words in it."""
 
 import importlib
-from dataclasses import fields
-from enum import StrEnum
+from dataclasses import MISSING, Field, fields
+from datetime import UTC, datetime
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import core
-from adapters.web.ask.shown_answer import ShownAnswer
-from core.model.conversation import Person, ThreadKey
-from core.model.incoming_events import IncomingMessage
+from core.model.conversation import ThreadKey
 from core.model.records import Record, layout_of, record_types
-from core.service.kb.commands import KbCommand, KbVerb
 
 ROOT = Path(core.__file__).parent.parent
 WORDS = "the-unspeakable-question"
@@ -45,13 +43,19 @@ def sample(kind: type[Record], person: str, thread: ThreadKey) -> Any:
 
 
 def _value(kind: Any) -> Any:
+    """A value of this type, with words in it where it can hold some."""
     if get_origin(kind) in (Union, UnionType):
-        (kind,) = (one for one in get_args(kind) if one is not type(None))
-    if get_origin(kind) is tuple:
-        return (WORDS,) if get_args(kind)[0] is str else (1.5,)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is not None:
+        return tuple(_value(one) for one in get_args(kind)[:1]) if get_origin(kind) is tuple else get_origin(kind)()
+    if issubclass(kind, Enum):
         return list(kind)[-1]
-    said = IncomingMessage("m1", CHANNEL, WORDS, Person("slack:T1/U9"), {})
-    known = {str: WORDS, bool: True, float: 1.5, int: 2, ThreadKey: CHANNEL, IncomingMessage: said}
-    known |= {KbCommand: KbCommand(KbVerb.SHOW, target=WORDS), ShownAnswer: ShownAnswer("t1", failure=WORDS)}
-    return known[kind]
+    known = {str: WORDS, bool: True, float: 1.5, int: 2, ThreadKey: CHANNEL, datetime: datetime(2026, 1, 1, tzinfo=UTC)}
+    if kind in known:
+        return known[kind]
+    types = get_type_hints(kind)
+    return kind(**{one.name: _value(types[one.name]) for one in fields(kind) if _is_needed(one, types[one.name])})
+
+
+def _is_needed(one: Field[Any], kind: Any) -> bool:
+    return kind is str or (one.default is MISSING and one.default_factory is MISSING)

@@ -17,7 +17,7 @@ from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStor
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
 from core.service.answer_actions import AnswerActions
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene

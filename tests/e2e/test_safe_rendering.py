@@ -15,6 +15,7 @@ import pytest
 from adapters.discord.api.messages import Spot
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import Text
@@ -32,6 +33,8 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_spans import Line, Span, Style, plain
 from tests.e2e import discord_links, slack_links
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.hostile_runs import ANSWER_PLACES, CHECKPOINT_PLACES, TRACE, answering, asking, citation, failing, job
@@ -121,6 +124,11 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         assert [one for one in slack.violations if "trigger" not in one] == []
 
 
+def hostile_lines(hostile: str) -> list[Line]:
+    """The text in every style that a line has."""
+    return [(Span(hostile, style), plain(f" {hostile}")) for style in Style]
+
+
 async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, hostile: str) -> None:
     """What is shown beside answers: forms, the Home tab, cards and replies."""
     web = platform.workspace.web
@@ -128,10 +136,10 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     await web.patiently(
         "views.publish",
         user_id=user,
-        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile)),
+        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
     )
-    await platform.workspace.say(thread, hostile, kb_blocks.card(job(hostile)))
-    await platform.workspace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(summarize_job(job(hostile))))
+    await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
     await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
     with suppress(Refusal):  # it was sent all the same, which is what is read here
@@ -190,10 +198,8 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
     shown = {
         "quotes": layouts.text_layout(quotes[:3_900], (citation(hostile),)),
         "chosen": layouts.choice_note(hostile, hostile),
-        "job": discord_cards.card_view(
-            discord_cards.DiscordJobCard(job="j", latest=f"{hostile}\njob 0123456789abcdef", note=hostile)
-        ),
-        "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
+        "job": discord_cards.card(summarize_job(job(hostile)), hostile),
+        "reply": layouts.layout(Text(markdown_lines(hostile_lines(hostile)), mentions=True)),
     }
     for name, view in shown.items():
         await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])

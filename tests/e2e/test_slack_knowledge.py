@@ -692,7 +692,7 @@ class TestInWords:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "Proposed." in (await slack.person("alice").next_private()).markdown
+        assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
         ((conversation, caller),) = kb.proposed
         assert [one.text for one in conversation.messages] == ["Refunds take 30 days since May.", "And 14 before that."]
         assert conversation.permalink

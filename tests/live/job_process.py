@@ -20,6 +20,7 @@ from core.ports.index import Index
 from core.service.kb.commands import Caller
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner, JobWorker
+from tests.core.service.kb.knowledge_room import job_in
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
@@ -110,8 +111,7 @@ async def main(home: Path, base: str) -> None:
     async with open_footnote(settings_for(home)) as footnote:
         await footnote.ingestor.ensure_base(base)
         reply = await footnote.knowledge_stack.kb_service.ingest_bytes(documents("second"), base, operator())
-        assert reply.job is not None
-        await worker(footnote, Telling(footnote.ingestor, reply.job.id)).run(asyncio.Event())
+        await worker(footnote, Telling(footnote.ingestor, job_in(reply).id)).run(asyncio.Event())
 
 
 if __name__ == "__main__":

@@ -51,11 +51,12 @@ from core.ports.index import Index
 from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
-from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.results import accepted_jobs, succeeded
 from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
 from core.service.visible_memory import VisibleMemory
-from tests.core.service.kb.knowledge_room import Room
+from tests.core.service.kb.knowledge_room import Room, words
 
 BOARD = Audience(frozenset({"paper:channel:T/BOARD"}))
 PUBLIC = Audience(frozenset({"paper:channel:T/PUBLIC"}))
@@ -249,15 +250,17 @@ async def _job_cards(at: Installation, dice: random.Random) -> None:
     """A job of the board, with the canary in its files' names, its card and its failures."""
     chair, canary = _insider(at), await _hidden_words(at)
     files = (FileReference(canary, f"{canary}.md"),)
-    accepted: KbReply = await at.kb_service.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
-    assert accepted.job is not None
-    job = replace(accepted.job.items[0], reason=f"{canary} is no text.")
-    await at.kb_service.job_queue.jobs.record(accepted.job.with_item(job), [job])
+    accepted = await at.kb_service.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
+    (begun,) = accepted_jobs(accepted)
+    job = await at.kb_service.job_queue.jobs.read(begun.id)
+    assert job is not None
+    item = replace(job.items[0], reason=f"{canary} is no text.")
+    await at.kb_service.job_queue.jobs.record(job.with_item(item), [item])
     looks = (KbVerb.STATUS, KbVerb.JOBS, KbVerb.SHOW, KbVerb.LIST, KbVerb.CANCEL)
-    await _asked_for(at, looks, accepted.job.id)
-    shown = await at.kb_service.handle(KbCommand(KbVerb.JOBS, target=accepted.job.id), chair)
-    assert canary in shown.text
-    await at.kb_service.handle(KbCommand(KbVerb.CANCEL, target=accepted.job.id), chair)
+    await _asked_for(at, looks, begun.id)
+    shown = await at.kb_service.handle(KbCommand(KbVerb.JOBS, target=begun.id), chair)
+    assert canary in words(shown)
+    await at.kb_service.handle(KbCommand(KbVerb.CANCEL, target=begun.id), chair)
 
 
 async def _proposals(at: Installation, dice: random.Random) -> None:
@@ -293,10 +296,10 @@ async def _put_away(at: Installation, dice: random.Random) -> None:
     base = next(base for base in await at.catalog.bases() if base.name == VAULT)
     await at.catalog.save_base(replace(base, grants=frozenset()))
     chair = _insider(at)
-    assert (await at.kb_service.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair)).ok
+    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair))
     await at.catalog.save_base(base)
     await _asked_for(at, (KbVerb.RESTORE, KbVerb.REMOVE), "Merger", "merger.md")
-    assert (await at.kb_service.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair)).ok
+    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair))
 
 
 PATHS: tuple[Path, ...] = (

@@ -11,6 +11,7 @@ from core.ingestion.material import Material
 from core.model.jobs import ItemState, Job, JobState
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb
+from tests.core.service.kb.knowledge_room import asked_in, words
 from tests.live.conftest import settings_for
 from tests.live.job_process import DOCUMENTS, documents, operator, worker
 
@@ -95,13 +96,12 @@ async def test_a_document_taken_out_is_gone_from_both_legs_and_comes_back_as_it_
     await footnote.ingestor.ingest(Material("heron.md", "heron.md", text), "shelf")
     scope = Scope(frozenset({"shelf"}))
     asked = await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", "heron timetable"), caller)
-    assert asked.confirm is not None
-    reply = await kb_service.handle(asked.confirm, caller)
-    assert "now finds nothing" in reply.text
+    reply = await kb_service.handle(asked_in(asked), caller)
+    assert "now finds nothing" in words(reply)
     vector = (await footnote.encoder.encode_queries(["when does the heron ferry leave"]))[0]
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense == legs.bm25 == ()
-    assert "is back" in (await kb_service.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller)).text
+    assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller))
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense[0][0] == legs.bm25[0][0]
     assert legs.dense[0][0].text.endswith("north pier.")

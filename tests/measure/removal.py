@@ -19,8 +19,10 @@ from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference
 from core.ports.index import Scope
-from core.service.kb.commands import KbCommand, KbReply, KbVerb
+from core.service.kb.commands import KbCommand, KbVerb
+from core.service.kb.results import KbResult
 from core.service.question_service import Question
+from tests.core.service.kb.knowledge_room import job_in, words
 from tests.live.conftest import settings_for
 from tests.live.job_process import operator
 
@@ -40,7 +42,7 @@ async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
         yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode()
 
 
-async def _timed(work: Callable[[], Awaitable[KbReply]]) -> tuple[float, KbReply]:
+async def _timed(work: Callable[[], Awaitable[KbResult]]) -> tuple[float, KbResult]:
     start = time.perf_counter()
     reply = await work()
     return (time.perf_counter() - start) * 1_000, reply
@@ -71,9 +73,8 @@ async def _acceptance(footnote: Footnote) -> None:
             (KbCommand(KbVerb.INGEST, BASE, files=given), files),
         ):
             took, reply = await _timed(lambda command=command: kb_service.handle(command, caller))  # type: ignore[misc]
-            assert reply.job is not None, reply.text
             times.append(took)
-            await kb_service.handle(KbCommand(KbVerb.CANCEL, target=reply.job.id), caller)
+            await kb_service.handle(KbCommand(KbVerb.CANCEL, target=job_in(reply).id), caller)
             lease = await footnote.knowledge_stack.inbox.take("measure", timedelta())
             assert lease is not None
             await footnote.knowledge_stack.inbox.complete(lease)
@@ -95,17 +96,16 @@ async def _removals(footnote: Footnote) -> None:
     print(
         f"removed, one of {DOCUMENTS} documents: {took:.0f} ms to the reply; then {await _found(footnote, 'Volume 7')}"
     )
-    print(f"  {reply.text}")
+    print(f"  {words(reply)}")
     took, reply = await _timed(lambda: kb_service.handle(KbCommand(KbVerb.RESTORE, BASE, "volume7.md"), caller))
     print(f"restored: {took:.0f} ms")
     start = time.perf_counter()
     took, reply = await _timed(lambda: kb_service.handle(KbCommand(KbVerb.REMOVE, BASE, confirmed=True), caller))
-    assert reply.job is not None
     print(f"removed, the whole base: {took:.0f} ms to the reply, from which nothing is found")
-    print(f"  {reply.text.splitlines()[0]}")
+    print(f"  {words(reply).splitlines()[0]}")
     stop = asyncio.Event()
     working = asyncio.create_task(footnote.knowledge_stack.worker("measure", {}).run(stop))
-    while (job := await footnote.knowledge_stack.jobs.read(reply.job.id)) is None or not job.over:
+    while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
         await asyncio.sleep(0.05)
     left = await footnote.index.count(SCOPE)
     print(f"  its job is over after {time.perf_counter() - start:.1f} s; {left} passages left in the index")
@@ -119,10 +119,9 @@ async def main() -> None:
         async with open_footnote(settings_for(Path(home))) as footnote:
             await footnote.ingestor.ensure_base(BASE)
             reply = await footnote.knowledge_stack.kb_service.ingest_bytes(_documents(), BASE, operator())
-            assert reply.job is not None
             stop = asyncio.Event()
             working = asyncio.create_task(footnote.knowledge_stack.worker("fill", {}).run(stop))
-            while (job := await footnote.knowledge_stack.jobs.read(reply.job.id)) is None or not job.over:
+            while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
                 await asyncio.sleep(0.2)
             stop.set()
             await working

@@ -12,6 +12,7 @@ from tests.contracts.test_knowledge_records import (
 )
 from tests.contracts.test_memory import TestRedisMemory
 from tests.contracts.test_message_state import TestRedis as TestRedisMessageState
+from tests.contracts.test_processes import TestRedisNamedLeases, TestRedisProcessRegistry
 from tests.contracts.test_redis_export import (
     test_keys_of_every_kind_come_back_as_they_were,
     test_questions_that_wait_stay_behind_and_jobs_come_along,
@@ -29,7 +30,9 @@ __all__ = [
     "TestRedisJournal",
     "TestRedisMemory",
     "TestRedisMessageState",
+    "TestRedisNamedLeases",
     "TestRedisPreferences",
+    "TestRedisProcessRegistry",
     "TestRedisShelfRecords",
     "test_keys_of_every_kind_come_back_as_they_were",
     "test_questions_that_wait_stay_behind_and_jobs_come_along",

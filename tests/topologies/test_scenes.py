@@ -25,6 +25,7 @@ from core.ports.inbox import Delivery, Inbox, Lease
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.leases import work_off
 from core.service.question_service import Question
+from tests.core.service.kb.knowledge_room import words
 from tests.topologies.conftest import Shapes
 from tests.topologies.servers import PATIENCE, Cluster, Watched, redis_cluster, sentinel_trio, server_binary, wait_for
 
@@ -52,8 +53,8 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
         assert await footnote.trace_store.trace(turn.trace_id)
         kb_service = footnote.knowledge_stack.kb_service
         removed = await kb_service.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
-        assert "0 now" in removed.text
-        assert "is back" in (await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator())).text
+        assert "0 now" in words(removed)
+        assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator()))
         assert (await footnote.audit.recent(1))[0].action == "kb restore"
         assert await footnote.memory.forget_person(OPERATOR.id) == 1
         assert (await footnote.memory.recall(key)).turns == ()

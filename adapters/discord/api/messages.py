@@ -23,6 +23,7 @@ from adapters.discord.api.api_errors import (
 )
 from adapters.discord.api.api_responses import LimitedForLong
 from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import only_text, text_of
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
@@ -70,8 +71,9 @@ def given_at(interaction_id: str) -> float:
 class Messages:
     """Our messages. ``client`` gives the client that is connected now."""
 
-    def __init__(self, client: Callable[[], discord.Client]) -> None:
+    def __init__(self, client: Callable[[], discord.Client], servers: Servers) -> None:
         self._client = client
+        self._servers = servers
 
     def _channel(self, spot: Spot) -> discord.PartialMessageable:
         return self._client().get_partial_messageable(spot.channel, guild_id=spot.guild)
@@ -154,11 +156,12 @@ class Messages:
 
         Raises TokenRefused.
         """
-        if not self._may_write_in_threads(address):
+        channel = await self._servers.channel(int(address.guild), int(address.channel))
+        if channel is not None and not await self._may_write_in_threads(channel):
             return None
         for again in (True, False):
             try:
-                return await self._started_thread(address, question)
+                return await self._started_thread(address, channel, question)
             except TokenRefused:
                 raise
             except (PlatformUnavailable, Denied, NotFound, RequestRefused) as error:
@@ -169,17 +172,17 @@ class Messages:
                 return None
         return None
 
-    def _may_write_in_threads(self, address: ReplyTarget) -> bool:
+    async def _may_write_in_threads(self, channel: discord.abc.GuildChannel) -> bool:
         """Whether a thread that we start could be written to, as far as we know our permissions."""
-        guild = self._client().get_guild(int(address.guild))
-        channel = guild.get_channel(int(address.channel)) if guild is not None else None
-        if guild is None or channel is None:
+        us = await self._servers.ourselves(channel.guild)
+        if us is None:
             return True
-        ours = channel.permissions_for(guild.me)
+        ours = channel.permissions_for(us)
         return ours.create_public_threads and ours.send_messages_in_threads
 
-    async def _started_thread(self, address: ReplyTarget, question: str) -> int:
-        channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+    async def _started_thread(self, address: ReplyTarget, place: object, question: str) -> int:
+        by_id = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+        channel = place if isinstance(place, discord.TextChannel | discord.VoiceChannel) else by_id
         message = channel.get_partial_message(int(address.message))
         async with api_call("start a thread", THREAD_SECONDS):
             try:

@@ -71,7 +71,7 @@ class DiscordButtonHandlers:
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
         kb: "KnowledgeButtonHandlers | None",
     ) -> None:
@@ -80,7 +80,7 @@ class DiscordButtonHandlers:
         self._shown = shown
         self._readers = readers
         self._messages = messages
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._set_place = set_place
         self._kb = kb
 
@@ -141,9 +141,9 @@ class DiscordButtonHandlers:
                     token_of=str(press.id) if shown.private else "",
                 )
                 await self._message_states.save(state)
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        if not self._intake.add(keep):
+        if not self._ordered_queue.add(keep):
             await tell(press, TRY_AGAIN)
 
     # --- forms

@@ -72,7 +72,7 @@ class Commands:
         *,
         answer_actions: AnswerActions,
         readers: Readers,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         preferences: ChannelSettingsStore,
         shown: AnswerIndex,
         kb: KbGroup | None,
@@ -80,7 +80,7 @@ class Commands:
     ) -> None:
         self._answer_actions = answer_actions
         self._readers = readers
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._preferences = preferences
         self._shown = shown
         self._kb = kb
@@ -190,9 +190,9 @@ class Commands:
 
     def _put(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        self._intake.add(keep)
+        self._ordered_queue.add(keep)
 
     async def _answer_this(self, press: Press, message: discord.Message) -> None:
         """Somebody else's message as the question, answered in a thread on it."""

@@ -41,7 +41,7 @@ class EventListener:
         self,
         *,
         client: Callable[[], discord.Client],
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         inbox: Inbox,
         message_states: MessageStateStore,
         places: HeardPlaces,
@@ -54,7 +54,7 @@ class EventListener:
     ) -> None:
         """``tell`` says to a writer that they have too many questions waiting."""
         self._client = client
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._inbox = inbox
         self._message_states = message_states
         self._places = places
@@ -108,7 +108,7 @@ class EventListener:
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._soon(self._messages.show_typing(message.channel.id))
-        self._intake.add(keep)
+        self._ordered_queue.add(keep)
 
     async def _place_known(self, message: discord.Message) -> None:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
@@ -140,7 +140,7 @@ class EventListener:
         await self._edit_versions.note_kept(incoming)
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
-        await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
+        await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
@@ -172,7 +172,7 @@ class EventListener:
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
             await take_in_deletion(self._message_states, self._inbox, question)
 
-        self._intake.add(take_in)
+        self._ordered_queue.add(take_in)
 
     async def _place_of(self, guild_id: int | None, channel_id: int) -> object:
         """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""

@@ -7,6 +7,7 @@ import structlog
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
@@ -20,10 +21,10 @@ LONGEST_TOGETHER = 20_000
 log = structlog.get_logger(__name__)
 
 
-async def earlier(client: discord.Client, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+async def earlier(client: discord.Client, servers: Servers, message: IncomingMessage) -> tuple[ContextMessage, ...]:
     """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
     address = ReplyTarget.of(message.address)
-    guild = client.get_guild(int(address.guild)) if address.guild else None
+    guild = await servers.server(int(address.guild)) if address.guild else None
     us = ourselves(client.user.id if client.user else 0, guild)
     channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)
     found: list[discord.Message] = []

@@ -8,6 +8,7 @@ import discord
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
+from core.model.conversation import ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused
 from core.model.transcripts import Conversation
 from core.ports.platform_capabilities import PlatformCapabilities
@@ -47,6 +48,10 @@ class DiscordKnowledge:
         """One thread. Raises NotFound when it is not there, PlatformUnavailable."""
         await self._connected()
         return await conversation_of(self._client(), reference)
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
+        return f"{thread.space}/{thread.channel}/{thread.thread}"
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""

@@ -6,9 +6,8 @@ or end, before the card is there: each draws what is latest, whoever comes secon
 kept, for a process that starts or runs on.
 """
 
-import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,16 +16,19 @@ import structlog
 from adapters.discord.api.messages import Messages, Spot, given_at
 from adapters.discord.api.reply_target import TOKEN_SECONDS
 from adapters.discord.inbound.buttons import KbButton
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
-from core.service.kb.job_text import job_text
+from core.service.kb.commands import Caller
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_layout import job_id_line, job_lines, plain_lines
+from core.service.kb.text_spans import Line
 from core.service.pending_card_updates import PendingCardUpdates
-
-_JOB_ID = re.compile(r"\n(job [0-9a-f]{8,})$")
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +48,8 @@ class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
     token_of: str = ""  # the id of that interaction, which says when it was
     note: str = ""
     cancel: str = ""  # the kept command that ends the job
-    latest: str = ""  # the newest state, in words
+    state: JobSummary | None = field(default=None, metadata={"stored": "job"})  # the newest
+    latest: str = ""  # the newest state in words, as an earlier version kept it
     over: bool = False
 
 
@@ -67,22 +70,22 @@ class JobCards:
         self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def remember_card(self, job: Job, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def posted(self, job: JobSummary, caller: Caller, message: int, *, note: str = "", cancel: str = "") -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
-        card = replace(_with_place(job), message=str(message), note=note, cancel=cancel)
-        await self._message_states.save(card)
-        drawn = ""
+        card = _with_place(job.id, caller.person.id, caller.address)
+        await self._message_states.save(replace(card, message=str(message), note=note, cancel=cancel))
+        drawn: JobSummary | None = None
         for _ in range(CATCHING_UP):
             kept = await self._read(job.id)
-            if kept.latest == drawn:
+            if kept.state == drawn:
                 return
-            drawn = kept.latest
+            drawn = kept.state
             await self._draw(kept)
             if kept.over:
-                await self._pending_updates.remove(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
     async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
         """This person pressed something on the card: it can be edited for another while, under the token of that."""
@@ -92,16 +95,17 @@ class JobCards:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
         if not job.address.get("asker"):
             return
-        before = await self._read(job.id)
-        card = DiscordJobCard(job=job.id, person=job.by.id) if before.token else _with_place(job)
-        await self._message_states.save(replace(card, latest=job_text(job), over=job.over))
+        card = DiscordJobCard(job=job.id, person=job.by.id)
+        if not (await self._read(job.id)).token:  # a later press may have renewed it
+            card = _with_place(job.id, job.by.id, job.address)
+        await self._message_states.save(replace(card, state=summarize_job(job), over=job.over))
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._pending_updates.add(job.id, job.by.id)
+            await self._pending_updates.expect(job.id, job.by.id)
         kept = await self._read(job.id)
         if kept.message:
             await self._draw(kept)
             if job.over:
-                await self._pending_updates.remove(job.id)
+                await self._pending_updates.mark_shown(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -109,7 +113,7 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for update in await self._pending_updates.pending():
+        for update in await self._pending_updates.outstanding():
             kept = await self._read(update.job)
             if kept.over and not kept.message and update.job not in self._unplaced:
                 unplaced.add(update.job)  # it may be on its way: if it is not there the next time, it will not come
@@ -121,7 +125,7 @@ class JobCards:
                 raise
             except FootnoteError as error:
                 log.info("card_not_finished", job=update.job, reason=str(error))
-            await self._pending_updates.remove(update.job)
+            await self._pending_updates.mark_shown(update.job)
         self._unplaced = unplaced
 
     async def _read(self, job_id: str) -> DiscordJobCard:
@@ -135,7 +139,7 @@ class JobCards:
         if kept.message and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept.channel), token=kept.token, token_from=given, private=True)
             try:
-                await self._messages.edit(spot, int(kept.message), card_view(kept))
+                await self._messages.edit(spot, int(kept.message), _kept_card(kept))
             except NotFound:
                 if not kept.over:
                     raise
@@ -144,28 +148,35 @@ class JobCards:
         if kept.over:
             direct = await self._messages.direct_channel(int(kept.asker))
             where = f"-# You asked for this in <#{kept.channel}>."
-            await self._messages.post(Spot(direct), card_view(kept, where), f"job-{kept.job}"[:25])
+            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{kept.job}"[:25])
 
 
-def card_view(kept: DiscordJobCard, where: str = "") -> SanitizedView:
+def card(job: JobSummary, note: str = "", cancel: str = "", where: str = "") -> SanitizedView:
     """The job's state, what was said of it, and a button that ends it while it is under way."""
-    state, number = kept.latest, _JOB_ID.search(kept.latest)
-    lines = [layouts.reply_text(state.replace(number[0], "") if number else state)]
-    lines += [f"-# {layouts.reply_text(line)}" for line in kept.note.splitlines() if line.strip()]
-    lines += [f"-# {number[1]}"] if number else []
-    lines += [where] if where else []
-    parts: list[Any] = [Text("\n".join(lines), mentions=True)]
-    if kept.cancel and not kept.over:
-        parts.append(layouts.row(KbButton.create(kept.cancel, "Cancel")))
+    return _card(job_lines(job), note, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
+
+
+def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
+    """The card as it was last kept: as data, or by an earlier version as text."""
+    if kept.state is not None:
+        return card(kept.state, kept.note, kept.cancel, where)
+    return _card(plain_lines(kept.latest.splitlines()), kept.note, "", where, "" if kept.over else kept.cancel)
+
+
+def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str) -> SanitizedView:
+    lines = [markdown_lines(state)]
+    lines += [f"-# {markdown_lines([line])}" for line in plain_lines(note.splitlines()) if line[0].text.strip()]
+    parts: list[Any] = [Text("\n".join(filter(None, [*lines, number, where])), mentions=True)]
+    if cancel:
+        parts.append(layouts.row(KbButton.create(cancel, "Cancel")))
     return layouts.layout(*parts)
 
 
-def _with_place(job: Job) -> DiscordJobCard:
+def _with_place(job_id: str, person: str, address: Mapping[str, str]) -> DiscordJobCard:
     """Where the job was asked for, by whom, and the token under which that is answered."""
-    address = job.address
     return DiscordJobCard(
-        job=job.id,
-        person=job.by.id,
+        job=job_id,
+        person=person,
         channel=address["channel"],
         asker=address["asker"],
         token=address["token"],

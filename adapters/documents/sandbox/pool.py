@@ -60,7 +60,7 @@ class Sandbox:
         limits: what one file may cost.
         watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
         enforce_memory: let the system enforce the limit.
-        task: what the processes do: "parse" files, or "recognize" the text of pages that are pictures.
+        task: what the processes do: "parse" files, "recognize" the text of pages that are pictures, "draw" pages.
     """
 
     def __init__(
@@ -127,6 +127,17 @@ class Sandbox:
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, data, page))
 
+    async def draw_page(self, name: str, data: bytes, page: int, quote: str) -> bytes:
+        """One page of a file, from 1, as the process drew it, with this quote's places: the answer as it came.
+
+        Raises:
+            DocumentRejected: with the reason why there is no answer.
+        """
+        if len(data) > self._limits.input_bytes:
+            raise _too_large(self._limits)
+        async with self._worker() as worker:
+            return await self._answer(worker, name, data, page, quote)
+
     async def _content(self, path: Path) -> bytes:
         def load() -> bytes:
             with path.open("rb") as file:
@@ -163,12 +174,14 @@ class Sandbox:
         memory = self._limits.memory if self._enforce_memory else 0
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
-    async def _answer(self, worker: "_Worker", name: str, content: bytes, page: int | None = None) -> bytes:
+    async def _answer(
+        self, worker: "_Worker", name: str, content: bytes, page: int | None = None, quote: str = ""
+    ) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await worker.ask(name, content, self._limits.output_bytes, page)
+                return await worker.ask(name, content, self._limits.output_bytes, page, quote)
         except TimeoutError:
             raise DocumentRejected(
                 f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
@@ -237,7 +250,9 @@ class _Worker:
             raise
         return cls(process, home)
 
-    async def ask(self, name: str, content: bytes, output_bytes: int, page: int | None = None) -> bytes:
+    async def ask(
+        self, name: str, content: bytes, output_bytes: int, page: int | None = None, quote: str = ""
+    ) -> bytes:
         """Send one file, or the number of another page of the same one, and wait for the answer.
 
         Raises:
@@ -246,7 +261,7 @@ class _Worker:
         self.read += 1
         self.healthy = False
         assert self._process.stdout is not None
-        await self._send(name, content, page)
+        await self._send(name, content, page, quote)
         (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         if size > output_bytes + MB:
             raise DocumentRejected("The parser gave no usable answer for this file.")
@@ -254,7 +269,7 @@ class _Worker:
         self.healthy = b'"fatal": true' not in body[-64:]
         return body
 
-    async def _send(self, name: str, content: bytes, page: int | None) -> None:
+    async def _send(self, name: str, content: bytes, page: int | None, quote: str) -> None:
         assert self._process.stdin is not None
         digest = hashlib.sha256(content).digest() if page is not None else b""
         again = bool(digest) and digest == self._holds
@@ -262,6 +277,8 @@ class _Worker:
         header: dict[str, str | int] = {"name": name}
         if page is not None:
             header["page"] = page
+        if quote:
+            header["quote"] = quote
         if not again:
             header["size"] = len(content)
         self._process.stdin.write(frame(header))

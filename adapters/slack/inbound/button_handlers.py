@@ -13,9 +13,9 @@ import structlog
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.event_listener import PLATFORM, Intake, person_id
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener, person_id
 from adapters.slack.inbound.one_time_actions import PressOutcome
-from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge
+from adapters.slack.kb.handlers import FORM_EXPIRED, ShownReply, SlackKnowledge
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, group_call
@@ -27,7 +27,7 @@ from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
 from core.ports.checkpoints import ParkedInquiry
 from core.service.answer_actions import NOBODY_TO_CALL
-from core.service.kb.commands import KbReply
+from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
 
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 
@@ -39,7 +39,7 @@ class ButtonHandlers:
     """Does what was pressed."""
 
     workspace: SlackWorkspace
-    intake: Intake
+    event_listener: EventListener
     knowledge: SlackKnowledge | None = None
 
     # --- checkpoints
@@ -126,7 +126,7 @@ class ButtonHandlers:
             await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
         await self._rate(press.thread, press.user, trace_id, helpful=helpful)
 
-    async def reason(self, body: Body) -> KbReply | None:
+    async def reason(self, body: Body) -> KbResult | None:
         """Why an answer did not help, and what would have been right; what became of the latter, if it was told."""
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
@@ -140,11 +140,11 @@ class ButtonHandlers:
         personal_actions = self.knowledge.personal_actions
         taken = await personal_actions.take(await personal_actions.read(form, person))
         if taken is not PressOutcome.NOW:
-            return KbReply(FORM_EXPIRED, ok=False) if taken is PressOutcome.GONE else None
+            return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         shown = kept.get("shown") or kept.get("root", "")
-        reply = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
-        await (personal_actions.mark_done if reply.ok else personal_actions.reopen)(form, person)
-        return reply
+        result = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
+        await (personal_actions.mark_done if succeeded(result) else personal_actions.reopen)(form, person)
+        return result
 
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
         person = await self.workspace.person(thread.space, user)
@@ -206,14 +206,14 @@ class ButtonHandlers:
             return "There is no text in that message."
         place = {"channel": thread.channel, "channel_type": "", "type": "app_mention"}
         event = {**said, **place, "user": body["user"]["id"], "bot_id": None, "bot_profile": None}
-        message = self.intake.message(event, thread.space, us)
+        message = self.event_listener.message(event, thread.space, us)
         if message is None:
             return "I cannot answer that message."
         subject = f"{message.id}:{body.get('action_ts', '')}"
-        turned = await self.intake.put_asked(message, subject, person)
+        turned = await self.event_listener.put_asked(message, subject, person)
         return turned.told
 
-    async def add_to_knowledge(self, body: Body) -> str:
+    async def add_to_knowledge(self, body: Body) -> str | ShownReply:
         """Propose a message for the knowledge; what to tell the presser."""
         thread, person, _ = await self._shortcut(body)
         if self.knowledge is None:

@@ -47,7 +47,7 @@ class IntakeResult:
 NOTHING = IntakeResult()
 
 
-class Intake:
+class EventListener:
     """Takes events in."""
 
     def __init__(

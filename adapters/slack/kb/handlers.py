@@ -27,8 +27,24 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
-from core.service.kb.job_text import job_text, job_title
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.job_wording import job_title
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import (
+    KbAction,
+    KbOutcome,
+    KbResult,
+    KbView,
+    Page,
+    ProposalDecided,
+    ProposalList,
+    accepted_jobs,
+    refused,
+    succeeded,
+)
+from core.service.kb.text_layout import Part, lay_out, plain_lines
+from core.service.kb.text_spans import Line, line_text, strong
+from core.service.kb.wording import outcome_lines, proposals_line
 
 LARGEST = 25 * 2**20  # bytes of one file
 EXPIRED = "That button is too old. Give the command again."
@@ -46,11 +62,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ShownReply:
-    """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
+    """What to show to the one who asked: the blocks, and the words for where there are none.
+
+    ``outcome`` is what came of a press, without what else is shown below it.
+    """
 
     text: str
     blocks: list[blocks.Block]
-    lead: str = ""
+    outcome: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +77,12 @@ class FormResult:
     """What became of a form: errors by field, else what was accepted and has to be told."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
-    replies: tuple[KbReply, ...] = ()
+    results: tuple[KbResult, ...] = ()
     place: ThreadKey | None = None
 
 
 class SlackKnowledge:
-    """What Slack adds to the knowledge service."""
+    """What Slack adds to ``/kb``."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
         """Ask this service, as people of this workspace."""
@@ -92,7 +111,7 @@ class SlackKnowledge:
         in_channel = not given.channel.startswith("D")
         command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return text_reply("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
@@ -100,7 +119,7 @@ class SlackKnowledge:
                 command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
                 return text_reply(str(error))
-        return await self._to_shown(await self._kb.handle(command, caller), command, caller)
+        return await self._to_shown(await self._kb.handle(command, caller), caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
         """With what a Slack link leads to, and the channel by its name. Raises FetchRefused, PlatformUnavailable."""
@@ -152,7 +171,7 @@ class SlackKnowledge:
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
-        note = await self._kb.waiting(caller)
+        note = await self._waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
             await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
@@ -192,15 +211,15 @@ class SlackKnowledge:
         return await self._accept(form, commands, caller)
 
     async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
-        replies: list[KbReply] = []
+        results: list[KbResult] = []
         for name, command in commands.items():
-            reply = await self._kb.handle(command, caller)
-            if not reply.ok and not replies:
+            result = await self._kb.handle(command, caller)
+            if not succeeded(result) and not results:
                 await self.personal_actions.reopen(form, caller.person.id)
-                return FormResult({name: reply.text})
-            replies.append(reply)
+                return FormResult({name: outcome_text(result)})
+            results.append(result)
         await self.personal_actions.mark_done(form, caller.person.id)
-        return FormResult(replies=tuple(replies), place=caller.thread)
+        return FormResult(results=tuple(results), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
@@ -222,11 +241,8 @@ class SlackKnowledge:
 
     async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
-        if filed.place is not None and filed.replies:
-            jobs = [job for reply in filed.replies for job in (reply.job, *reply.more) if job is not None]
-            text = "\n".join(reply.text for reply in filed.replies)
-            reply = KbReply(text, job=jobs[0] if jobs else None, more=tuple(jobs[1:]))
-            await self.tell(reply, filed.place, user)
+        if filed.place is not None and filed.results:
+            await self.tell(filed.results, filed.place, user)
 
     # --- by buttons
 
@@ -246,7 +262,7 @@ class SlackKnowledge:
                 case PressOutcome.NOW:
                     pass
         caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(kept.command, caller), kept.command, caller)
+        shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
         if once:
             await self.personal_actions.mark_done(press.value, press.person)
         return shown
@@ -254,39 +270,40 @@ class SlackKnowledge:
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
         """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
         caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
-        reply = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
-        if not reply.choices:
+        result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
+        if not isinstance(result, ProposalList) or not result.proposals:
             return []
-        parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
-        more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
-        return kb_blocks.section_rows(parts, note=f"More: `{more}`" if more else "")
+        head, *rest = lay_out(result).parts
+        parts = [replace(head, lines=head.lines[1:]), *rest]  # the tab has a heading of its own
+        more = f"More: `{KB} proposals --page 2`" if result.page.next is not None else ""
+        return kb_blocks.reply(await self._with_buttons(parts, caller), note=more)
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
-        reply = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
-        if reply.ok:
-            await self.cards.show_cancelling(press.value, press.person, reply.text)
+        result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
+        if succeeded(result):
+            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
         else:
-            await self._workspace.whisper(press.thread, press.user, reply.text)
+            await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 
     # --- proposals and corrections
 
-    async def propose(self, thread: ThreadKey, person: Person) -> str:
+    async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
         user = person.id.rsplit("/", 1)[-1]
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
-        reply = await self._kb.propose(conversation, await self._caller(thread, user))
-        return await self._in_words(reply)
+        caller = await self._caller(thread, user)
+        return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
 
-    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbReply:
+    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
             turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
-            return KbReply(str(error), ok=False)
+            return refused(error)
         try:
             link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
@@ -294,15 +311,14 @@ class SlackKnowledge:
         permalink = str(link.get("permalink") or "") or None
         return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
 
-    async def tell(self, reply: KbReply, thread: ThreadKey, user: str) -> None:
-        """Show a reply that nobody waits for: where the person is, or else in the direct message."""
-        words = await self._in_words(reply)
-        plain = kb_blocks.words(words)
-        if await self._workspace.whisper(thread, user, plain, kb_blocks.reply(words)):
+    async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
+        """Show results that nobody waits for: where the person is, or else in the direct message."""
+        shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
+        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workspace.say(direct, plain, kb_blocks.reply(words))
+            await self._workspace.say(direct, shown.text, shown.blocks)
         except (Refusal, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
@@ -316,59 +332,83 @@ class SlackKnowledge:
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
-    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> ShownReply:
-        """A reply with its buttons; of a job, its card in the direct message."""
-        parts = await self._parts(reply, caller)
-        text = "\n".join(part for part, _ in parts)
-        if reply.job is not None and not reply.choices:
-            return text_reply(text)
-        person = caller.person.id
+    async def _waiting(self, caller: Caller) -> str:
+        return proposals_line(await self._kb.proposals_waiting(caller), KB)
+
+    async def _to_shown(self, result: KbResult, caller: Caller) -> ShownReply:
+        """A result with its buttons; of jobs, where their cards are."""
+        if isinstance(result, KbOutcome):
+            return lines_reply(await self._announce([result], caller))
+        outcome = tuple(await self._announce([result.outcome], caller)) if isinstance(result, ProposalDecided) else ()
+        view: KbView = result.remaining if isinstance(result, ProposalDecided) else result
+        layout = lay_out(view)
+        parts = [*([Part(outcome)] if outcome else []), *layout.parts]
         row: list[blocks.Block] = []
-        if reply.confirm is not None:
-            offer = await self.personal_actions.make(person, command=reply.confirm)
-            row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
-        neighbours: Sequence[tuple[int, str, str]] = (
-            (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
-            (reply.page + 1, "Next page", kb_blocks.PAGE_ON),
+        if layout.confirm is not None:
+            offer = await self._offer(layout.confirm, caller)
+            row.append(blocks.button(layout.confirm.label, kb_blocks.CONFIRM, offer, style="danger"))
+        row += await self._neighbours(layout.page, caller)
+        note = APPROVE if isinstance(view, ProposalList) and view.proposals else ""
+        text = "\n".join(line_text(line) for part in parts for line in part.lines)
+        return ShownReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
+
+    async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
+        """Buttons to the pages before and after this one."""
+        neighbours = (
+            ("Previous page", kb_blocks.PAGE_BACK, page.previous),
+            ("Next page", kb_blocks.PAGE_ON, page.next),
         )
-        turning = reply.turning or command
-        for page, label, action in neighbours:
-            if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.personal_actions.make(person, command=replace(turning, page=page))
-                row.append(blocks.button(label, action, offer))
-        decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
-        note = APPROVE if decidable else ""
-        return ShownReply(kb_blocks.words(text), kb_blocks.section_rows(parts, row, note), parts[0][0])
+        return [
+            blocks.button(label, action, await self._offer(KbAction(label, command), caller))
+            for label, action, command in neighbours
+            if command is not None
+        ]
 
-    async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
-        """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
-        parts: list[tuple[str, list[blocks.Block]]] = []
-        for number, section in enumerate(reply.sections()):
-            first = await self._in_words(replace(reply, text=section.text)) if not number else section.text
-            parts.append((first, [await self._button(option, len(parts), caller) for option in section.options]))
-        return parts
+    async def _with_buttons(
+        self, parts: Sequence[Part], caller: Caller
+    ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
+        """The parts, each with a button for every action below it."""
+        made: list[tuple[Sequence[Line], list[blocks.Block]]] = []
+        for number, part in enumerate(parts):
+            row = [
+                blocks.button(
+                    one.label, f"{kb_blocks.CHOICE}_{one.command.verb}_{number}", await self._offer(one, caller)
+                )
+                for one in part.actions
+            ]
+            made.append((part.lines, row))
+        return made
 
-    async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
-        offer = await self.personal_actions.make(caller.person.id, command=option.command, once=option.once)
-        return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
+    async def _offer(self, action: KbAction, caller: Caller) -> str:
+        """The id that a button for this action carries."""
+        return await self.personal_actions.make(caller.person.id, command=action.command, once=action.once)
 
-    async def _in_words(self, reply: KbReply) -> str:
-        """A reply's text; of jobs, what each does in one line, with their cards posted and where they are."""
-        lines, where = reply.text, ""
-        for job in (reply.job, *reply.more):
-            if job is not None:
-                lines = lines.replace(job_text(job), f"**{job_title(job)}**")
-                posted = await self.cards.post(job)
-                where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
-        if not where:
-            return reply.text
-        once = dict.fromkeys(reversed(f"{lines}\n{where}".strip().splitlines()))  # what holds for all stands last
-        return "\n".join(reversed(once))
+    async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
+        """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""
+        titles: list[Line] = []
+        where = ""
+        for job in (job for result in results for job in accepted_jobs(result)):
+            titles.append((strong(job_title(job)),))
+            posted = await self.cards.post(job, caller)
+            where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
+        words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_lines(result)]
+        once = dict.fromkeys([*words, *filter(None, [where])])  # what holds for all is said once
+        return [*titles, *plain_lines(once)]
 
 
 def text_reply(text: str) -> ShownReply:
     """Words alone."""
-    return ShownReply(kb_blocks.words(text), kb_blocks.reply(text), text)
+    return lines_reply(plain_lines(text.splitlines()))
+
+
+def lines_reply(lines: Sequence[Line]) -> ShownReply:
+    """Lines alone."""
+    return ShownReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
+
+
+def outcome_text(result: KbResult) -> str:
+    """What became of a command that has no view, in words."""
+    return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
 
 
 def _wrong(filled: kb_blocks.FilledForm) -> str:

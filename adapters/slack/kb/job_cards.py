@@ -9,7 +9,7 @@ over may have to wait for Slack; whose card is still to say so is kept too, for 
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +24,10 @@ from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
 from core.model.records import PERSON, Record
-from core.service.kb.job_text import job_title
+from core.service.kb.commands import Caller
+from core.service.kb.job_wording import job_title
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
 from core.service.pending_card_updates import PendingCardUpdates
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
@@ -57,19 +60,21 @@ class SlackJobCard(Record, place="slack/kb/{person}", subject="job-{job}"):
 def card_of(job: Job) -> SlackJobCard:
     """The card for a job as it is now, wherever it stands."""
     space = ThreadKey.parse(job.thread).space if job.thread else ""
-    return SlackJobCard(
-        person=job.by.id,
-        job=job.id,
-        user=job.address.get("user", ""),
-        space=space,
-        card=json.dumps(kb_blocks.card(job)),
-        title=job_title(job),
-        over=job.over,
-    )
+    return replace(_card_of(summarize_job(job), job.by.id, job.address.get("user", ""), space), over=job.over)
+
+
+def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
+    """The card for a job that this caller has just been promised."""
+    return _card_of(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
+
+
+def _card_of(job: JobSummary, person: str, user: str, space: str) -> SlackJobCard:
+    layout, title = json.dumps(kb_blocks.card(job)), job_title(job)
+    return SlackJobCard(person=person, job=job.id, user=user, space=space, card=layout, title=title)
 
 
 class JobCards:
-    """``core.service.kb.commands.JobCard`` over direct messages."""
+    """``core.ports.platform_capabilities.JobCard`` over direct messages."""
 
     def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""
@@ -85,12 +90,12 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for update in await self._pending_updates.pending():
+        for update in await self._pending_updates.outstanding():
             if update.job in self._concluding:
                 continue
             card = await self._read(SlackJobCard(person=update.person, job=update.job))
             if not card.over:  # forgotten with the person it was for
-                await self._pending_updates.remove(update.job)
+                await self._pending_updates.mark_shown(update.job)
                 continue
             try:
                 await self._show_last_state(card)
@@ -105,9 +110,9 @@ class JobCards:
 
     # --- the first sign
 
-    async def post(self, job: Job) -> bool:
+    async def post(self, job: JobSummary, caller: Caller) -> bool:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
-        card = card_of(job)
+        card = card_of_accepted(job, caller)
         try:
             channel = await self.direct_message(card.user)
             await self._post(card, channel)
@@ -148,10 +153,10 @@ class JobCards:
             return
         await self._save(card)
         if job.over:  # who dies before this has not done the job: another shows it
-            await self._pending_updates.add(card.job, card.person)
+            await self._pending_updates.expect(card.job, card.person)
         kept = await self._read(card)
         if kept.closed:
-            await self._pending_updates.remove(card.job)
+            await self._pending_updates.mark_shown(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif not kept.ts:
@@ -180,7 +185,7 @@ class JobCards:
             return
         if not kept.ts and not kept.closed and not await self._adopt(card):
             return
-        await self._pending_updates.remove(card.job)
+        await self._pending_updates.mark_shown(card.job)
 
     async def _adopt(self, card: SlackJobCard) -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
@@ -200,7 +205,7 @@ class JobCards:
         except Refusal as refusal:
             if not refusal.retry_after:
                 await self._close(card)
-                await self._pending_updates.remove(card.job)
+                await self._pending_updates.mark_shown(card.job)
             raise
         finally:
             self._adopting.discard(card.job)

@@ -62,7 +62,7 @@ class KbListeners:
         if not press.home:
             await _show(self._home.workspace.web, respond, shown, in_place=True)
         elif shown is not None:
-            await _honestly(self._home.publish(press.thread.space, press.user, shown.lead))
+            await _honestly(self._home.publish(press.thread.space, press.user, shown.outcome))
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()

@@ -14,6 +14,7 @@ from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.inbound.event_listener import PLATFORM
 from adapters.slack.outbound.text import plain_message
+from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
@@ -61,6 +62,10 @@ class Transcripts:
         if not said:
             raise NotFound("There is nothing in that thread to keep.")
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
+        return conversation_reference(thread.channel, thread.thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""

@@ -1,5 +1,6 @@
 """The Home tab, and the prompts that a new direct message suggests."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -12,6 +13,7 @@ from adapters.slack.kb.handlers import SlackKnowledge
 from adapters.slack.outbound import views
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import PlatformUnavailable
+from core.service.kb.text_spans import Line
 
 MOST_PROMPTS = 4
 PROMPTS = (
@@ -30,7 +32,7 @@ class Home:
     workspace: SlackWorkspace
     knowledge: SlackKnowledge | None = None
 
-    async def publish(self, team: str, user: str, outcome: str = "") -> None:
+    async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
         audience = Audience(await self.workspace.principals(team, user))
         is_admin = await self.workspace.is_admin(user)

@@ -79,6 +79,7 @@ class Guard:
         if wants_part(request):
             response = self.pages.part("_error.html", message=message)
             response.set_status(status)
+            response.headers.update({"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"})
             return response
         return self.pages.html(request, request.get("visitor"), "error.html", message=message, status=status)
 

@@ -13,6 +13,7 @@ class AnswerStage(StrEnum):
 
     UNSEEN = ""
     WORKING = "working"
+    CHOSEN = "chosen"  # its card was answered, which is not worked on yet
     ENDED = "ended"
 
 
@@ -24,3 +25,6 @@ class WebQuestionState(QuestionState):
     trace: str = ""
     question: IncomingMessage | None = None
     shown: ShownAnswer | None = None
+    chosen: str = ""  # on its card, in words
+    told: str = ""  # a word beside it
+    rating: str = ""

@@ -1,10 +1,65 @@
-// What plain HTML and htmx do not: send with Enter, drop files, keep the newest words in view. Everything works without.
+// What HTML and htmx do not do by themselves: send with Enter, empty the field, say that an answer is there, lead the
+// eye to a quote and back. The page can be read and used without this file.
 "use strict";
+
+const one = (selector, from = document) => from.querySelector(selector);
 
 document.addEventListener("keydown", (event) => {
   const field = event.target;
-  if (field.matches("textarea[data-send]") && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+  if (field.matches?.("textarea[data-send]") && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     field.form.requestSubmit();
   }
+  if (event.key === "Escape" && one("#source")?.hasChildNodes()) closeSource();
 });
+
+// A question that was sent leaves an empty field; one that was refused stays, so that it can be mended.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.detail.elt;
+  if (form.matches?.("form[data-clear]") && event.detail.successful) {
+    form.reset();
+    one("#turns")?.lastElementChild?.scrollIntoView({ block: "start" });
+  }
+});
+
+// Words of the answer are not read out one by one as they come; the whole is, when it stands.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const answer = event.detail.elt.matches?.("[data-announce]") ? event.detail.elt : one("[data-announce]");
+  if (answer) {
+    answer.removeAttribute("data-announce");
+    one("#announce").textContent = answer.textContent.trim().slice(0, 1500);
+  }
+  if (event.detail.target?.id === "source") showSource();
+});
+
+let openedFrom = null;
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.(".cite, .source-link");
+  if (link) {
+    one(".cite[aria-current]")?.removeAttribute("aria-current");
+    if (link.matches(".cite")) link.setAttribute("aria-current", "true");
+    openedFrom = link;
+  }
+  if (event.target.closest?.("[data-close-source]")) {
+    event.preventDefault();
+    closeSource();
+  }
+});
+
+function showSource() {
+  const panel = one("#source");
+  panel.focus({ preventScroll: true });
+  const quote = one("#quote", panel);
+  const box = one(".source-body", panel);
+  const reveal = () => {
+    if (quote && box) box.scrollTop += quote.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+  };
+  reveal();
+  one("img", panel)?.addEventListener("load", reveal, { once: true });
+}
+
+function closeSource() {
+  one("#source").replaceChildren();
+  one(".cite[aria-current]")?.removeAttribute("aria-current");
+  openedFrom?.focus();
+}

@@ -107,7 +107,7 @@ class ItemSources:
         if kept is None and item.url and job.kind is JobKind.SITE:
             return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
-            raise NotFound("What was set aside for this is not on this machine.", remedy="Add it again.")
+            raise NotFound("What was set aside for this is not kept (any more).", remedy="Add it again.")
         return replace(made, data=kept)
 
     async def forget(self, item: JobItem) -> None:

@@ -24,7 +24,7 @@ from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Prop
 from core.service.kb.commands import MOST_FILES, Caller, KbCommand
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_runner import job_delivery
-from core.service.kb.job_text import shown_link
+from core.service.kb.link_redaction import redact_link
 
 ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 MOST_PAGES = 500
@@ -292,7 +292,7 @@ def _conversations(command: KbCommand) -> list[JobItem]:
 
 def audit_text(command: KbCommand) -> str:
     """What a command is about, for the audit: without secrets of links."""
-    what = [shown_link(command.target), command.text[:80], command.every, *command.principals]
+    what = [redact_link(command.target), command.text[:80], command.every, *command.principals]
     what += [file.name for file in command.files]
     what += ["a conversation"] if command.conversation else []
     what += ["a channel's history"] if command.channel else []

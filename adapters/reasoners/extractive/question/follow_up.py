@@ -264,10 +264,10 @@ def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) 
 def _goes_on(question: str, topic: Topic) -> bool:
     """Whether a question that names no topic is on this one.
 
-    That we cited a document is not enough, because people change the subject: then it must begin as something that
-    goes on ("And how many can I carry over?").
+    That we cited a document is not enough, because people change the subject: then they must have named it themselves
+    just before, or begin as with something that goes on ("And how many can I carry over?").
     """
-    just_named = topic.recent and topic.phrase.name and len(content_words(question)) <= _FEW + 1
+    just_named = topic.recent and topic.asked and topic.phrase.name and len(content_words(question)) <= _FEW + 1
     return not topic.cited or just_named or bool(LEADING.match(question))
 
 

@@ -31,12 +31,26 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
-from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.results import (
+    JobSummary,
+    KbOutcome,
+    KbResult,
+    ProposalDecided,
+    RefusalReason,
+    Refused,
+    RemovalPreview,
+    accepted_jobs,
+)
 from core.service.kb.service import KnowledgeService
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_layout import job_id_line, job_lines, lay_out
+from core.service.kb.text_spans import line_text
+from core.service.kb.wording import outcome_lines
 
 ADMIN = Person("paper:ada", "Ada")
 GRACE = Person("paper:grace", "Grace")
@@ -103,6 +117,9 @@ class RecordedPlatform:
         if reference not in self.conversations_:
             raise NotFound("That conversation is not there any more.")
         return self.conversations_[reference]
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        return str(thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         for number, one in enumerate(self.conversations_.values()):
@@ -212,7 +229,7 @@ class Room:
             await worker.handle(lease)
             await self.inbox.complete(lease)
 
-    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
+    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbResult:
         """Someone sends a command."""
         return await self.kb_service.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
 
@@ -232,9 +249,8 @@ class Room:
         names = {name.replace("_", "."): text.encode() for name, text in files.items()}
         self.platform.files.update(names)
         reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
-        assert reply.job is not None, reply.text
         await self.works()
-        return await self.job(reply.job.id)
+        return await self.job(job_in(reply).id)
 
     async def job(self, job_id: str) -> Job:
         job = await self.jobs.read(job_id)
@@ -258,3 +274,37 @@ def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", a
 
 def again(caller: Caller, **changes: object) -> Caller:
     return replace(caller, **changes)  # type: ignore[arg-type]
+
+
+def job_in(result: KbResult) -> JobSummary:
+    """The first job that a command began."""
+    jobs = accepted_jobs(result)
+    assert jobs, words(result)
+    return jobs[0]
+
+
+def asked_in(result: KbResult) -> KbCommand:
+    """The command that confirms a removal."""
+    assert isinstance(result, RemovalPreview), words(result)
+    return result.confirm.command
+
+
+def words(result: KbResult) -> str:
+    """All that a person reads of a result, on any platform."""
+    if isinstance(result, ProposalDecided):
+        return f"{words(result.outcome)}\n{words(result.remaining)}"
+    if not isinstance(result, KbOutcome):
+        return "\n".join(line_text(line) for part in lay_out(result).parts for line in part.lines)
+    cards = [line for job in accepted_jobs(result) for line in (*map(line_text, job_lines(job)), job_id_line(job.id))]
+    return "\n".join([*cards, *outcome_lines(result)])
+
+
+def card_words(job: Job) -> str:
+    """All that a person reads on a job's card."""
+    summary = summarize_job(job)
+    return "\n".join([*map(line_text, job_lines(summary)), job_id_line(job.id)])
+
+
+def denied(result: KbResult) -> bool:
+    """Whether it was refused because this person may not do that."""
+    return isinstance(result, Refused) and result.reason is RefusalReason.DENIED

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.model.incoming_events import FileReference
-from core.model.jobs import ItemState, Job, JobState
+from core.model.jobs import ItemState, JobState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
-from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
+from core.service.kb.results import JobSummary, succeeded
+from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation, job_in, words
 
 ROOT = "https://docs.example/guide/"
 LEASE = 31  # seconds after which another may take over
@@ -83,7 +84,7 @@ class Work:
     """A job: what was there before, what is asked for, and what a search finds before and after."""
 
     prepare: Callable[[Room], Awaitable[None]]
-    ask: Callable[[Room], Awaitable[Job | None]]
+    ask: Callable[[Room], Awaitable[JobSummary]]
     old: frozenset[str]
     new: frozenset[str]
     outcomes: frozenset[ItemState]
@@ -104,8 +105,8 @@ async def _two_files(room: Room) -> None:
     await room.works()
 
 
-async def _new_files(room: Room) -> Job | None:
-    return (await room.says(KbVerb.INGEST, base="handbook", files=_files(room, "new"))).job
+async def _new_files(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.INGEST, base="handbook", files=_files(room, "new")))
 
 
 async def _a_link(room: Room) -> None:
@@ -116,8 +117,8 @@ async def _a_link(room: Room) -> None:
     room.site.pages["https://docs.example/alpha"] = "# alpha\n\nThe new words of alpha."
 
 
-async def _refresh(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REFRESH, base="handbook")).job
+async def _refresh(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REFRESH, base="handbook"))
 
 
 def _pages(room: Room, edition: str, *names: str) -> None:
@@ -137,12 +138,12 @@ async def _a_site(room: Room) -> None:
     _pages(room, "new", "alpha", "beta")
 
 
-async def _sync(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REFRESH, base="handbook", target=ROOT)).job
+async def _sync(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REFRESH, base="handbook", target=ROOT))
 
 
-async def _remove(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)).job
+async def _remove(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REMOVE, base="handbook", confirmed=True))
 
 
 async def _two_files_removed(room: Room) -> None:
@@ -151,8 +152,8 @@ async def _two_files_removed(room: Room) -> None:
     await room.works()
 
 
-async def _restore(room: Room) -> Job | None:
-    return (await room.says(KbVerb.RESTORE, base="handbook")).job
+async def _restore(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.RESTORE, base="handbook"))
 
 
 INGESTED = frozenset({"inbox.take", "parser.parse", "encoder.encode_passages", "index.add", "catalog.publish",
@@ -186,12 +187,11 @@ async def _seen(room: Room) -> frozenset[str]:
     return frozenset(f"{edition} {name}" for name, (edition,) in editions.items())
 
 
-async def _killed(work: Work, calls: int) -> tuple[Room, Job, Fuse]:
+async def _killed(work: Work, calls: int) -> tuple[Room, JobSummary, Fuse]:
     """A room in which a process did this job and died before the call after so many."""
     room = Room()
     await work.prepare(room)
     job = await work.ask(room)
-    assert job is not None
     fuse = Fuse(calls)
     try:
         await process(room, fuse).works()
@@ -326,7 +326,7 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
             assert waits is (held is None), where
             if again:  # the same admin, on a screen that was not redrawn
                 reply = await room.says(verb, base="handbook", target=proposal)
-                assert reply.ok or "You " in reply.text, where
+                assert succeeded(reply) or "You " in words(reply), where
                 held = await room.records.decision(proposal)
             room.clock.advance(61)
             await room.job_queue.tick()
