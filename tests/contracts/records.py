@@ -47,7 +47,8 @@ def _value(kind: Any) -> Any:
     if get_origin(kind) in (Union, UnionType):
         kind = next(one for one in get_args(kind) if one is not type(None))
     if get_origin(kind) is not None:
-        return tuple(_value(one) for one in get_args(kind)[:1]) if get_origin(kind) is tuple else get_origin(kind)()
+        several = [one for one in get_args(kind) if one is not Ellipsis]
+        return tuple(map(_value, several)) if get_origin(kind) is tuple else get_origin(kind)()
     if issubclass(kind, Enum):
         return list(kind)[-1]
     known = {str: WORDS, bool: True, float: 1.5, int: 2, ThreadKey: CHANNEL, datetime: datetime(2026, 1, 1, tzinfo=UTC)}
