@@ -175,7 +175,9 @@ class Footnote:
 
     def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of these platforms."""
-        return GapDrafts(self.feedback, self.knowledge_stack.records, self.audit, self.clock, transcripts or {})
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, transcripts or {}
+        )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""

@@ -13,7 +13,10 @@ from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.redis.proposal_store import RedisProposalStore
+from adapters.redis.schedule_store import RedisScheduleStore
+from adapters.redis.site_store import RedisSiteStore
+from adapters.redis.trash_store import RedisTrashStore
 from adapters.terminal.ingest_view import Terminal
 from adapters.terminal.operator import operator
 from bot.settings import Settings
@@ -53,7 +56,7 @@ class KnowledgeStack:
     inbox: RedisInbox
     job_queue: JobQueue
     blobs: BlobStore
-    records: RedisKnowledgeRecords
+    site_store: RedisSiteStore
     trash: Trash
     catalog: Catalog
     ingestor: Ingestor
@@ -80,7 +83,7 @@ class KnowledgeStack:
             ingestor=self.ingestor,
             catalog=self.catalog,
             trash=self.trash,
-            records=self.records,
+            site_store=self.site_store,
             item_sources=item_sources,
             clock=self.clock,
         )
@@ -114,14 +117,15 @@ def knowledge_stack(
     questions: QuestionLog,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
-    jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
+    jobs, inbox, site_store = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisSiteStore(redis)
+    schedule_store, proposal_store = RedisScheduleStore(redis), RedisProposalStore(redis)
     blobs = blob_store(settings, "kept")
     originals = Originals(kept_originals)
     trash = Trash(
         catalog=catalog,
         index=index,
         encoder=encoder,
-        records=records,
+        store=RedisTrashStore(redis),
         blobs=blobs,
         clock=clock,
         originals=originals,
@@ -129,13 +133,14 @@ def knowledge_stack(
     consistency = IndexConsistency(catalog, index)
     orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
     stores = stores_of(settings)
-    job_queue = JobQueue(jobs, inbox, blobs, trash, records, clock, orphans, stores)
+    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores)
     return KnowledgeStack(
         kb_service=KnowledgeService(
             catalog,
             index,
             retriever,
             job_queue,
+            site_store,
             audit,
             repair=IndexRepair(consistency, originals, job_queue),
             questions=questions,
@@ -144,7 +149,7 @@ def knowledge_stack(
         inbox=inbox,
         job_queue=job_queue,
         blobs=blobs,
-        records=records,
+        site_store=site_store,
         trash=trash,
         catalog=catalog,
         ingestor=ingestor,

@@ -46,7 +46,7 @@ from core.model.record_codec import OWNER, records_at
 from core.ports.checkpoints import ParkedInquiry
 from core.ports.feedback import Feedback
 from core.ports.inbox import Delivery
-from core.ports.knowledge_records import Proposal
+from core.ports.proposal_store import Proposal
 
 _PAGE = 500
 _SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again

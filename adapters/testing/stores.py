@@ -21,9 +21,9 @@ from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.knowledge_records import Proposal
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason
+from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
 

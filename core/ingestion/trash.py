@@ -19,7 +19,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
 from core.ports.index import Index
-from core.ports.knowledge_records import KnowledgeRecords, RemovedDocument
+from core.ports.trash_store import RemovedDocument, TrashStore
 
 RESTORABLE = timedelta(days=7)
 
@@ -68,7 +68,7 @@ class Trash:
         catalog: Catalog,
         index: Index,
         encoder: Encoder,
-        records: KnowledgeRecords,
+        store: TrashStore,
         blobs: BlobStore,
         clock: Clock,
         originals: Originals | None = None,
@@ -78,7 +78,7 @@ class Trash:
         self.catalog = catalog
         self._index = index
         self._encoder = encoder
-        self._records = records
+        self._store = store
         self._blobs = blobs
         self._clock = clock
 
@@ -91,7 +91,7 @@ class Trash:
         """Take one document out: copied, then invisible, deleted on return; how many passages went."""
         base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
         await self._set_aside(document)  # first: whoever dies after it has lost nothing
-        await self._records.keep_removed(self._removal(document, base, by))
+        await self._store.keep_removal(self._removal(document, base, by))
         await self.catalog.withdraw(document.id)
         return await self._index.remove(document.id)
 
@@ -99,7 +99,7 @@ class Trash:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
         documents = tuple(await self.catalog.documents(frozenset({base.name})))
         for document in documents:
-            await self._records.keep_removed(replace(self._removal(document, base, by), whole_base=True))
+            await self._store.keep_removal(replace(self._removal(document, base, by), whole_base=True))
         await self.catalog.remove_base(base.name)
         return documents
 
@@ -136,26 +136,30 @@ class Trash:
         return await self._forget_removed(removed)
 
     async def _forget_removed(self, removed: RemovedDocument) -> Document:
-        await self._records.forget_removed(removed.document.id)
+        await self._store.forget_removal(removed.document.id)
         await self._blobs.forget(removed.kept)
         return removed.document
+
+    async def removal(self, document_id: str) -> RemovedDocument | None:
+        """The latest removal of this document, as long as it is known."""
+        return await self._store.removal(document_id)
 
     async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
         """What can be put back, the latest first; of this base where one is named."""
         return tuple(
             removed
-            for removed in await self._records.removals()
+            for removed in await self._store.removals()
             if self._clock.now() - removed.at <= RESTORABLE and (not base or removed.base.name == base)
         )
 
     async def sweep(self) -> int:
         """Forget what can not be put back any more; how many copies went."""
-        for removed in await self._records.removals():
+        for removed in await self._store.removals():
             if self._clock.now() - removed.at > RESTORABLE:
-                await self._records.forget_removed(removed.document.id)
+                await self._store.forget_removal(removed.document.id)
         if self._originals is not None:
             bases = frozenset(base.name for base in await self.catalog.bases())
-            restorable = [removed.document for removed in await self._records.removals()]
+            restorable = [removed.document for removed in await self._store.removals()]
             await self._originals.sweep([*await self.catalog.documents(bases), *restorable])
         return await self._blobs.sweep(RESTORABLE)
 

@@ -15,7 +15,7 @@ import pytest
 
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.job_store import InProcessKnowledgeRecords
+from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import InProcessAudit
 from bot.__main__ import main
 from core.service.gaps.drafts import GapDrafts
@@ -41,14 +41,14 @@ def house() -> House:
 
 
 @pytest.fixture
-def records() -> InProcessKnowledgeRecords:
-    return InProcessKnowledgeRecords()
+def proposal_store() -> InProcessProposalStore:
+    return InProcessProposalStore()
 
 
 @pytest.fixture
 def typed(
     house: House,
-    records: InProcessKnowledgeRecords,
+    proposal_store: InProcessProposalStore,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -61,7 +61,9 @@ def typed(
         async def bases() -> frozenset[str]:
             return EVERYTHING.bases
 
-        drafts = GapDrafts(house.feedback, records, InProcessAudit(), ManualClock(datetime(2026, 3, 30, tzinfo=UTC)))
+        drafts = GapDrafts(
+            house.feedback, proposal_store, InProcessAudit(), ManualClock(datetime(2026, 3, 30, tzinfo=UTC))
+        )
         yield SimpleNamespace(all_bases=bases, gaps=lambda: house.analysis, gap_drafts=lambda: drafts)
 
     def call(*words: str) -> Printed:
@@ -122,13 +124,13 @@ def test_json_and_a_table_have_all_of_it(house: House, typed: Typed) -> None:
 
 
 def test_a_draft_is_printed_and_proposed_only_when_that_is_said(
-    house: House, typed: Typed, records: InProcessKnowledgeRecords
+    house: House, typed: Typed, proposal_store: InProcessProposalStore
 ) -> None:
     (gap,) = asks(house, PARKING)
     assert typed("--draft", gap).out.startswith(f"# {PARKING}")
-    assert list(asyncio.run(records.proposals())) == []
+    assert list(asyncio.run(proposal_store.proposals())) == []
     assert "It waits as proposal" in typed("--draft", gap, "--propose").err
-    assert [proposal.title for proposal in asyncio.run(records.proposals())] == [PARKING]
+    assert [proposal.title for proposal in asyncio.run(proposal_store.proposals())] == [PARKING]
 
 
 @pytest.mark.parametrize("wrong", [("--since", "soon"), ("--since", "0d"), ("--propose",)])

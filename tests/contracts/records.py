@@ -1,6 +1,7 @@
 """Every type of record that the product defines, and a record of each with a person's words in it."""
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from datetime import UTC, datetime
 from enum import Enum
@@ -48,7 +49,8 @@ def _value(kind: Any) -> Any:
         kind = next(one for one in get_args(kind) if one is not type(None))
     if get_origin(kind) is not None:
         several = [one for one in get_args(kind) if one is not Ellipsis]
-        return tuple(map(_value, several)) if get_origin(kind) is tuple else get_origin(kind)()
+        empty = {} if get_origin(kind) is Mapping else frozenset[Any]()
+        return tuple(map(_value, several)) if get_origin(kind) is tuple else empty
     if issubclass(kind, Enum):
         return list(kind)[-1]
     known = {str: WORDS, bool: True, float: 1.5, int: 2, ThreadKey: CHANNEL, datetime: datetime(2026, 1, 1, tzinfo=UTC)}

@@ -10,13 +10,13 @@ from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.keys import record_key
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.job_store import InProcessKnowledgeRecords
 from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import (
     InProcessCheckpoints,
     InProcessFeedbackStore,
@@ -33,9 +33,9 @@ from core.model.records import Record
 from core.ports.checkpoints import Checkpoints
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Delivery, Inbox, Lease
-from core.ports.knowledge_records import KnowledgeRecords, Proposal
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
+from core.ports.proposal_store import Proposal, ProposalStore
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
 from tests.contracts.records import WORDS, product_types, sample
@@ -52,7 +52,7 @@ class Stores:
     feedback: FeedbackStore
     inbox: Inbox
     message_states: MessageStateStore
-    proposals: KnowledgeRecords
+    proposals: ProposalStore
 
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
         await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
@@ -364,7 +364,7 @@ class MemoryContract:
 
     async def test_proposals_that_wait_are_taken_back_with_who_made_them(self, stores: Stores) -> None:
         for name, person in (("p1", ANA), ("p2", BEN)):
-            await stores.proposals.propose(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
+            await stores.proposals.keep_proposal(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
         await stores.memory.forget_person(ANA.id)
         assert [proposal.id for proposal in await stores.proposals.proposals()] == ["p2"]
 
@@ -380,7 +380,7 @@ class TestInProcessMemory(MemoryContract):
             InProcessFeedbackStore(state),
             InProcessInbox(state),
             InProcessMessageStateStore(state),
-            InProcessKnowledgeRecords(state),
+            InProcessProposalStore(state),
             state,
         )
 
@@ -396,7 +396,7 @@ class TestRedisMemory(MemoryContract):
             RedisFeedbackStore(redis),
             RedisInbox(redis),
             RedisMessageStateStore(redis),
-            RedisKnowledgeRecords(redis),
+            RedisProposalStore(redis),
             redis,
         )
 

@@ -377,7 +377,7 @@ class TestWhoMay:
         assert "An admin will look at it" in (await slack.person("alice").next_private()).markdown
         assert await room.documents() == {}
         waiting = (await told(slack, "ada", "proposals")).markdown
-        (proposal,) = await room.records.proposals()
+        (proposal,) = await room.proposal_store.proposals()
         assert proposal.id in waiting
         assert "Adding Refunds take 30 days" in (await told(slack, "ada", f"approve {proposal.id}")).markdown
         await room.works()
@@ -435,7 +435,7 @@ class TestProposals:
         room.platforms[-1].workspace.directory._members._values.clear()  # a minute later
         await slack.person("ada").clicks(listed, "Approve")
         await slack.until(lambda: "Only admins can do that." in listed.markdown, what="the refusal")
-        assert len(await room.records.proposals()) == 1
+        assert len(await room.proposal_store.proposals()) == 1
         refused = [one for one in await room.audit.recent() if not one.allowed]
         assert [one.action for one in refused] == ["kb approve"]
 
@@ -446,7 +446,7 @@ class TestProposals:
         listed.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(listed, "Approve")
         await slack.until(lambda: "too old" in listed.markdown, what="the refusal")
-        assert len(await room.records.proposals()) == 1
+        assert len(await room.proposal_store.proposals()) == 1
 
     async def test_admins_read_that_something_waits_where_they_look_and_nobody_is_written_to(
         self, slack: FakeSlack, room: SlackRoom
@@ -667,7 +667,7 @@ class TestCorrections:
             again = slack.courier.send("interactive", sent.payload)
             await again.finished.wait()
             await room.bot.rated(1)
-        (proposal,) = await room.records.proposals()
+        (proposal,) = await room.proposal_store.proposals()
         assert proposal.title == "how long do refunds take?"
         assert "Refunds take 30 days since May." in proposal.text
         assert proposal.permalink == slack.world.permalink(answer)

@@ -81,7 +81,7 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         ingestor=ingestor or kept.ingestor,
         catalog=kept.catalog,
         trash=kept.trash,
-        records=kept.records,
+        site_store=kept.site_store,
         item_sources=ItemSources(kept.catalog, kept.blobs, WebCrawler(Fetcher(kept.rules)), {}),
         clock=kept.clock,
     )

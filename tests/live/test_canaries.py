@@ -270,14 +270,14 @@ async def _proposals(at: Installation, dice: random.Random) -> None:
     said = (TranscriptMessage("Chair", at.kb_service.job_queue.clock.now(), f"It is {canary}."),)
     await at.kb_service.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
     await at.kb_service.correct(f"When is {canary}?", f"On {canary}.", None, member)
-    ids = [one.id for one in await at.kb_service.job_queue.records.proposals()]
+    ids = [one.id for one in await at.kb_service.job_queue.proposal_store.proposals()]
     assert len(ids) >= 2
     decisions = (KbVerb.PROPOSALS, KbVerb.STATUS, KbVerb.APPROVE, KbVerb.REJECT)
     await _asked_for(at, decisions, *ids)
     outsider = _outsiders(at)[0]
     await at.tries(at.kb_service.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
     await at.tries(at.kb_service.correct("When is lunch?", "At noon.", None, outsider))
-    for one in await at.kb_service.job_queue.records.proposals():
+    for one in await at.kb_service.job_queue.proposal_store.proposals():
         await at.kb_service.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
 
 
@@ -285,10 +285,10 @@ async def _kept_current(at: Installation, dice: random.Random) -> None:
     """A site and a schedule of the vault, whose links say what nobody else may know."""
     canary = await _hidden_words(at)
     link = f"https://board.example/{canary}/"
-    await at.kb_service.job_queue.records.keep_site(Site(VAULT, link, 5, {link: 0}))
+    await at.kb_service.site_store.save_site(Site(VAULT, link, 5, {link: 0}))
     guesses = ("https://board.example/", "board", "Merger", "merger.md")
     await _asked_for(at, (KbVerb.REFRESH, KbVerb.SHOW, KbVerb.STATUS), *guesses)
-    await at.kb_service.job_queue.records.keep_site(Site(VAULT, link))
+    await at.kb_service.site_store.save_site(Site(VAULT, link))
 
 
 async def _put_away(at: Installation, dice: random.Random) -> None:

@@ -14,8 +14,8 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.ports.audit import Audit
 from core.ports.feedback import FeedbackStore
-from core.ports.knowledge_records import KnowledgeRecords, Proposal
 from core.ports.platform_capabilities import Transcript
+from core.ports.proposal_store import Proposal, ProposalStore
 from core.service.gaps.report import Gap
 
 MOST_THREADS = 5  # looked into for one draft
@@ -39,7 +39,7 @@ class GapDrafts:
     """Begins drafts, and puts them before the admins."""
 
     feedback: FeedbackStore
-    records: KnowledgeRecords
+    proposal_store: ProposalStore
     audit: Audit
     clock: Clock
     transcripts: Mapping[str, Transcript] = field(default_factory=dict)  # of the platforms that are connected here
@@ -82,7 +82,7 @@ class GapDrafts:
             by=person,
             at=self.clock.now(),
         )
-        await self.records.propose(proposal)
+        await self.proposal_store.keep_proposal(proposal)
         return proposal
 
     async def _said(self, gap: Gap) -> AsyncIterator[str]:

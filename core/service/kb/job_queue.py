@@ -20,7 +20,8 @@ from core.ports.blob_store import BlobStore
 from core.ports.file_stores import FileStores
 from core.ports.inbox import Inbox
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, Schedule
+from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.schedule_store import Every, Schedule, ScheduleStore
 from core.service.kb.commands import MOST_FILES, Caller, KbCommand
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_runner import job_delivery
@@ -44,7 +45,8 @@ class JobQueue:
     inbox: Inbox
     blobs: BlobStore
     trash: Trash
-    records: KnowledgeRecords
+    schedule_store: ScheduleStore
+    proposal_store: ProposalStore
     clock: Clock
     orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
@@ -166,7 +168,7 @@ class JobQueue:
         job = self._of_proposal(proposal, base, caller) if base else None
         now = self.clock.now()
         decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
-        held = await self.records.decide(decision)
+        held = await self.proposal_store.decide(decision)
         if held is None or held.id != decision.id:
             return False, held
         await self.take_up(held)
@@ -182,7 +184,7 @@ class JobQueue:
         try:
             await self.jobs.keep(decision.job)
             await self.inbox.put(job_delivery(decision.job))
-            await self.records.settle(decision.proposal)
+            await self.proposal_store.settle(decision.proposal)
         except FootnoteError as error:
             log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
 
@@ -206,17 +208,17 @@ class JobQueue:
         limit = limit if is_link(link) else _page_limit(limit)
         due = self.clock.now() + (every.interval or timedelta())
         schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
-        await self.records.schedule(schedule)
+        await self.schedule_store.save_schedule(schedule)
         return schedule
 
     async def tick(self) -> None:
         """What time brings: scheduled refreshes, and what was accepted or approved and did not get into the line."""
         now = self.clock.now()
-        for schedule in await self.records.schedules():
+        for schedule in await self.schedule_store.schedules():
             if schedule.next_at > now:
                 break
             await self._due(schedule)
-        for decision in await self.records.undone():
+        for decision in await self.proposal_store.unsettled():
             await self.take_up(decision)
         for job in await self.jobs.recent():
             if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
@@ -251,7 +253,7 @@ class JobQueue:
         with suppress(FootnoteError):
             await self.accept(job)
         interval = schedule.every.interval or timedelta(days=1)
-        await self.records.schedule(replace(schedule, next_at=self.clock.now() + interval))
+        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
 
 
 def is_link(source: str) -> bool:

@@ -34,8 +34,8 @@ from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import KnowledgeRecords
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.site_sync import SiteSync
 from core.service.leases import HandBack, pause, work_off
@@ -97,7 +97,7 @@ class JobRunner:
         ingestor: Ingestor,
         catalog: Catalog,
         trash: Trash,
-        records: KnowledgeRecords,
+        site_store: SiteStore,
         item_sources: ItemSources,
         clock: Clock,
     ) -> None:
@@ -106,10 +106,9 @@ class JobRunner:
         self._ingestor = ingestor
         self._catalogue = catalog
         self._trash = trash
-        self._records = records
         self._item_sources = item_sources
         self._clock = clock
-        self._upkeep = SiteSync(records, catalog, trash)
+        self._upkeep = SiteSync(site_store, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, or its platform is connected here."""
@@ -220,7 +219,7 @@ class JobRunner:
                 return await self._ingest_item(run, item)
 
     async def _restore_document(self, document_id: str) -> Document:
-        removed = await self._records.removal(document_id)
+        removed = await self._trash.removal(document_id)
         if removed is not None:
             return await self._trash.restore(removed)
         document = await self._catalogue.document(document_id)  # a worker died just after it was back
@@ -238,7 +237,7 @@ class JobRunner:
             return replace(item, state=ItemState.UNCHANGED)
         result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
         document_id = document_id_of(job.base, material.source)
-        removal = await self._records.removal(document_id)
+        removal = await self._trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:
             await self._ingestor.remove(document_id)
             raise NotFound("It was removed while this was under way.", remedy="Add it again if that was a mistake.")

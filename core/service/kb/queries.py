@@ -123,7 +123,7 @@ class KnowledgeQueries:
         summary = summarize_base(base, await self.documents(base), admin=admin)
         if not admin:
             return BaseDetails(summary)
-        schedules = [one for one in await self.job_queue.records.schedules() if one.base == base.name]
+        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base == base.name]
         recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
         failed = {redact_link(item.source): item.reason for job in recent for item in job.failed_items}
         return BaseDetails(
@@ -137,7 +137,7 @@ class KnowledgeQueries:
         """The queue, running jobs, failures, schedules."""
         jobs = [summarize_job(job) for job in await self.jobs(caller)]
         visible = {base.name for base in await self.visible(caller)}
-        schedules = [one for one in await self.job_queue.records.schedules() if one.base in visible]
+        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base in visible]
         troubled = [job for job in jobs if job.over and (job.failures or job.reason)]
         return QueueStatus(
             in_line=await self.job_queue.inbox.count_waiting(),
@@ -160,7 +160,7 @@ class KnowledgeQueries:
         """What waits for an admin, each with what can be done about it."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
-        shown, page = page_of(await self.job_queue.records.proposals(), turning, PROPOSALS)
+        shown, page = page_of(await self.job_queue.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
         base = next((one for one in bases if one.name.casefold() == _wanted("", bases)), KnowledgeBase(DEFAULT_BASE))
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
@@ -170,7 +170,7 @@ class KnowledgeQueries:
         """How many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
             return None
-        waiting = len(await self.job_queue.records.proposals())
+        waiting = len(await self.job_queue.proposal_store.proposals())
         look = KbAction("Look at them", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from core.model.errors import Denied, FootnoteError
 from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState
-from core.ports.knowledge_records import Every
+from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand
 
 # --- what the results are made of

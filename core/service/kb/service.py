@@ -20,8 +20,11 @@ from core.model.transcripts import Conversation, TranscriptMessage, as_markdown
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
-from core.ports.knowledge_records import Decision, Every, Proposal, RemovedDocument
+from core.ports.proposal_store import Decision, Proposal
 from core.ports.question_log import QuestionLog
+from core.ports.schedule_store import Every
+from core.ports.site_store import SiteStore
+from core.ports.trash_store import RemovedDocument
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
@@ -90,6 +93,7 @@ class KnowledgeService(KnowledgeCommands):
     index: Index
     retriever: Retriever
     job_queue: JobQueue
+    site_store: SiteStore
     audit: Audit
     forms: tuple[str, ...] = PRINCIPALS
     repair: IndexRepair | None = None
@@ -216,7 +220,7 @@ class KnowledgeService(KnowledgeCommands):
             job = await self.job_queue.refresh([chosen], chosen.knowledge_base, caller)
             return JobAccepted(summarize_job(job))
         base = await self._view.base(command.base, caller)
-        sites = await self.job_queue.records.sites(base.name)
+        sites = await self.site_store.sites(base.name)
         below = {source for site in sites for source in site.pages}
         others = [one for one in await self._view.documents(base) if one.source not in below]
         jobs = [await self.job_queue.site(site.link, site.limit, base.name, caller) for site in sites]
@@ -229,7 +233,7 @@ class KnowledgeService(KnowledgeCommands):
         """The site that is meant: one that was read through before, by the link where that began."""
         bases = [await self._view.base(command.base, caller)] if command.base else await self._view.visible(caller)
         for base in bases:
-            for site in await self.job_queue.records.sites(base.name):
+            for site in await self.site_store.sites(base.name):
                 if site.link == command.target.strip():
                     return site
         return None
@@ -273,7 +277,7 @@ class KnowledgeService(KnowledgeCommands):
                 return _accepted(job, base)
             if proposal.base:
                 await self._view.base(proposal.base, caller)
-            await self.job_queue.records.propose(proposal)
+            await self.job_queue.proposal_store.keep_proposal(proposal)
         except FootnoteError as error:
             return refused(error)
         return ProposalSent(proposal.id)
@@ -291,9 +295,9 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _decision(self, command: KbCommand, caller: Caller) -> KbOutcome:
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
-        proposal = await self.job_queue.records.proposal(name)
+        proposal = await self.job_queue.proposal_store.proposal(name)
         if proposal is None:
-            return await self._earlier_decision(await self.job_queue.records.decision(name), approving, caller)
+            return await self._earlier_decision(await self.job_queue.proposal_store.decision(name), approving, caller)
         base = await self._view.base(command.base or proposal.base, caller, create=True) if approving else None
         ours, held = await self.job_queue.decide(proposal, caller, base.name if base else "")
         if not ours:
@@ -394,12 +398,12 @@ class KnowledgeService(KnowledgeCommands):
         return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
 
     async def _unschedule(self, base: str, link: str = "") -> None:
-        for schedule in await self.job_queue.records.schedules():
+        for schedule in await self.job_queue.schedule_store.schedules():
             if schedule.base == base and link in ("", schedule.link):
-                await self.job_queue.records.schedule(replace(schedule, every=Every.NEVER))
+                await self.job_queue.schedule_store.save_schedule(replace(schedule, every=Every.NEVER))
         if not link:
-            for site in await self.job_queue.records.sites(base):
-                await self.job_queue.records.keep_site(replace(site, pages={}))
+            for site in await self.site_store.sites(base):
+                await self.site_store.save_site(replace(site, pages={}))
 
     # --- governing --------------------------------------------------------------------------------------------------
 

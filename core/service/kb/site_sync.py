@@ -12,14 +12,14 @@ from core.ingestion.trash import Trash
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.sites import MISSES, Site, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
-from core.ports.knowledge_records import KnowledgeRecords
+from core.ports.site_store import SiteStore
 
 
 @dataclass(frozen=True, slots=True)
 class SiteSync:
     """Compares a site with what it was at the sync before. Holds no state of its own."""
 
-    records: KnowledgeRecords
+    store: SiteStore
     catalog: Catalog
     trash: Trash
 
@@ -28,7 +28,7 @@ class SiteSync:
 
         ``guard`` raises LeaseLost when another worker has taken the base over.
         """
-        known = {site.link: site for site in await self.records.sites(job.base)}
+        known = {site.link: site for site in await self.store.sites(job.base)}
         before = known.get(job.reference, Site(job.base, job.reference))
         if before.synced_by == job.id:
             return  # it was killed just before its end
@@ -41,13 +41,13 @@ class SiteSync:
             if await self._take_out(job, item):
                 yield item
         kept = {source: misses for source, misses in now.pages.items() if misses < MISSES}
-        await self.records.keep_site(replace(now, pages=kept))
+        await self.store.save_site(replace(now, pages=kept))
 
     async def _take_out(self, job: Job, item: JobItem) -> bool:
         """Take the page out where that is how it came out; False when somebody else had done so before."""
         document_id = document_id_of(job.base, item.source)
         document = await self.catalog.document(document_id)
-        removal = await self.records.removal(document_id)
+        removal = await self.trash.removal(document_id)
         if document is not None and item.state is ItemState.REMOVED:
             await self.trash.remove(document, job.by.id)
         elif document is None and removal is not None and removal.at >= job.created_at:

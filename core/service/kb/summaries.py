@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from core.ingestion.trash import NOBODY, RESTORABLE
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.ports.knowledge_records import Proposal, RemovedDocument, Schedule
+from core.ports.proposal_store import Proposal
+from core.ports.schedule_store import Schedule
+from core.ports.trash_store import RemovedDocument
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.link_redaction import redact_link
 from core.service.kb.results import (

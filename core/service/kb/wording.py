@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from core.model.conversation import Person
-from core.ports.knowledge_records import Decision
+from core.ports.proposal_store import Decision
 from core.service.kb.job_queue import ADD_AGAIN
 from core.service.kb.results import (
     BaseCreated,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.job_store import InProcessKnowledgeRecords
+from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import InProcessAudit
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, NotFound
@@ -31,10 +31,10 @@ class Office:
     def __init__(self) -> None:
         self.house = House(HashingEncoder())
         self.platform = RecordedPlatform()
-        self.records = InProcessKnowledgeRecords()
+        self.proposal_store = InProcessProposalStore()
         self.audit = InProcessAudit()
         self.drafts = GapDrafts(
-            self.house.feedback, self.records, self.audit, self.house.clock, {"slack": self.platform}
+            self.house.feedback, self.proposal_store, self.audit, self.house.clock, {"slack": self.platform}
         )
 
     async def gap(self) -> Gap:
@@ -96,7 +96,7 @@ async def test_a_draft_waits_for_a_decision_even_when_an_admin_sends_it(office: 
     await office.house.asks(PARKING)
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
     sent = await office.drafts.propose(draft, ADA, is_admin=True)
-    assert list(await office.records.proposals()) == [sent]
+    assert list(await office.proposal_store.proposals()) == [sent]
     assert (sent.title, sent.base, sent.by) == (PARKING, "handbook", ADA)
 
 
@@ -105,7 +105,7 @@ async def test_who_is_no_admin_proposes_no_draft_and_that_is_recorded(office: Of
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
     with pytest.raises(Denied):
         await office.drafts.propose(draft, ADA, is_admin=False)
-    assert list(await office.records.proposals()) == []
+    assert list(await office.proposal_store.proposals()) == []
     assert [(entry.actor, entry.allowed) for entry in await office.audit.recent()] == [(ADA.id, False)]
 
 

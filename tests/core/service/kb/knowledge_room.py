@@ -12,8 +12,12 @@ from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.index import InProcessIndex
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
+from adapters.testing.proposal_store import InProcessProposalStore
+from adapters.testing.schedule_store import InProcessScheduleStore
+from adapters.testing.site_store import InProcessSiteStore
 from adapters.testing.stores import InProcessAudit, InProcessCatalog
+from adapters.testing.trash_store import InProcessTrashStore
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -157,7 +161,9 @@ class Room:
         self.admins = {ADMIN}
         self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), RecordedPlatform()
-        self.jobs, self.records, self.blobs = InProcessJobStore(), InProcessKnowledgeRecords(), InProcessBlobStore()
+        self.jobs, self.trash_store, self.blobs = InProcessJobStore(), InProcessTrashStore(), InProcessBlobStore()
+        self.schedule_store, self.site_store = InProcessScheduleStore(), InProcessSiteStore()
+        self.proposal_store = InProcessProposalStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
         self.assemble()
@@ -178,7 +184,7 @@ class Room:
             catalog=self.catalog,
             index=self.index,
             encoder=self.encoder,
-            records=self.records,
+            store=self.trash_store,
             blobs=self.blobs,
             clock=self.clock,
             originals=self.originals,
@@ -186,13 +192,22 @@ class Room:
         self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
         self.stores = Stores()
         self.job_queue = JobQueue(
-            self.jobs, self.inbox, self.blobs, self.trash, self.records, self.clock, self.orphans, self.stores
+            self.jobs,
+            self.inbox,
+            self.blobs,
+            self.trash,
+            self.schedule_store,
+            self.proposal_store,
+            self.clock,
+            self.orphans,
+            self.stores,
         )
         self.kb_service = KnowledgeService(
             self.catalog,
             self.index,
             self.retriever,
             self.job_queue,
+            self.site_store,
             self.audit,
             (*PRINCIPALS, "paper:channel:T/CHANNEL"),
             IndexRepair(self.consistency, self.originals, self.job_queue),
@@ -205,7 +220,7 @@ class Room:
             ingestor=self.ingestor,
             catalog=self.catalog,
             trash=self.trash,
-            records=self.records,
+            site_store=self.site_store,
             item_sources=ItemSources(
                 self.catalog,
                 self.blobs,

@@ -22,7 +22,20 @@ from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation, job
 
 ROOT = "https://docs.example/guide/"
 LEASE = 31  # seconds after which another may take over
-STORES = ("inbox", "jobs", "records", "blobs", "site", "parser", "encoder", "index", "catalog")
+STORES = (
+    "inbox",
+    "jobs",
+    "trash_store",
+    "schedule_store",
+    "site_store",
+    "proposal_store",
+    "blobs",
+    "site",
+    "parser",
+    "encoder",
+    "index",
+    "catalog",
+)
 
 
 class Killed(BaseException):
@@ -167,7 +180,7 @@ WORK = {
     "a site": Work(_a_site, _sync, frozenset({"old alpha", "old beta", "old gamma", "old delta"}),
                    frozenset({"new alpha", "new beta", "old delta"}), CAME | {ItemState.REMOVED},
                    INGESTED | {"site.fetch", "blobs.keep", "blobs.forget", "catalog.withdraw",
-                               "records.keep_site"}),
+                               "site_store.save_site"}),
     "a base removed": Work(_two_files, _remove, frozenset(), frozenset(), frozenset({ItemState.REMOVED}),
                            frozenset({"inbox.take", "blobs.keep", "index.remove", "jobs.record"})),
     "a base restored": Work(_two_files_removed, _restore, frozenset(), frozenset({"old alpha", "old beta"}),
@@ -228,7 +241,7 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         assert await room.index.count() == kept, where
         assert not [name for name in room.blobs.kept if name.startswith("spooled")], where
         assert await room.inbox.count_waiting() == 0, where
-        for site in await room.records.sites("handbook"):
+        for site in await room.site_store.sites("handbook"):
             missed = {ROOT: 0, f"{ROOT}alpha": 0, f"{ROOT}beta": 0, f"{ROOT}delta": 1}
             assert site.pages == missed, f"a sync counts once, {where}"
         calls += 1
@@ -306,7 +319,7 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
 async def _proposed(room: Room) -> str:
     await room.says(KbVerb.CREATE, base="handbook")
     await room.kb_service.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
-    return (await room.records.proposals())[0].id
+    return (await room.proposal_store.proposals())[0].id
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["pressed again", "left alone"])
@@ -321,13 +334,13 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
         except Killed:
             where = f"killed before call {calls}, {fuse.last}"
             stages.add(fuse.last)
-            held = await room.records.decision(proposal)
-            waits = [one.id for one in await room.records.proposals()] == [proposal]
+            held = await room.proposal_store.decision(proposal)
+            waits = [one.id for one in await room.proposal_store.proposals()] == [proposal]
             assert waits is (held is None), where
             if again:  # the same admin, on a screen that was not redrawn
                 reply = await room.says(verb, base="handbook", target=proposal)
                 assert succeeded(reply) or "You " in words(reply), where
-                held = await room.records.decision(proposal)
+                held = await room.proposal_store.decision(proposal)
             room.clock.advance(61)
             await room.job_queue.tick()
             await room.works()
@@ -335,13 +348,13 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
             approved = held is not None and held.approved
             assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
             assert await _texts(room) == (1 if approved else 0), where
-            assert await room.records.undone() == [], where
+            assert await room.proposal_store.unsettled() == [], where
             assert await room.inbox.count_waiting() == 0, where
             assert held is not None or not again, where
         else:
             break
-    assert "records.decide" in stages
-    assert {"jobs.keep", "inbox.put", "records.settle"} <= stages or verb is KbVerb.REJECT
+    assert "proposal_store.decide" in stages
+    assert {"jobs.keep", "inbox.put", "proposal_store.settle"} <= stages or verb is KbVerb.REJECT
 
 
 async def _texts(room: Room) -> int:
@@ -355,7 +368,7 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
         proposal = await _proposed(room)
         with suppress(Killed):
             await process(room, fuse).says(KbVerb.APPROVE, base="handbook", target=proposal)
-        held = await room.records.decision(proposal)
+        held = await room.proposal_store.decision(proposal)
         if held is None:
             continue
         if held.job is None:

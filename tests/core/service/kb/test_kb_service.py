@@ -9,7 +9,6 @@ import pytest
 
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.job_store import InProcessKnowledgeRecords
 from adapters.testing.stores import InProcessQuestionLog
 from core.ingestion.trash import NOBODY, RESTORABLE
 from core.model.answer import Outcome
@@ -399,7 +398,7 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
     assert "An admin will look" in words(reply)
     await room.works()
     assert await room.finds("working days") == []
-    proposal = (await room.records.proposals())[0]
+    proposal = (await room.proposal_store.proposals())[0]
     assert proposal.id in words(await room.says(KbVerb.PROPOSALS))
     job_in(await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id))
     await room.works()
@@ -411,9 +410,9 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
     await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
-    proposal = (await room.records.proposals())[0]
+    proposal = (await room.proposal_store.proposals())[0]
     assert succeeded(await room.says(KbVerb.REJECT, target=proposal.id))
-    assert await room.records.proposals() == []
+    assert await room.proposal_store.proposals() == []
 
 
 async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
@@ -426,7 +425,7 @@ async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: 
     await room.says(KbVerb.CREATE, base="handbook")
     for right in ("Sixty days.", "Ninety days."):
         await room.kb_service.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
-    for proposal in await room.records.proposals():
+    for proposal in await room.proposal_store.proposals():
         await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
     await room.works()
     assert await room.index.count() == 1
@@ -436,7 +435,6 @@ async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: 
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
-    assert isinstance(room.records, InProcessKnowledgeRecords)
     member = room.caller(MEMBER)
     replies = [await room.kb_service.propose(conversation("x", source=f"T/C/{n}"), member) for n in range(12)]
     assert [succeeded(reply) for reply in replies] == [True] * 10 + [False] * 2
@@ -504,7 +502,7 @@ async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(ro
 
 async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
     await room.kb_service.propose(conversation("The unspeakable word."), room.caller(MEMBER))
-    proposal = (await room.records.proposals())[0]
+    proposal = (await room.proposal_store.proposals())[0]
     approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
     assert "unspeakable" in (await room.job(job_in(approved).id)).items[0].reference
     await room.works()
@@ -514,12 +512,12 @@ async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Roo
 
 async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None:
     await room.kb_service.propose(conversation("Thirty days."), room.caller(MEMBER))
-    proposal = (await room.records.proposals())[0]
+    proposal = (await room.proposal_store.proposals())[0]
     for verb in (KbVerb.APPROVE, KbVerb.REJECT):
         reply = await room.says(verb, target=proposal.id, private=False)
         assert not succeeded(reply)
         assert "Refunds" not in words(reply)
-    assert [one.id for one in await room.records.proposals()] == [proposal.id]
+    assert [one.id for one in await room.proposal_store.proposals()] == [proposal.id]
 
 
 async def test_a_secret_in_a_link_is_not_shown_among_a_bases_failures(room: Room) -> None:
@@ -542,18 +540,18 @@ async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored
 
 async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when_there_is(room: Room) -> None:
     await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
-    proposal = (await room.records.proposals())[0]
+    proposal = (await room.proposal_store.proposals())[0]
     for number in range(20):
         await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
     approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
-    assert await room.records.proposals() == []
+    assert await room.proposal_store.proposals() == []
     await room.works()
     assert (await room.job(job_in(approved).id)).state is JobState.QUEUED
     await room.job_queue.tick()
     await room.works()
     assert (await room.job(job_in(approved).id)).state is JobState.DONE
     assert await room.finds("working days", "default") == ["Refunds?"]
-    assert await room.records.undone() == []
+    assert await room.proposal_store.unsettled() == []
 
 
 async def proposed(room: Room, *texts: str) -> list[str]:
@@ -562,7 +560,7 @@ async def proposed(room: Room, *texts: str) -> list[str]:
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
         assert succeeded(await room.kb_service.propose(made, room.caller(MEMBER)))
         room.clock.advance(1)
-    return [one.id for one in await room.records.proposals()]
+    return [one.id for one in await room.proposal_store.proposals()]
 
 
 async def pressed(room: Room, listed: KbResult, number: int, label: str, by: Person = ADMIN) -> KbResult:
@@ -631,7 +629,7 @@ async def test_rights_are_those_at_the_press(room: Room) -> None:
     refused = await pressed(room, listed, 0, "Approve", by=MEMBER)
     assert denied(refused)
     assert "Question 0" not in words(refused)
-    assert [one.id for one in await room.records.proposals()] == [name]
+    assert [one.id for one in await room.proposal_store.proposals()] == [name]
     entry = (await room.audit.recent())[0]
     assert (entry.actor, entry.action, entry.target, entry.allowed) == (MEMBER.id, "kb approve", name, False)
 
@@ -684,7 +682,7 @@ async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nob
 async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(room: Room) -> None:
     (name,) = await proposed(room, "The unspeakable word.")
     await room.says(KbVerb.APPROVE, target=name, base="default")
-    held = await room.records.decision(name)
+    held = await room.proposal_store.decision(name)
     assert held is not None
     assert (held.by, held.approved, held.base) == (ADMIN, True, "default")
     assert "unspeakable" not in repr(held)
@@ -693,7 +691,7 @@ async def test_the_words_of_what_was_decided_are_forgotten_who_decided_is_not(ro
 async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
-    removed = (await room.records.removals())[0]
+    removed = (await room.trash_store.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
         await room.trash.restore(removed)

@@ -162,6 +162,6 @@ async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide:
 async def test_a_base_that_is_removed_takes_what_was_known_of_its_sites_along(guide: Guide) -> None:
     guide.has("a")
     await guide.scheduled()
-    assert await guide.room.records.sites("handbook")
+    assert await guide.room.site_store.sites("handbook")
     await guide.room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
-    assert not await guide.room.records.sites("handbook")
+    assert not await guide.room.site_store.sites("handbook")

@@ -1,4 +1,4 @@
-"""What every keeper of jobs, of removals, schedules and proposals, and of bytes set aside promises."""
+"""What every keeper of jobs, and of bytes set aside, promises."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,17 +13,13 @@ from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
 from core.model.conversation import Person
-from core.model.errors import Busy, ConfigurationError, DocumentRejected, StoreUnavailable
+from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
-from core.model.knowledge import Document, KnowledgeBase
-from core.model.sites import Site
 from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
 from tests.adapters.documents.sources.servers import s3_server
 
 ADA = Person("slack:T1/U1", "Ada")
@@ -92,93 +88,6 @@ class JobsContract:
         assert [job.id for job in await jobs.recent(1)] == ["3"]
 
 
-class ShelfContract:
-    """Override ``records``."""
-
-    @pytest.fixture
-    def records(self) -> KnowledgeRecords:
-        raise NotImplementedError
-
-    async def test_a_removal_is_found_until_it_is_forgotten(self, records: KnowledgeRecords) -> None:
-        document = Document("d1", "handbook", "a.md", "A", "v1", "text/markdown", 3)
-        removed = RemovedDocument(document, KnowledgeBase("handbook", "x", frozenset({"g"})), NOW, ADA.id, "copy")
-        later = replace(removed, document=replace(document, id="d2"), at=NOW + timedelta(hours=1))
-        await records.keep_removed(removed)
-        await records.keep_removed(later)
-        assert list(await records.removals()) == [later, removed]
-        assert await records.removal("d1") == removed
-        await records.forget_removed("d1")
-        assert await records.removal("d1") is None
-
-    async def test_schedules_stand_by_when_they_are_due_and_never_takes_one_away(
-        self, records: KnowledgeRecords
-    ) -> None:
-        weekly = Schedule("handbook", "https://a", Every.WEEKLY, ADA, NOW + timedelta(days=7))
-        daily = Schedule("handbook", "https://b", Every.DAILY, ADA, NOW + timedelta(days=1), limit=5)
-        await records.schedule(weekly)
-        await records.schedule(daily)
-        assert list(await records.schedules()) == [daily, weekly]
-        await records.schedule(replace(daily, every=Every.NEVER))
-        assert list(await records.schedules()) == [weekly]
-
-    async def test_a_site_is_kept_with_its_pages_until_it_has_none(self, records: KnowledgeRecords) -> None:
-        guide = Site("handbook", "https://b/", 50, {"https://b/x": 0, "https://b/y": 1}, "job1")
-        other = Site("handbook", "https://a/", 5, {"https://a/": 0})
-        for site in (guide, other, Site("elsewhere", "https://b/", 5, {"https://b/": 0})):
-            await records.keep_site(site)
-        assert list(await records.sites("handbook")) == [other, guide]
-        await records.keep_site(replace(guide, pages={}))
-        assert list(await records.sites("handbook")) == [other]
-
-    async def test_a_proposal_waits_until_it_is_decided(self, records: KnowledgeRecords) -> None:
-        proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")
-        await records.propose(proposal)
-        assert list(await records.proposals()) == [proposal]
-        assert await records.proposal("p1") == proposal
-        assert await records.decision("p1") is None
-        rejected = Decision("d1", "p1", approved=False, by=ADA, at=NOW)
-        assert await records.decide(rejected) == rejected
-        assert list(await records.proposals()) == []
-        assert list(await records.undone()) == []
-        assert await records.proposal("p1") is None
-        assert await records.decision("p1") == rejected
-
-    async def test_of_many_decisions_the_first_holds(self, records: KnowledgeRecords) -> None:
-        await records.propose(Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
-        made = [Decision(f"d{n}", "p1", n % 2 == 0, ADA, NOW, job=_job(f"j{n}") if n % 2 == 0 else None)
-                for n in range(8)]  # fmt: skip
-        held = await asyncio.gather(*(records.decide(one) for one in made))
-        assert len({one.id for one in held if one is not None}) == 1
-        assert None not in held
-        assert await records.decision("p1") == held[0]
-
-    async def test_what_never_waited_cannot_be_decided(self, records: KnowledgeRecords) -> None:
-        assert await records.decide(Decision("d1", "p1", approved=True, by=ADA, at=NOW, job=_job("j1"))) is None
-        assert await records.decision("p1") is None
-        assert list(await records.undone()) == []
-
-    async def test_an_approval_keeps_its_job_until_that_is_settled(self, records: KnowledgeRecords) -> None:
-        for number in (2, 1):
-            await records.propose(Proposal(f"p{number}", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
-            at = NOW + timedelta(minutes=number)
-            await records.decide(Decision(f"d{number}", f"p{number}", True, ADA, at, "handbook", _job(f"j{number}")))
-        assert [one.job for one in await records.undone()] == [_job("j1"), _job("j2")]
-        await records.settle("p1")
-        await records.settle("p1")
-        await records.settle("never there")
-        assert [one.proposal for one in await records.undone()] == ["p2"]
-        settled = await records.decision("p1")
-        assert settled == Decision("d1", "p1", True, ADA, NOW + timedelta(minutes=1), "handbook")
-        assert await records.decide(Decision("late", "p1", approved=False, by=ADA, at=NOW)) == settled
-
-    async def test_one_person_has_ten_proposals_waiting_at_most(self, records: KnowledgeRecords) -> None:
-        for number in range(10):
-            await records.propose(Proposal(str(number), "", str(number), "x", "x", ADA, NOW))
-        with pytest.raises(Busy):
-            await records.propose(Proposal("11", "", "11", "x", "x", ADA, NOW))
-        await records.propose(Proposal("12", "", "12", "x", "x", Person("slack:T1/U2"), NOW))
-
-
 class ArchiveContract:
     """Override ``blobs``."""
 
@@ -213,12 +122,6 @@ class TestInProcessJobs(JobsContract):
     @pytest.fixture
     def jobs(self) -> JobStore:
         return InProcessJobStore()
-
-
-class TestInProcessShelfRecords(ShelfContract):
-    @pytest.fixture
-    def records(self) -> KnowledgeRecords:
-        return InProcessKnowledgeRecords()
 
 
 class TestInProcessArchive(ArchiveContract):
@@ -317,13 +220,6 @@ class TestRedisJobs(JobsContract):
     @pytest.fixture
     def jobs(self, redis: Redis) -> JobStore:
         return RedisJobStore(redis)
-
-
-@pytest.mark.live
-class TestRedisShelfRecords(ShelfContract):
-    @pytest.fixture
-    def records(self, redis: Redis) -> KnowledgeRecords:
-        return RedisKnowledgeRecords(redis)
 
 
 @pytest.mark.live

@@ -1,6 +1,5 @@
-"""What was removed, what is fetched again, what sites hold and what was proposed, in Redis. Copies lie elsewhere."""
+"""Proposals and what was decided about them, in Redis: whoever decides first has decided, in one script."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -8,11 +7,10 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.keys import DECIDED, PROPOSALS, REMOVED, SCHEDULES, SITES, UNDONE
+from adapters.redis.keys import DECIDED, PROPOSALS, UNDONE
 from core.model.errors import Busy
 from core.model.json_codec import from_json, to_json
-from core.model.sites import Site
-from core.ports.knowledge_records import Decision, Every, KnowledgeRecords, Proposal, RemovedDocument, Schedule
+from core.ports.proposal_store import Decision, Proposal, ProposalStore
 
 MOST_PROPOSALS = 500
 MOST_PROPOSALS_EACH = 10
@@ -33,8 +31,8 @@ if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('SET', KEYS[2], ARG
 """
 
 
-class RedisKnowledgeRecords(KnowledgeRecords):
-    """A few hashes. What was decided is known for ``decided``; the rest stays until it is taken away or swept."""
+class RedisProposalStore(ProposalStore):
+    """Proposals and unsettled approvals are a hash each; what was decided is known for ``decided``."""
 
     def __init__(self, client: Redis, *, decided: timedelta = timedelta(days=30)) -> None:
         self._client = client
@@ -42,63 +40,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
         self._decide = client.register_script(_DECIDE)
         self._settle = client.register_script(_SETTLE)
 
-    async def keep_removed(self, removed: RemovedDocument) -> None:
-        """Keep it, replacing an earlier removal of the same document."""
-        async with bounded_call():
-            await self._client.hset(REMOVED, removed.document.id, to_json(removed))
-
-    async def removals(self) -> Sequence[RemovedDocument]:
-        """Everything that is kept, the latest first."""
-        async with bounded_call():
-            stored = await self._client.hvals(REMOVED)
-        found: list[RemovedDocument] = [from_json(RemovedDocument, text) for text in stored]
-        return sorted(found, key=lambda removed: removed.at, reverse=True)
-
-    async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The latest removal of this document."""
-        async with bounded_call():
-            stored = await self._client.hget(REMOVED, document_id)
-        removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
-        return removed
-
-    async def forget_removed(self, document_id: str) -> None:
-        """It was put back, or its time is over."""
-        async with bounded_call():
-            await self._client.hdel(REMOVED, document_id)
-
-    async def schedule(self, schedule: Schedule) -> None:
-        """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
-        field = json.dumps([schedule.base, schedule.link])
-        async with bounded_call():
-            if schedule.every is Every.NEVER:
-                await self._client.hdel(SCHEDULES, field)
-            else:
-                await self._client.hset(SCHEDULES, field, to_json(schedule))
-
-    async def schedules(self) -> Sequence[Schedule]:
-        """All of them, the next one first."""
-        async with bounded_call():
-            stored = await self._client.hvals(SCHEDULES)
-        found: list[Schedule] = [from_json(Schedule, text) for text in stored]
-        return sorted(found, key=lambda schedule: schedule.next_at)
-
-    async def keep_site(self, site: Site) -> None:
-        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
-        field = json.dumps([site.base, site.link])
-        async with bounded_call():
-            if site.pages:
-                await self._client.hset(SITES, field, to_json(site))
-            else:
-                await self._client.hdel(SITES, field)
-
-    async def sites(self, base: str) -> Sequence[Site]:
-        """The sites of a base, by link."""
-        async with bounded_call():
-            stored = await self._client.hgetall(SITES)
-        found: list[Site] = [from_json(Site, text) for field, text in stored.items() if json.loads(field)[0] == base]
-        return sorted(found, key=lambda site: site.link)
-
-    async def propose(self, proposal: Proposal) -> None:
+    async def keep_proposal(self, proposal: Proposal) -> None:
         """Keep it. Raises Busy when too many wait, of this person or altogether."""
         waiting = await self.proposals()
         mine = sum(other.by.id == proposal.by.id for other in waiting)
@@ -137,7 +79,7 @@ class RedisKnowledgeRecords(KnowledgeRecords):
             undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
             return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
 
-    async def undone(self) -> Sequence[Decision]:
+    async def unsettled(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(UNDONE)
