@@ -305,6 +305,18 @@ async def open_footnote(
         )
 
 
+async def has_documents(settings: Settings) -> bool:
+    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    if settings.redis_url is None and not (settings.home / "valkey").is_dir():
+        return False
+    await asyncio.to_thread(_secure_home, settings.home)
+    async with AsyncExitStack() as stack:
+        redis = await _redis(settings, stack)
+        await check_schema(redis)
+        catalog = RedisCatalog(redis)
+        return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
+
+
 def _secure_home(home: Path) -> None:
     """The data directory, for its owner alone."""
     try:

@@ -19,7 +19,7 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
 from core.model.inquiry import PROFILE_LIMITS, Profile
@@ -106,6 +106,7 @@ async def _salvage_check(settings: Settings) -> Check | None:
 async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncIterator[Check]:
     """Every check, in the order in which things depend on each other."""
     yield _python()
+    yield _settings()
     yield _home(settings)
     if salvaged is not None:
         yield salvaged
@@ -123,6 +124,16 @@ async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncI
 def _python() -> Check:
     version = ".".join(str(part) for part in sys.version_info[:3])
     return Check("Python", Health.OK, version)
+
+
+def _settings() -> Check:
+    """Which files were read: somebody who edits another one wonders why nothing changes."""
+    files = env_files()
+    read = [str(path) for path in reversed(files) if path.is_file()]
+    if read:
+        return Check("settings", Health.OK, f"the environment, then {', then '.join(read)}")
+    where = " or ".join(str(path) for path in reversed(files))
+    return Check("settings", Health.OK, f"the environment alone; there is no {where}")
 
 
 def _home(settings: Settings) -> Check:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_console_footnote, print_json
+from bot.cli.runner import finish, open_to_read, print_json
 from core.model.inquiry import Profile
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
-    async with open_console_footnote(SafeConsole(stderr=True)) as footnote:
+    async with open_to_read(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
@@ -77,7 +77,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
     from core.model.conversation import Audience
     from core.model.errors import NotFound
 
-    async with open_console_footnote(SafeConsole(stderr=True)) as footnote:
+    async with open_to_read(SafeConsole(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)
         if parked is None:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
@@ -132,7 +132,7 @@ async def _chat(kb: str | None) -> int:
     from adapters.terminal.prompt import converse
 
     console = SafeConsole()
-    async with open_console_footnote(console) as footnote:
+    async with open_to_read(console) as footnote:
         await converse(footnote.chat(console, await footnote.only(kb)))
     return 0
 

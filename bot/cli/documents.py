@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json, there
+from bot.cli.runner import finish, open_to_read, print_json, there
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
@@ -93,13 +93,11 @@ def search(
 async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import hit_as_json, print_hits
-    from bot.container import open_footnote
-    from bot.settings import load_settings
     from core.agent.gather import matching_sources
     from core.model.errors import NotFound
     from core.ports.index import Scope
 
-    async with open_footnote(load_settings()) as footnote:
+    async with open_to_read() as footnote:
         bases = await footnote.only(kb) or await footnote.all_bases()
         scope = Scope(bases)
         if source is not None:
@@ -124,10 +122,8 @@ def list_sources(kb: Kb = None, as_json: Json = False) -> None:
 async def _list(kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, print_documents
-    from bot.container import open_footnote
-    from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_to_read(models=False) as footnote:
         documents = await footnote.catalog.documents(await footnote.only(kb) or await footnote.all_bases())
     if as_json:
         print_json([document_as_json(document) for document in documents])
@@ -147,11 +143,9 @@ def show_source(
 async def _show(name: str, kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
-    from bot.container import open_footnote
-    from bot.settings import load_settings
     from core.ports.index import Scope
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_to_read(models=False) as footnote:
         document = await footnote.one_document(name, kb)
         scope = Scope(frozenset({document.knowledge_base}))
         passages = await footnote.index.passages(document.id, document.version, scope)

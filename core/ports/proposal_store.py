@@ -11,7 +11,10 @@ from core.model.jobs import Job
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something a person would have in the knowledge, until an admin has looked at it. ``text`` is Markdown."""
+    """Something a person would have in the knowledge, until an admin has looked at it.
+
+    ``text`` is Markdown; ``beginning`` its first words without marks and title, empty where it was kept without them.
+    """
 
     id: str
     base: str  # empty: whoever approves it says where
@@ -21,6 +24,7 @@ class Proposal:
     by: Person
     at: datetime
     permalink: str | None = None
+    beginning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

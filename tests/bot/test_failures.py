@@ -15,7 +15,6 @@ from bot.cli.failures import explain_failure
 from bot.cli.runner import print_json
 from bot.doctor import explain
 from bot.health import application, listen
-from bot.settings import load_settings
 from core.model.errors import ConfigurationError, NotFound
 
 
@@ -106,27 +105,6 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
         taken.listen()
         with pytest.raises(ConfigurationError, match=r"cannot be listened on: address already in use\. Set HTTP_PORT"):
             await listen(application(ready), "127.0.0.1", taken.getsockname()[1])
-
-
-@pytest.mark.parametrize(("name", "value"), [("LOG_LEVEL", "loud"), ("LOG_FORMAT", "xml"), ("PROFILE", "fast")])
-def test_a_setting_that_is_none_of_the_choices_is_refused(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigurationError, match=f"{name}: Input should be"):
-        load_settings()
-
-
-def test_a_choice_may_be_written_in_capitals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOG_LEVEL", "WARNING")
-    monkeypatch.setenv("PROFILE", "Quick")
-    assert (load_settings().log_level, load_settings().profile) == ("warning", "quick")
-
-
-def test_an_env_file_that_is_no_text_is_said(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_bytes(b"PROFILE=caf\xe9\n")
-    with pytest.raises(ConfigurationError, match=r"The file \.env cannot be read"):
-        load_settings()
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:

@@ -20,6 +20,7 @@ from core.service.gaps.report import Gap
 
 MOST_THREADS = 5  # looked into for one draft
 MOST_CHARACTERS = 20_000
+BEGINNING = 280  # characters by which an admin tells a proposal
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ class Draft:
     title: str
     text: str
     base: str
+    asked: tuple[str, ...] = ()  # the questions, each once
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class GapDrafts:
         if gap.nearest:
             titles = ", ".join(near.document.title for near in gap.nearest if near.document.knowledge_base in visible)
             parts += ["", f"Nearest so far: {titles}."] if titles else []
-        return Draft(gap.id, gap.title, "\n".join(parts)[:MOST_CHARACTERS] + "\n", base)
+        return Draft(gap.id, gap.title, "\n".join(parts)[:MOST_CHARACTERS] + "\n", base, tuple(asked))
 
     async def propose(self, draft: Draft, person: Person, *, is_admin: bool) -> Proposal:
         """Let the draft wait for an admin's decision, whoever sends it: begun by a machine, it is never taken at once.
@@ -81,6 +83,7 @@ class GapDrafts:
             text=draft.text[:MOST_CHARACTERS],
             by=person,
             at=self.clock.now(),
+            beginning=" ".join(draft.asked)[:BEGINNING],
         )
         await self.proposal_store.keep_proposal(proposal)
         return proposal

@@ -16,7 +16,7 @@ from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.sites import Site
-from core.model.transcripts import Conversation, TranscriptMessage, as_markdown
+from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, beginning_of
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
@@ -61,6 +61,7 @@ from core.service.kb.results import (
     succeeded,
 )
 from core.service.kb.summaries import (
+    BEGINNING,
     readers_of,
     summarize_document,
     summarize_job,
@@ -130,6 +131,7 @@ class KnowledgeService(KnowledgeCommands):
             by=caller.person,
             at=self.job_queue.clock.now(),
             permalink=conversation.permalink,
+            beginning=beginning_of(conversation, BEGINNING),
         )
         return await self._proposed(proposal, caller)
 

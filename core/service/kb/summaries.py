@@ -128,7 +128,6 @@ def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
     """A proposal with what an admin may do about it on this page of the list."""
-    text = proposal.text.removeprefix(f"# {proposal.title}")  # the title stands before it
     verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
     return ProposalSummary(
         id=proposal.id,
@@ -136,7 +135,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
         base=proposal.base,
         by=proposal.by.name or proposal.by.id,
         at=proposal.at,
-        beginning=" ".join(text.split())[:BEGINNING],
+        beginning=" ".join((proposal.beginning or proposal.text).split())[:BEGINNING],
         permalink=proposal.permalink,
         actions=tuple(
             KbAction(label, KbCommand(verb, target=proposal.id, page=page, listed=True), once=True)

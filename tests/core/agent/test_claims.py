@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.claims import claims_in, verbatim_in
+from core.agent.claims import claims_in, says_nothing, verbatim_in
 from core.agent.verify import UNSOURCED, apply_verdicts
 from core.model.answer import Claim, ClaimVerdict, Support
 
@@ -92,3 +92,17 @@ def test_a_word_or_two_in_between_state_nothing() -> None:
     assert [claim.text for claim in claims_in("Yes, indeed. Refunds are paid within 14 days [1]. Good luck!")] == [
         "Refunds are paid within 14 days [1]."
     ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "nothing"),
+    [
+        ("The document provides information about locking plans, but does not mention the number of vans [1].", True),
+        ("The documents discuss refunds and yet never say who approves them [1].", True),
+        ("The documents mention a fee of 5 euros, but do not say when it is due [1].", False),
+        ("The document says refunds take long, but does not apply to Fleet [1].", False),
+        ("The documents discuss refunds but they take five days [1].", False),
+    ],
+)
+def test_what_the_documents_are_about_is_no_answer_where_they_do_not_give_it(draft: str, nothing: bool) -> None:
+    assert says_nothing(draft) is nothing

@@ -726,3 +726,9 @@ async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room)
     assert [question.corrected async for question in log.since(NOW)] == [False]
     assert succeeded(await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
     assert [question.corrected async for question in log.since(NOW)] == [True]
+
+
+async def test_a_proposal_is_told_by_who_said_what_first_without_marks(room: Room) -> None:
+    await proposed(room, "*Five* days.")
+    (proposal,) = waiting_in(await room.says(KbVerb.PROPOSALS)).proposals
+    assert proposal.beginning == "Bo: How long do refunds take? Ada: *Five* days."
