@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 
 from core.model.conversation import ThreadKey, Turn
 from core.model.erasure import fields_of
-from core.model.errors import LeaseLost
+from core.model.errors import Busy, LeaseLost
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
 from core.model.record_codec import OWNER
+from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
 from core.ports.audit import Audit, AuditEntry
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
@@ -388,6 +389,37 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
     async def write(self, place: str, values: Mapping[str, str]) -> None:
         """Replace all that was chosen."""
         self._chosen[place] = dict(values)
+
+
+class InProcessApiTokens(ApiTokens):
+    """Tokens of the API, at most ``most``."""
+
+    def __init__(self, *, most: int = 1_000) -> None:
+        self._kept: dict[str, KeptToken] = {}
+        self._uses: Counter[str] = Counter()
+        self._most = most
+
+    async def keep(self, kept: KeptToken) -> None:
+        """Keep it, replacing the one of this id; in place of the longest revoked one where there are too many."""
+        if kept.token.id not in self._kept and len(self._kept) >= self._most:
+            revoked = [one for one in await self.all() if one.revoked_at is not None]
+            if not revoked:
+                raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+            del self._kept[revoked[-1].id]
+        self._kept[kept.token.id] = kept
+
+    async def find(self, token_id: str) -> KeptToken | None:
+        """The one of this id, revoked or not."""
+        return self._kept.get(token_id)
+
+    async def all(self) -> Sequence[ApiToken]:
+        """All of them, the newest first."""
+        return sorted((kept.token for kept in self._kept.values()), key=lambda one: one.created_at, reverse=True)
+
+    async def count_use(self, token_id: str, seconds: int) -> int:
+        """How often it was used; no time passes here."""
+        self._uses[token_id] += 1
+        return self._uses[token_id]
 
 
 class InProcessAudit(Audit):
