@@ -22,6 +22,7 @@ from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
+from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.answer_actions import AnswerActions
 
@@ -61,6 +62,10 @@ class WebPlatform:
     def waiting_for(self) -> str:
         """It waits for nobody."""
         return ""
+
+    def capabilities(self) -> PlatformCapabilities:
+        """Jobs from the page can be done here: their bytes are at hand, and their cards look for themselves."""
+        return PlatformCapabilities()
 
     def routes(self) -> Sequence[web.RouteDef]:
         """All its addresses."""

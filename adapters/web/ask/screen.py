@@ -11,6 +11,7 @@ from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.turns import Turn, Turns
 from adapters.web.knowledge.result_lines import told_with_jobs
+from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
 from core.model.errors import DocumentRejected, NotFound
@@ -20,6 +21,7 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason
 from core.service.answer_actions import AnswerActions
 from core.service.delivery_codec import delivery
+from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
 
@@ -74,6 +76,8 @@ class AskScreen:
             bases=bases,
             documents=sum(one.documents for one in bases),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
+            most_files=MOST_FILES,
+            largest=LARGEST // 2**20,
         )
 
     async def _conversation(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
