@@ -1,5 +1,6 @@
 """The page, put together: its screens, each with what it needs of the open Footnote."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,11 +12,13 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turns import Turns
+from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from bot.container import Footnote
+from bot.demo import SAMPLES
 from bot.platforms import reveal, split_names
 from bot.settings import Settings
 from core.service.kb.queries import KnowledgeQueries
@@ -47,6 +50,13 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             queries=KnowledgeQueries(footnote.catalog, footnote.index, knowledge.job_queue),
             documents=DocumentPages(footnote.index, knowledge.originals, pictures),
         )
+        knowledge_screen = KnowledgeScreen(
+            pages=pages,
+            kb=knowledge.kb_service,
+            audit=footnote.audit,
+            clock=footnote.clock,
+            samples=sample_files,
+        )
         yield WebPlatform(
             rules=access_rules(settings),
             sessions=RedisWebSessions(footnote.redis),
@@ -56,8 +66,15 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, source],
+            screens=[ask, knowledge_screen, source],
         )
+
+
+async def sample_files() -> AsyncIterator[tuple[str, str, bytes]]:
+    """The documents of the invented company that the demo is about: (source, name, bytes) each."""
+    for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
+        data = await asyncio.to_thread(path.read_bytes)
+        yield str(path.relative_to(SAMPLES / "documents")), path.name, data
 
 
 def access_rules(settings: Settings) -> AccessRules:
