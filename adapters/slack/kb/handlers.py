@@ -38,12 +38,13 @@ from core.service.kb.results import (
     Page,
     ProposalDecided,
     ProposalList,
+    Refused,
     accepted_jobs,
-    refused,
     succeeded,
 )
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
+from core.service.kb.web_links import is_link
 from core.service.kb.wording import outcome_lines, proposals_line
 
 LARGEST = 25 * 2**20  # bytes of one file
@@ -303,7 +304,7 @@ class SlackKnowledge:
         try:
             turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
-            return refused(error)
+            return Refused.of(error)
         try:
             link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
@@ -415,7 +416,7 @@ def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING
-    return NO_LINK if filled.link and not filled.link.startswith(("http://", "https://")) else ""
+    return NO_LINK if filled.link and not is_link(filled.link) else ""
 
 
 def _user(caller: Caller) -> str:
