@@ -148,7 +148,9 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
 
         def gone_on() -> None:
             setup = Setup(home, "discord", **urls)
-            before = setup.until("DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter: later):")
+            before = setup.until(
+                "DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter: later):"
+            )
             assert "Paste it" not in before
             assert "applications" not in before
             setup.child.sendintr()
