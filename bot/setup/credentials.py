@@ -5,9 +5,9 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.doctor import Check, Health
 from bot.setup.dialogue import Dialogue
 from bot.setup.saved_settings import SavedSettings
+from core.model.health import Check, Health
 
 
 @dataclass(frozen=True, slots=True)

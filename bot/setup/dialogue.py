@@ -9,8 +9,9 @@ import typer
 from rich.text import Text
 
 from adapters.terminal.console import SafeConsole
-from bot.doctor import Check, line_of
+from bot.doctor import line_of
 from core.model.errors import ConfigurationError
+from core.model.health import Check
 
 
 class Dialogue:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from adapters.discord.manifest import PORTAL
 from adapters.discord.preflight import CONTENT, SERVERS, DiscordCheck, preflight
-from bot.doctor import Check, check_of
+from bot.doctor import check_of
 from bot.settings import load_settings
 from bot.setup.credentials import Credential, obtain
 from bot.setup.dialogue import Dialogue
 from bot.setup.saved_settings import SavedSettings
+from core.model.health import Check
 
 
 def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from adapters.slack.manifest import creation_link
 from adapters.slack.preflight import check_app_token, check_bot_token
-from bot.doctor import Check, check_of
+from bot.doctor import check_of
 from bot.settings import load_settings
 from bot.setup.credentials import Credential, obtain
 from bot.setup.dialogue import Dialogue
 from bot.setup.saved_settings import SavedSettings
+from core.model.health import Check
 
 _OTHERS = {
     "xoxp-": "a user's token",

@@ -136,7 +136,11 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             setup.paste("1234567890123456789")
             setup.until("That is not it: the bot token has three parts")
             setup.paste(discord.token)
-            setup.until("Kept as DISCORD_BOT_TOKEN", "A folder or file to read (Enter: later):")
+            setup.until("Kept as DISCORD_BOT_TOKEN", "message content is off", "switched on and saved; s: later:")
+            setup.type("")
+            setup.until("message content is off", "switched on and saved; s: later:")
+            setup.type("s")
+            setup.until("A folder or file to read (Enter: later):")
             setup.child.sendintr()
             assert setup.end() == 130
             assert "What was set is kept: footnote setup goes on from there." in " ".join(setup.screen.split())
@@ -144,14 +148,18 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
 
         def gone_on() -> None:
             setup = Setup(home, "discord", **urls)
-            before = setup.until("DISCORD_BOT_TOKEN is set in", "A folder or file to read (Enter: later):")
+            before = setup.until(
+                "DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter: later):"
+            )
             assert "Paste it" not in before
             assert "applications" not in before
             setup.child.sendintr()
             assert setup.end() == 130
             assert discord.token not in setup.screen
 
+        discord.disallow_intent("message_content")
         await played(stopped)
+        discord.allow_intent("message_content")
         await played(gone_on)
         assert discord.violations == []
     assert (home / ".env").read_text() == f"DISCORD_BOT_TOKEN={discord.token}\n"
