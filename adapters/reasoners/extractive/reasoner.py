@@ -26,7 +26,7 @@ from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import Resolved, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import respelled
+from adapters.reasoners.extractive.question.spelling import respelled, unknown_words
 from core.agent.citations import without_markers
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
@@ -111,7 +111,7 @@ class ExtractiveReasoner:
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
         texts = [item.passage.searchable for item in evidence]
-        question = respelled(intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool))
+        question = await self._in_words_of(intent.final_question(need), pool)
         asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
         by_words = [
@@ -132,6 +132,11 @@ class ExtractiveReasoner:
             whole = item.hit.dense if item.hit.dense is not None and question == need else best
             found.append(WeighedPassage(item, asked, tuple(ranked), whole))
         return found
+
+    async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
+        """The question with its slips put right by the words of some passages."""
+        vocabulary = vocabulary_of(item.passage.searchable for item in pool)
+        return respelled(question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary)))
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
