@@ -57,7 +57,8 @@ _PUT_RIGHT = re.compile(
 )
 # "I mean Poole, who leads that?": the topic, then the question about it.
 _WITH_QUESTION = re.compile(
-    r"^(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=(?:who|whom|whose|what|which|where|when|why|how)\b)", re.IGNORECASE
+    r"^(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=(?:who|whom|whose|what|which|where|when|why|how)\b)",
+    re.IGNORECASE,
 )
 _TOPIC = 5  # content words; more is a sentence of its own
 
