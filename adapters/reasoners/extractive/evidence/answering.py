@@ -95,7 +95,7 @@ def judged(
         factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is Standing.OTHER else 1.0)
         odds = odds_of(features)
         worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
-        done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor)))
+        done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
     return sorted(done, key=lambda one: -one.worth)
 
 
@@ -104,7 +104,7 @@ _LEAST = 0.01
 
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
     """The logarithm of the odds that a unit answers."""
-    return bias + sum(weight * value for weight, value in zip(astuple(by), astuple(features), strict=True))
+    return float(bias + sum(weight * value for weight, value in zip(astuple(by), astuple(features), strict=True)))
 
 
 def _named_share(question: str, text: str) -> float:

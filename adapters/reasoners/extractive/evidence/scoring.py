@@ -23,6 +23,7 @@ from adapters.reasoners.extractive.evidence.units import (
     units,
 )
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
+from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, content_words, stem, words
@@ -73,7 +74,8 @@ class ScoredUnit:
     covered: float
     own: float = 0.0  # the share of them in it alone
     cosine: float = 0.0
-    odds: float = 0.0  # the logarithm of the odds that it answers
+    odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
+    features: Features | None = None
     other_version: bool = False  # of its document than the question is about
 
     @property
