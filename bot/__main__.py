@@ -9,10 +9,12 @@ import typer
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
 from bot.cli import documents
+from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
+from bot.cli import tokens as admitting
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
@@ -28,7 +30,7 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, inspecting, keeping, serving, measuring):
+for family in (asking, documents, knowledge, lacking, inspecting, keeping, serving, admitting, measuring):
     family.register(app)
 
 
@@ -54,9 +56,9 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
-        from bot.cli.failures import explained
+        from bot.cli.failures import explain_failure
 
-        sys.stderr.write(explained(error))
+        sys.stderr.write(explain_failure(error))
         sys.exit(1)
     if code == INTERRUPTED:
         sys.stderr.write("Stopped.\n")

@@ -1,7 +1,7 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ import structlog
 from adapters.documents.parser import DocumentParser
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.milvus.connection import is_server
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -25,12 +26,16 @@ from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.named_leases import RedisNamedLeases
+from adapters.redis.process_registry import RedisProcessRegistry
+from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
-from bot.knowledge_stack import KnowledgeStack, blob_store, governance
+from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
+from bot.opening import Opening
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
@@ -47,10 +52,16 @@ from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
+from core.ports.named_leases import NamedLeases
+from core.ports.process_registry import ProcessRegistry
+from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.drafts import GapDrafts
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
 
@@ -59,6 +70,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
+    from core.ports.platform_capabilities import Transcript
 
 log = structlog.get_logger(__name__)
 
@@ -91,6 +103,7 @@ class Footnote:
     settings: Settings
     clock: Clock
     opened: "asyncio.Task[None]"
+    opening: Opening
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -99,18 +112,21 @@ class Footnote:
     catalog: RedisCatalog
     memory: Memory
     checkpoints: RedisCheckpoints
-    journal: TraceStore
-    postings: RedisMessageStateStore
+    trace_store: TraceStore
+    message_states: RedisMessageStateStore
+    leases: NamedLeases
+    processes: ProcessRegistry
     inbox: RedisInbox
     preferences: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
+    questions: QuestionLog
     parser: DocumentParser
     reasoner: Reasoner
     agent: Agent
-    assistant: QuestionService
+    question_service: QuestionService
     ingestor: Ingestor
-    governance: KnowledgeStack
+    knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
 
     async def all_bases(self) -> frozenset[str]:
@@ -138,22 +154,34 @@ class Footnote:
             raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
         return found[0]
 
-    def controls(self) -> AnswerActions:
+    def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
         return AnswerActions(
             memory=self.memory,
-            journal=self.journal,
+            trace_store=self.trace_store,
             catalog=self.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.conduct),
+        )
+
+    def gaps(self) -> GapAnalysis:
+        """What the documents lack."""
+        return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
+
+    def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
+        """Drafts of what they lack, with the words of threads of these platforms."""
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, transcripts or {}
         )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
-        return Chat(console, self.assistant, self.journal, self.catalog, self.conduct, bases)
+        return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
 
 
 @asynccontextmanager
@@ -163,7 +191,8 @@ async def open_footnote(
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
-    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails.
+    ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails, and
+    servers that are not there yet are waited for: ``Footnote.opening`` says which.
     Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
@@ -183,16 +212,17 @@ async def open_footnote(
         reranker = CrossEncoderReranker(settings.reranker_model)
         stack.push_async_callback(reranker.close)
         catalog = RedisCatalog(redis)
-        agreement = IndexConsistency(catalog, index) if models and not any_index else None
-        opened = asyncio.create_task(_open_index_and_model(redis, index, loading, agreement))
+        agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
+        opening = Opening(patient=not wait)
+        opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
         stack.push_async_callback(_cancel, opened)
         if wait:
             await opened
         retriever = Retriever(index, encoder, reranker, catalog)
         parser = await stack.enter_async_context(DocumentParser())
         extractive = ExtractiveReasoner(encoder)
-        reasoner = _reasoner(settings, extractive, clock, stack, _purse(settings, redis, clock))
-        bench = AgentDeps(
+        reasoner = _reasoner(settings, extractive, clock, stack, _daily_budget(settings, redis, clock))
+        deps = AgentDeps(
             reasoner=reasoner,
             retriever=retriever,
             index=index,
@@ -210,8 +240,9 @@ async def open_footnote(
             for p, limit in PROFILE_LIMITS.items()
         }
         memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
-        journal, audit = _journal(settings, redis, stack), RedisAudit(redis)
+        trace_store, audit = _trace_store(settings, redis, stack), RedisAudit(redis)
         kept_originals = blob_store(settings, "originals")
+        questions = RedisQuestionLog(redis)
         ingestor = Ingestor(
             index=index,
             encoder=encoder,
@@ -220,11 +251,12 @@ async def open_footnote(
             clock=clock,
             originals=Originals(kept_originals),
         )
-        agent = Agent(bench, limits)
+        agent = Agent(deps, limits)
         yield Footnote(
             settings=settings,
             clock=clock,
             opened=opened,
+            opening=opening,
             redis=redis,
             index=index,
             encoder=encoder,
@@ -233,26 +265,30 @@ async def open_footnote(
             catalog=catalog,
             memory=memory,
             checkpoints=checkpoints,
-            journal=journal,
-            postings=RedisMessageStateStore(redis),
+            trace_store=trace_store,
+            message_states=RedisMessageStateStore(redis),
+            leases=RedisNamedLeases(redis),
+            processes=RedisProcessRegistry(redis),
             inbox=RedisInbox(redis),
             preferences=RedisChannelSettingsStore(redis),
             audit=audit,
             feedback=RedisFeedbackStore(redis),
+            questions=questions,
             parser=parser,
             reasoner=reasoner,
             agent=agent,
-            assistant=QuestionService(
+            question_service=QuestionService(
                 agent=agent,
                 reasoner=reasoner,
                 memory=memory,
                 checkpoints=checkpoints,
-                journal=journal,
+                trace_store=trace_store,
                 catalog=catalog,
                 clock=clock,
+                recorder=QuestionRecorder(questions, encoder),
             ),
             ingestor=ingestor,
-            governance=governance(
+            knowledge_stack=knowledge_stack(
                 settings,
                 redis=redis,
                 index=index,
@@ -263,9 +299,22 @@ async def open_footnote(
                 audit=audit,
                 clock=clock,
                 kept_originals=kept_originals,
+                questions=questions,
             ),
             conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
         )
+
+
+async def has_documents(settings: Settings) -> bool:
+    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    if settings.redis_url is None and not (settings.home / "valkey").is_dir():
+        return False
+    await asyncio.to_thread(_secure_home, settings.home)
+    async with AsyncExitStack() as stack:
+        redis = await _redis(settings, stack)
+        await check_schema(redis)
+        catalog = RedisCatalog(redis)
+        return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
 
 
 def _secure_home(home: Path) -> None:
@@ -296,22 +345,25 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 
 
 async def _open_index_and_model(
+    settings: Settings,
+    opening: Opening,
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
-    await check_schema(redis)
+    await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
+    remote = is_server(settings.milvus_uri or "")
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(index.open())
+            group.create_task(opening.reach("index", index.open, remote=remote))
             if loading is not None:
                 group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
-        await consistency.check()
+        await opening.reach("catalog", consistency.check, remote=True)
 
 
 async def _await(task: "asyncio.Task[None]") -> None:
@@ -324,16 +376,16 @@ async def _cancel(task: "asyncio.Task[None]") -> None:
         await task
 
 
-def _journal(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
-    """The journal in Redis, exporting its runs where that is configured."""
-    journal = RedisTraceStore(redis)
+def _trace_store(settings: Settings, redis: "Redis", stack: AsyncExitStack) -> TraceStore:
+    """The trace store in Redis, exporting its runs where that is configured."""
+    trace_store = RedisTraceStore(redis)
     if not settings.otel_exporter_otlp_endpoint:
-        return journal
+        return trace_store
     from adapters.observability.opentelemetry import TracingStore, tracer_to
 
     tracer, shut_down = tracer_to(settings.otel_exporter_otlp_endpoint)
     stack.push_async_callback(asyncio.to_thread, shut_down)
-    return TracingStore(journal, tracer)
+    return TracingStore(trace_store, tracer)
 
 
 def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
@@ -343,14 +395,18 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
 
 
 def _reasoner(
-    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack, purse: DailyBudget | None
+    settings: Settings,
+    extractive: ExtractiveReasoner,
+    clock: Clock,
+    stack: AsyncExitStack,
+    daily_budget: DailyBudget | None,
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
 
-    primary = model_endpoint(settings, purse)
+    primary = model_endpoint(settings, daily_budget)
     stack.push_async_callback(primary.close)
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
 
@@ -361,7 +417,7 @@ def _count_model_failure(kind: ModelFailure) -> None:
     MODEL_FAILURES.labels(kind.value).inc()
 
 
-def _purse(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
+def _daily_budget(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
     """The day's budget, where one is set and prices say what a call costs."""
     budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     return None if budget is None else RedisDailyBudget(redis, clock, budget)
@@ -386,8 +442,8 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
     return budget
 
 
-def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this purse; nothing is connected yet."""
+def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet."""
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
@@ -400,7 +456,7 @@ def model_endpoint(settings: Settings, purse: DailyBudget | None = None) -> "Ope
         temperature=settings.llm_temperature,
         reasoning_effort=settings.llm_reasoning_effort or "",
         context_tokens=settings.llm_context,
-        daily_budget=purse,
+        daily_budget=daily_budget,
         prices=_prices(settings),
     )
 

@@ -1,7 +1,4 @@
-"""The first thing a newcomer sees: the sample documents, and a conversation about them.
-
-Keeps its data apart (``demo`` in the data directory), so that an invented company never answers for a real one.
-"""
+"""The first thing a newcomer sees: the sample documents, and a conversation about them."""
 
 import json
 import sys
@@ -17,17 +14,15 @@ from adapters.terminal.console import SafeConsole
 from adapters.terminal.ingest_view import ingest_files, report
 from adapters.terminal.prompt import converse
 from bot.container import Footnote, open_footnote
+from bot.sample_company import BASE, sample_settings
 from bot.settings import load_settings
 
 SAMPLES = Path(__file__).parent / "samples"
-BASE = "samples"
 
 
 async def play(home: Path | None) -> int:
     """Ingest the samples, then converse; with no terminal attached, play the scripted conversation."""
-    settings = load_settings()
-    settings = settings.model_copy(update={"footnote_home": home or settings.home / "demo", "redis_url": None})
-    settings = settings.model_copy(update={"milvus_uri": None, "milvus_token": None})
+    settings = sample_settings(load_settings(), home)
     console = SafeConsole()
     interactive = sys.stdin.isatty() and console.is_terminal
     console.print(Text("Starting the embedded stores and the model …", style="dim"))
@@ -39,13 +34,14 @@ async def play(home: Path | None) -> int:
             await converse(chat)
         else:
             await _play_script(console, chat)
+        _farewell(console, kept=home is None)
     return 0
 
 
 async def _ingest(console: SafeConsole, footnote: Footnote) -> None:
     documents = SAMPLES / "documents"
     files = [(path, str(Path(source).relative_to(documents.name))) for path, source in files_in([documents])]
-    results = await ingest_files(console, footnote.governance.terminal(), files, BASE)
+    results = await ingest_files(console, footnote.knowledge_stack.terminal(), files, BASE)
     report(console, results)
 
 
@@ -68,8 +64,17 @@ async def _play_script(console: SafeConsole, chat: Chat) -> None:
             choice = checkpoint.choices[line["press"] - 1]
             console.print(Text(f"› {choice.label}", style="bold"))
             await chat.press(choice)
+
+
+def _farewell(console: SafeConsole, *, kept: bool) -> None:
+    """What is next, where the sample company is found again."""
     console.print()
-    console.print("That was the demo. In a terminal it is a conversation; with your own documents:")
+    if kept:
+        console.print(
+            "footnote ask and footnote chat go on with this company until you bring in documents of your own:"
+        )
+    else:
+        console.print("That was the demo. With documents of your own:")
     console.print(Text("  footnote ingest PATH\n  footnote chat", style="cyan"))
 
 

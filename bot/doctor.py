@@ -7,8 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,9 +18,10 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
+from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
@@ -32,24 +32,6 @@ PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
-
-
-class Health(StrEnum):
-    """How a check came out."""
-
-    OK = "ok"
-    NOTE = "note"  # works, but a person should know
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    health: Health
-    detail: str
-    remedy: str = ""
 
 
 async def examine(*, as_json: bool, fix: bool = False) -> int:
@@ -73,14 +55,14 @@ async def explain(place: str, *, as_json: bool) -> int:
     """
     from bot.container import open_footnote
     from core.model.channel_settings import ChannelSettings, channel_settings
-    from core.service.answer_actions import explained
+    from core.service.answer_actions import explain_settings
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.preferences.read(place)
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
-    lines = explained(applying, chosen)
+    lines = explain_settings(applying, chosen)
     if as_json:
         print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
     else:
@@ -106,6 +88,7 @@ async def _salvage_check(settings: Settings) -> Check | None:
 async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncIterator[Check]:
     """Every check, in the order in which things depend on each other."""
     yield _python()
+    yield _settings()
     yield _home(settings)
     if salvaged is not None:
         yield salvaged
@@ -123,6 +106,16 @@ async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncI
 def _python() -> Check:
     version = ".".join(str(part) for part in sys.version_info[:3])
     return Check("Python", Health.OK, version)
+
+
+def _settings() -> Check:
+    """Which files were read: somebody who edits another one wonders why nothing changes."""
+    files = env_files()
+    read = [str(path) for path in reversed(files) if path.is_file()]
+    if read:
+        return Check("settings", Health.OK, f"the environment, then {', then '.join(read)}")
+    where = " or ".join(str(path) for path in reversed(files))
+    return Check("settings", Health.OK, f"the environment alone; there is no {where}")
 
 
 def _home(settings: Settings) -> Check:
@@ -161,7 +154,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         yield await _blob_store(settings)
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.governance.consistency.report())
+        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         await footnote.reranker.open()
         if footnote.reranker.available:
@@ -171,7 +164,7 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check(
                 "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
             )
-        counters = await footnote.journal.counters()
+        counters = await footnote.trace_store.counters()
         yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
 
 
@@ -263,12 +256,12 @@ async def _platforms(settings: Settings) -> AsyncIterator[Check]:
 
 async def _slack(settings: Settings) -> list[Check]:
     from adapters.slack.preflight import preflight
-    from bot.platforms import revealed
+    from bot.platforms import reveal
 
     found = await preflight(
-        revealed(settings.slack_bot_token) or "",
-        revealed(settings.slack_app_token),
-        revealed(settings.slack_signing_secret),
+        reveal(settings.slack_bot_token) or "",
+        reveal(settings.slack_app_token),
+        reveal(settings.slack_signing_secret),
         settings.slack_api_url,
     )
     return [_from_platform(check) for check in found]
@@ -276,9 +269,9 @@ async def _slack(settings: Settings) -> list[Check]:
 
 async def _discord(settings: Settings) -> list[Check]:
     from adapters.discord.preflight import preflight
-    from bot.platforms import revealed
+    from bot.platforms import reveal
 
-    token = revealed(settings.discord_bot_token) or ""
+    token = reveal(settings.discord_bot_token) or ""
     found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
     return [_from_platform(check) for check in found]
 

@@ -66,3 +66,11 @@ async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
             f"Port {port} on {host} cannot be listened on: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free one."
         ) from error
     return runner
+
+
+def address_of(runner: web.AppRunner) -> str:
+    """Where it listens, as a browser on this machine reaches it."""
+    host, port = runner.addresses[0][:2]
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

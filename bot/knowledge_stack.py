@@ -1,4 +1,4 @@
-"""The part of the composition root that governs the knowledge: its desk, its jobs, and the worker that does them."""
+"""The part of the composition root that governs the knowledge: its service, its jobs, and the worker that does them."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,10 @@ from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.redis.proposal_store import RedisProposalStore
+from adapters.redis.schedule_store import RedisScheduleStore
+from adapters.redis.site_store import RedisSiteStore
+from adapters.redis.trash_store import RedisTrashStore
 from adapters.terminal.ingest_view import Terminal
 from adapters.terminal.operator import operator
 from bot.settings import Settings
@@ -30,6 +33,7 @@ from core.ports.encoder import Encoder
 from core.ports.file_stores import FileStores
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
@@ -47,13 +51,13 @@ JOBS = "jobs"  # the inbox's namespace
 class KnowledgeStack:
     """Everything that is open around ``/kb``."""
 
-    desk: KnowledgeService
+    kb_service: KnowledgeService
     jobs: RedisJobStore
     inbox: RedisInbox
-    acceptance: JobQueue
-    archive: BlobStore
-    records: RedisKnowledgeRecords
-    shelves: Trash
+    job_queue: JobQueue
+    blobs: BlobStore
+    site_store: RedisSiteStore
+    trash: Trash
     catalog: Catalog
     ingestor: Ingestor
     clock: Clock
@@ -61,13 +65,13 @@ class KnowledgeStack:
     stores: FileStores
     originals: Originals
     consistency: IndexConsistency
-    archives: Mapping[str, BlobStore]  # by the names that a backup has them under
+    blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> JobWorker:
         """Who does the jobs in this process, with what these platforms lend."""
-        materials = ItemSources(
+        item_sources = ItemSources(
             self.catalog,
-            self.archive,
+            self.blobs,
             WebCrawler(Fetcher(self.rules)),
             platforms,
             originals=self.originals,
@@ -78,19 +82,19 @@ class KnowledgeStack:
             jobs=self.jobs,
             ingestor=self.ingestor,
             catalog=self.catalog,
-            shelves=self.shelves,
-            records=self.records,
-            materials=materials,
+            trash=self.trash,
+            site_store=self.site_store,
+            item_sources=item_sources,
             clock=self.clock,
         )
-        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.acceptance.tick, lanes=lanes)
+        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.job_queue.tick, lanes=lanes)
 
     def terminal(self) -> Terminal:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
         return Terminal(
-            ingest=self.desk.ingest_bytes,
+            ingest=self.kb_service.ingest_bytes,
             jobs=self.jobs,
-            shelves=self.shelves,
+            trash=self.trash,
             ingestor=self.ingestor,
             consistency=self.consistency,
             worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
@@ -98,7 +102,7 @@ class KnowledgeStack:
         )
 
 
-def governance(
+def knowledge_stack(
     settings: Settings,
     *,
     redis: "Redis",
@@ -110,34 +114,43 @@ def governance(
     audit: Audit,
     clock: Clock,
     kept_originals: BlobStore,
+    questions: QuestionLog,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
-    jobs, inbox, records = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisKnowledgeRecords(redis)
-    archive = blob_store(settings, "kept")
+    jobs, inbox, site_store = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisSiteStore(redis)
+    schedule_store, proposal_store = RedisScheduleStore(redis), RedisProposalStore(redis)
+    blobs = blob_store(settings, "kept")
     originals = Originals(kept_originals)
-    shelves = Trash(
+    trash = Trash(
         catalog=catalog,
         index=index,
         encoder=encoder,
-        records=records,
-        archive=archive,
+        store=RedisTrashStore(redis),
+        blobs=blobs,
         clock=clock,
         originals=originals,
     )
     consistency = IndexConsistency(catalog, index)
-    leftovers = OrphanedPassages(index=index, catalog=catalog, clock=clock)
+    orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
     stores = stores_of(settings)
-    acceptance = JobQueue(jobs, inbox, archive, shelves, records, clock, leftovers, stores)
+    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores)
     return KnowledgeStack(
-        desk=KnowledgeService(
-            catalog, index, retriever, acceptance, audit, repair=IndexRepair(consistency, originals, acceptance)
+        kb_service=KnowledgeService(
+            catalog,
+            index,
+            retriever,
+            job_queue,
+            site_store,
+            audit,
+            repair=IndexRepair(consistency, originals, job_queue),
+            questions=questions,
         ),
         jobs=jobs,
         inbox=inbox,
-        acceptance=acceptance,
-        archive=archive,
-        records=records,
-        shelves=shelves,
+        job_queue=job_queue,
+        blobs=blobs,
+        site_store=site_store,
+        trash=trash,
         catalog=catalog,
         ingestor=ingestor,
         clock=clock,
@@ -145,15 +158,19 @@ def governance(
         stores=stores,
         originals=originals,
         consistency=consistency,
-        archives={"kept": archive, "originals": kept_originals},
+        blob_stores={"kept": blobs, "originals": kept_originals},
     )
 
 
 def blob_store(settings: Settings, what: str) -> BlobStore:
-    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory."""
-    if settings.blob_store_url:
-        return ObjectBlobStore(f"{settings.blob_store_url.rstrip('/')}/{what}")
-    return FolderBlobStore(Path(settings.home) / what)
+    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory.
+
+    A folder that machines share (a path, or file://) is written as our own folder is: each file whole, and on the disk.
+    """
+    url = settings.blob_store_url or str(settings.home)
+    if "://" in url and not url.startswith("file://"):
+        return ObjectBlobStore(f"{url.rstrip('/')}/{what}")
+    return FolderBlobStore(Path(url.removeprefix("file://")).expanduser() / what)
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -5,8 +5,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from bot.container import Footnote
+from bot.roles import Role
 from bot.settings import Settings
 from core.ports.platform import Platform
+from core.service.turns import LeasedTurn, NeverOurs
 
 if TYPE_CHECKING:
     import asyncio
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 
-class Connected(Platform, Protocol):
-    """A platform that runs."""
+GATEWAY = "discord gateway"  # one connection for each application: with two, everything would be heard twice
+
+
+class ConnectedPlatform(Platform, Protocol):
+    """A platform that runs; where the process only works, over the platform's API alone."""
 
     async def run(self, stop: "asyncio.Event") -> None:
         """Stay connected until ``stop`` is set.
@@ -32,56 +37,66 @@ class Connected(Platform, Protocol):
         """Why it cannot be reached by people right now; empty when it can."""
 
 
-def platforms_of(settings: Settings, footnote: Footnote) -> Iterator[AbstractAsyncContextManager[Connected]]:
-    """Each configured platform, to be entered."""
+def platforms_of(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
+    """Each configured platform, to be entered; ``process`` is the name under which turns are taken."""
+    if settings.has_page:
+        from bot.page import open_page
+
+        yield open_page(settings, footnote)
     if settings.has_slack:
-        yield _slack(settings, footnote)
+        yield _slack(settings, footnote, role)
     if settings.has_discord:
-        yield _discord(settings, footnote)
+        yield _discord(settings, footnote, role, process)
 
 
-def _slack(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.slack.app import SlackPlatform
 
     return SlackPlatform(
-        bot_token=revealed(settings.slack_bot_token) or "",
-        app_token=revealed(settings.slack_app_token),
-        signing_secret=revealed(settings.slack_signing_secret),
+        bot_token=reveal(settings.slack_bot_token) or "",
+        app_token=reveal(settings.slack_app_token),
+        signing_secret=reveal(settings.slack_signing_secret),
         inbox=footnote.inbox,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
+        answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
         api_url=settings.slack_api_url,
-        admin_users=listed(settings.slack_admin_users),
-        allowed_bots=listed(settings.slack_allowed_bots),
-        kb=footnote.governance.desk,
+        admin_users=split_names(settings.slack_admin_users),
+        allowed_bots=split_names(settings.slack_allowed_bots),
+        kb=footnote.knowledge_stack.kb_service,
+        listens=role.listens,
     )
 
 
-def _discord(settings: Settings, footnote: Footnote) -> AbstractAsyncContextManager[Connected]:
+def _discord(
+    settings: Settings, footnote: Footnote, role: Role, process: str
+) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.discord.platform import DiscordPlatform
 
     return DiscordPlatform(
-        token=revealed(settings.discord_bot_token) or "",
+        token=reveal(settings.discord_bot_token) or "",
         inbox=footnote.inbox,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         checkpoints=footnote.checkpoints,
-        controls=footnote.controls(),
+        answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
-        kb=footnote.governance.desk,
+        kb=footnote.knowledge_stack.kb_service,
         dev_guild=settings.discord_dev_guild,
-        allowed_bots=listed(settings.discord_allowed_bots),
+        allowed_bots=split_names(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
+        gateway_turn=LeasedTurn(footnote.leases, GATEWAY, process) if role.listens else NeverOurs(),
     )
 
 
-def revealed(secret: "SecretStr | None") -> str | None:
+def reveal(secret: "SecretStr | None") -> str | None:
     """A secret's value, for the one who needs it."""
     return secret.get_secret_value() if secret is not None else None
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_names(text: str) -> tuple[str, ...]:
     """The names in a comma-separated setting."""
     return tuple(name.strip() for name in text.split(",") if name.strip())

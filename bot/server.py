@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any
 
 import structlog
 
@@ -13,16 +15,19 @@ from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
-from bot.health import application, listen
-from bot.platforms import Connected, platforms_of
+from bot.health import address_of, application, listen
+from bot.platforms import ConnectedPlatform, platforms_of
+from bot.programs import open_api
+from bot.roles import Role
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
-from bot.supervision import Supervised
+from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
+from core.service.shared_stores import SharedStores
 
 DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
 LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer
@@ -30,79 +35,172 @@ LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of 
 log = structlog.get_logger(__name__)
 
 
-async def run() -> int:
+async def run(role: Role = Role.ALL) -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    if not settings.has_slack and not settings.has_discord:
+    if not settings.has_slack and not settings.has_discord and not settings.has_page:
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote manifest slack and footnote manifest discord say how; footnote chat works without.",
+            remedy="footnote manifest slack and footnote manifest discord say how; footnote web works without.",
         )
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in ending_signals():
-        loop.add_signal_handler(name, stop.set)
+    stop, name = _stop_on_signals(), _process_name()
+    models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension
     try:
-        async with open_footnote(settings, wait=False) as footnote, _connect_platforms(settings, footnote) as connected:
-            await _serve(settings, footnote, connected, stop)
+        async with (
+            open_footnote(settings, models=models, wait=False) as footnote,
+            _connect_platforms(settings, footnote, role, name) as connected,
+        ):
+            await _Serving(settings, footnote, role, name, connected).run(stop)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
 
 
-@asynccontextmanager
-async def _connect_platforms(settings: Settings, footnote: Footnote) -> AsyncIterator[list[Connected]]:
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote)]
+async def run_page(port: int | None = None, announce: Callable[[str], None] = print) -> int:
+    """Serve the page alone, on this port or HTTP_PORT, and announce the link that signs its operator in."""
+    from bot.page import open_page
 
-
-async def _serve(settings: Settings, footnote: Footnote, connected: list[Connected], stop: asyncio.Event) -> None:
-    desk = MessageHandler(
-        assistant=footnote.assistant,
-        memory=footnote.memory,
-        checkpoints=footnote.checkpoints,
-        postings=footnote.postings,
-        inbox=footnote.inbox,
-        platforms={platform.name: platform for platform in connected},
-        warming=lambda: not footnote.opened.done(),
-        metrics=PrometheusMetrics(),
-    )
-    name = f"{socket.gethostname()}-{os.getpid()}"
-    worker = Worker(name=name, inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=settings.workers)
-    capabilities = {
-        platform.name: platform.capabilities() for platform in connected if isinstance(platform, OffersKnowledge)
-    }
-    job_worker = footnote.governance.worker(name, capabilities)
-    supervised = [Supervised(platform, alone=len(connected) == 1) for platform in connected]
-
-    async def ready() -> dict[str, str]:
-        return await _waiting_for(footnote, supervised)
-
-    routes = [route for platform in connected for route in platform.routes()]
-    runner = await listen(
-        application(ready, routes, lambda: _model_failure(footnote)), settings.http_host, settings.http_port
-    )
-    log.info("serving", platforms=[platform.name for platform in connected], worker=name)
+    settings = load_settings()
+    settings = settings if port is None else settings.model_copy(update={"http_port": port})
+    logs.configure("warning" if settings.log_level == "info" else settings.log_level, "text", settings.secrets())
+    stop = _stop_on_signals()
     try:
-        async with asyncio.TaskGroup() as group:
-            working = {group.create_task(worker.run(stop)), group.create_task(job_worker.run(stop))}
-            leaving = {group.create_task(platform.run(stop)) for platform in supervised}
-            warming = group.create_task(_warm_up(footnote))
-            group.create_task(_drain(stop, working, leaving, warming))
-    finally:
-        await runner.cleanup()
-        log.info("stopped")
+        async with open_footnote(settings, wait=False) as footnote, open_page(settings, footnote) as page:
+
+            async def listening(address: str) -> None:
+                announce(address + await page.sign_in_link())
+
+            await _Serving(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, listening)
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return 0
 
 
-async def _warm_up(footnote: Footnote) -> None:
-    """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
-    await footnote.opened
-    log.info("ready", passages=await footnote.index.count())
-    report = await footnote.governance.consistency.report()
-    if report.incomplete:
-        log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
-    await footnote.reranker.open()
+def _process_name() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"  # a container's process is always number 1
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """What is set when the process is asked to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in ending_signals():
+        loop.add_signal_handler(name, stop.set)
+    return stop
+
+
+@asynccontextmanager
+async def _connect_platforms(
+    settings: Settings, footnote: Footnote, role: Role, name: str
+) -> AsyncIterator[list[ConnectedPlatform]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
+
+
+class _Serving:
+    """One process while it serves, under its name among those that do."""
+
+    def __init__(
+        self, settings: Settings, footnote: Footnote, role: Role, name: str, connected: list[ConnectedPlatform]
+    ) -> None:
+        self._settings = settings
+        self._footnote = footnote
+        self._role = role
+        self._name = name
+        self._connected = connected
+        self._supervised = [SupervisedPlatform(platform, alone=len(connected) == 1) for platform in connected]
+        self._stores = SharedStores(
+            name=name,
+            role=role.value,
+            registry=footnote.processes,
+            leases=footnote.leases,
+            blobs=footnote.knowledge_stack.blob_stores["originals"],
+        )
+
+    async def run(self, stop: asyncio.Event, listening: Callable[[str], Awaitable[None]] | None = None) -> None:
+        """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
+        settings, footnote = self._settings, self._footnote
+        routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
+        if self._role.works:
+            routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
+        app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
+        runner = await listen(app, settings.http_host, settings.http_port)
+        if listening is not None:
+            await listening(address_of(runner))
+        names = [platform.name for platform in self._connected]
+        log.info("serving", role=self._role.value, platforms=names, process=self._name)
+        try:
+            async with asyncio.TaskGroup() as group:
+                working = {group.create_task(work) for work in self._works(stop)}
+                leaving = {group.create_task(platform.run(stop)) for platform in self._supervised}
+                warming = group.create_task(self._warm_up())
+                staying = group.create_task(self._stores.stay(stop))
+                group.create_task(_drain(stop, working, leaving | {staying}, warming))
+        finally:
+            await runner.cleanup()
+            log.info("stopped")
+
+    def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:
+        """What answers and does jobs here; nothing in a process that only holds connections."""
+        if not self._role.works:
+            return []
+        footnote = self._footnote
+        message_handler = MessageHandler(
+            question_service=footnote.question_service,
+            memory=footnote.memory,
+            checkpoints=footnote.checkpoints,
+            message_states=footnote.message_states,
+            inbox=footnote.inbox,
+            platforms={platform.name: platform for platform in self._connected},
+            warming=lambda: not self._stores.joined.is_set(),
+            metrics=PrometheusMetrics(),
+        )
+        lanes = self._settings.workers
+        worker = Worker(
+            name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
+        )
+        return [worker.run(stop), self._do_jobs(stop)]
+
+    async def _do_jobs(self, stop: asyncio.Event) -> None:
+        """Jobs write: they begin when the index and the files are known to be everybody's."""
+        offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
+        jobs = self._footnote.knowledge_stack.worker(self._name, {one.name: one.capabilities() for one in offering})
+        joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            joined.cancel()
+            stopping.cancel()
+        await jobs.run(stop)
+
+    async def _warm_up(self) -> None:
+        """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
+        footnote = self._footnote
+        await footnote.opened
+        await footnote.opening.reach("files", lambda: self._stores.join(footnote.index.identity), remote=True)
+        await footnote.opening.reach("index", self._report, remote=True)
+        if self._role.works:
+            await footnote.reranker.open()
+
+    async def _report(self) -> None:
+        log.info("ready", passages=await self._footnote.index.count())
+        report = await self._footnote.knowledge_stack.consistency.report()
+        if report.incomplete:
+            log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
+
+    async def _waiting_for(self) -> dict[str, str]:
+        """What is not ready yet, each with its reason."""
+        footnote = self._footnote
+        waiting = {one.name: one.waiting_for() for one in self._supervised if one.waiting_for()}
+        waiting |= footnote.opening.waiting_for()
+        if not self._stores.joined.is_set():
+            waiting.setdefault("index", "it is still opening")
+        try:
+            metrics.WAITING.set(await footnote.inbox.count_waiting())
+        except FootnoteError as error:
+            waiting["redis"] = str(error)
+        return waiting
 
 
 async def _drain(
@@ -133,15 +231,3 @@ def _model_failure(footnote: Footnote) -> str:
     """What was last wrong at the model's endpoint; empty where it works, or where there is none."""
     reasoner = footnote.reasoner
     return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""
-
-
-async def _waiting_for(footnote: Footnote, platforms: list[Supervised]) -> dict[str, str]:
-    """What is not ready yet, each with its reason."""
-    waiting = {platform.name: platform.waiting_for() for platform in platforms if platform.waiting_for()}
-    if not footnote.index.ready:
-        waiting["index"] = "it is still opening"
-    try:
-        metrics.WAITING.set(await footnote.inbox.waiting())
-    except FootnoteError as error:
-        waiting["redis"] = str(error)
-    return waiting

@@ -1,11 +1,14 @@
-"""One frozen Settings, read once from the environment and ``.env``. Nothing else reads the environment.
+"""One frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
 
-Every field is a line of ``.env.example``; a test holds the two together.
+The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory. Every field is a line
+of ``.env.example``; a test holds the two together.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -13,16 +16,35 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from core.model.errors import ConfigurationError
 from core.model.inquiry import Behaviour, Profile
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
-class Settings(BaseSettings):
+
+ENV_FILE = ".env"
+_FORM = SettingsConfigDict(env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True)
+
+
+class _Location(BaseSettings):
+    """Where the data directory is, which must be known before the file in it can be read."""
+
+    model_config = _FORM
+
+    footnote_home: Path | None = None
+
+    @property
+    def home(self) -> Path:
+        """The data directory."""
+        if self.footnote_home is not None:
+            return self.footnote_home.expanduser().absolute()
+        import platformdirs
+
+        return Path(platformdirs.user_data_dir("footnote", appauthor=False))
+
+
+class Settings(_Location):
     """What a person may configure. Everything has a default that works on a laptop with no key and no token."""
 
-    model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True
-    )
-
     # Where things are kept
-    footnote_home: Path | None = None
     redis_url: SecretStr | None = None
     milvus_uri: str | None = None
     milvus_token: SecretStr | None = None
@@ -66,6 +88,14 @@ class Settings(BaseSettings):
     discord_dev_guild: str | None = None
     discord_allowed_bots: str = ""
 
+    # The page
+    web_address: str = ""
+    web_password_hash: SecretStr | None = None
+    web_reader_password_hash: SecretStr | None = None
+    web_identity_header: str = ""
+    web_proxies: str = ""
+    web_admins: str = ""
+
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
     http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise
@@ -84,15 +114,6 @@ class Settings(BaseSettings):
         """INFO is info."""
         return value.strip().lower() if isinstance(value, str) else value
 
-    @property
-    def home(self) -> Path:
-        """The data directory."""
-        if self.footnote_home is not None:
-            return self.footnote_home.expanduser().absolute()
-        import platformdirs
-
-        return Path(platformdirs.user_data_dir("footnote", appauthor=False))
-
     def secrets(self) -> list[str]:
         """Every configured secret, so that logs can be kept free of them."""
         values = (getattr(self, name) for name in type(self).model_fields)
@@ -109,25 +130,73 @@ class Settings(BaseSettings):
         return self.slack_bot_token is not None
 
     @property
+    def has_page(self) -> bool:
+        """Whether others than this machine's operator may sign in at the page."""
+        return bool(self.web_password_hash or self.web_reader_password_hash or self.web_identity_header)
+
+    @property
     def has_discord(self) -> bool:
         """Whether Discord is configured."""
         return self.discord_bot_token is not None
 
 
+def env_files() -> list[Path]:
+    """Where a file with settings may lie; what a later one says wins. Raises ConfigurationError."""
+    here = Path(ENV_FILE).absolute()
+    with _plain_errors():
+        kept = _Location(_env_file=here).home / ENV_FILE  # type: ignore[call-arg]
+    return [here] if kept == here else [kept, here]
+
+
 def load_settings() -> Settings:
     """Read the environment once. Raises ConfigurationError naming each wrong setting, never its value."""
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        wrong = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}" for problem in error.errors()
-        )
-        raise ConfigurationError(f"The configuration is wrong. {wrong}.", remedy="See .env.example.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"The file .env cannot be read: {error}.", remedy="Save it as UTF-8 text.") from None
+    files = env_files()
+    with _plain_errors():
+        home = _Location(_env_file=files[-1]).footnote_home  # type: ignore[call-arg]
+        settings = Settings(_env_file=files).model_copy(update={"footnote_home": home})  # type: ignore[call-arg]
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
         )
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread
     return settings
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """What is wrong with settings, in words for whoever wrote them."""
+    try:
+        yield
+    except ValidationError as error:
+        wrong = " ".join(f"{_setting(problem)} {_demand(problem)}." for problem in error.errors())
+        raise ConfigurationError(wrong, remedy=".env.example describes every setting.") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError("The file .env is not UTF-8 text.", remedy="Save it as UTF-8.") from None
+    except OSError as error:
+        where = error.filename or ENV_FILE
+        raise ConfigurationError(
+            f"{where} cannot be read: {error.strerror}.", remedy="Give yourself the right to."
+        ) from None
+
+
+def _setting(problem: "ErrorDetails") -> str:
+    return ".".join(str(part) for part in problem["loc"]).upper()
+
+
+_DEMANDS = {
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "greater_than": "must be more than {gt:g}",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a number",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+}
+
+
+def _demand(problem: "ErrorDetails") -> str:
+    """What a setting must be, by pydantic's type of the failure and the limits that it states."""
+    said = _DEMANDS.get(problem["type"], "has a value that cannot be used")
+    return said.format(**problem.get("ctx", {})).replace("'", "")

@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from bot.platforms import Connected
+from bot.platforms import ConnectedPlatform
 from core.model.errors import ConfigurationError, FootnoteError
 from core.service.leases import pause
 
@@ -13,10 +13,10 @@ RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one again and agai
 log = structlog.get_logger(__name__)
 
 
-class Supervised:
+class SupervisedPlatform:
     """One connected platform, with the reason why it is away while it is."""
 
-    def __init__(self, platform: Connected, *, alone: bool) -> None:
+    def __init__(self, platform: ConnectedPlatform, *, alone: bool) -> None:
         """``alone``: there is nothing else to serve, so that credentials which were never let in end the process."""
         self._platform = platform
         self._alone = alone

@@ -13,11 +13,11 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
-from adapters.redis.keys import tagged
+from adapters.redis.keys import tagged_key
 from adapters.redis.schema import SCHEMA
-from core.ingestion.passage_copy import PassageCopy, copied, put_back
+from core.ingestion.passage_copy import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError
 from core.model.json_codec import from_json, to_json
@@ -28,7 +28,7 @@ from core.ports.encoder import Encoder
 from core.ports.index import Index
 
 _TRIES = 5  # to find a document and its passages at one version, while it is being replaced
-_RESTORING = tagged("restoring")
+_RESTORING = tagged_key("restoring")
 
 Progress = Callable[[str, int, int], None]  # what, done, total
 
@@ -43,13 +43,13 @@ class BackedUpDocument:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Makes backups of what is open, and restores them into it. ``archives`` are by their names in the folder."""
+    """Makes backups of what is open, and restores them into it. ``blob_stores`` are by their names in the folder."""
 
     redis: Redis
     catalog: Catalog
     index: Index
     encoder: Encoder
-    archives: Mapping[str, BlobStore]
+    blob_stores: Mapping[str, BlobStore]
     clock: Clock
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
@@ -63,8 +63,8 @@ class Backup:
             async for key in exported_keys(self.redis):
                 await asyncio.to_thread(writer.add_line, MEMORY, to_json(key))
                 keys += 1
-            for name, archive in self.archives.items():
-                async for entry, data in archive.entries():
+            for name, blobs in self.blob_stores.items():
+                async for entry, data in blobs.entries():
                     await asyncio.to_thread(writer.add_file, f"{name}/{entry}", data)
             made = self.clock.now().isoformat(timespec="seconds")
             about = (self.encoder.name, self.encoder.dimension, SCHEMA)
@@ -88,7 +88,7 @@ class Backup:
             document = await self.catalog.document(document_id)
             if document is None:
                 return None
-            found = BackedUpDocument(document, await copied(document, self.index, self.encoder))
+            found = BackedUpDocument(document, await copy_passages(document, self.index, self.encoder))
             if found.copy is not None:
                 return found
         return found
@@ -104,14 +104,14 @@ class Backup:
         if manifest.schema > SCHEMA:
             raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
         await self._claim(manifest)
-        for name, archive in self.archives.items():
+        for name, blobs in self.blob_stores.items():
             for entry in reader.entries(name):
-                await archive.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
+                await blobs.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
         async for line in _lines(reader, MEMORY):
             await import_key(self.redis, from_json(KeptKey, line))
         await self._put_back(reader, progress)
         await self.catalog.remember_index(self.index.identity)
-        async with reaching():
+        async with bounded_call():
             await self.redis.delete(_RESTORING)
         return manifest
 
@@ -128,14 +128,14 @@ class Backup:
 
     async def _claim(self, manifest: Manifest) -> None:
         """See that nothing is there but an earlier beginning of this very restore."""
-        async with reaching():
+        async with bounded_call():
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
             raise ConfigurationError(
                 "There is data in here already.",
                 remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
             )
-        async with reaching():
+        async with bounded_call():
             await self.redis.set(_RESTORING, manifest.made_at)
 
 

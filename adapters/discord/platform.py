@@ -17,11 +17,12 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
 from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordPresses, role_of
+from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
 from adapters.discord.inbound.commands import Commands
 from adapters.discord.inbound.edit_versions import EditVersions
-from adapters.discord.inbound.event_listener import Listening
+from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
@@ -34,13 +35,14 @@ from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
 from adapters.discord.outbound.layouts import Extras
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -48,14 +50,15 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.pending_card_updates import look_after
+from core.service.turns import AlwaysOurs, Turn
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
-Parse = Callable[[str, bytes], Awaitable[Parsed]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +69,7 @@ class DiscordPlatform:
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
     not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
     to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server.
+    compatible server. ``gateway_turn`` is the right to hold the gateway's connection, which one process has at a time.
     """
 
     def __init__(
@@ -74,72 +77,85 @@ class DiscordPlatform:
         *,
         token: str,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
+        gateway_turn: Turn | None = None,
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
-        self._controls = controls
+        self._gateway_turn = gateway_turn or AlwaysOurs()
+        self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
-        self._connection = GatewayConnection(self._new_client, token)
+        self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identifying = IdentifyLimiter(controls.preferences)
-        self._intake = OrderedQueue(inbox)
-        self._shown = AnswerIndex(postings)
-        self._wordings = EditVersions(postings)
-        self.messages = Messages(self.client)
-        self.readers = Readers(self.client, controls)
-        self._cards = cards = JobCards(self.messages, postings, self.connected)
-        self.knowledge = DiscordKnowledge(self.client, cards, self.connected)
-        places = HeardPlaces(postings, PLATFORM)
+        self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
+        self._ordered_queue = OrderedQueue(inbox)
+        self._shown = AnswerIndex(message_states)
+        self._edit_versions = EditVersions(message_states)
+        self.servers = Servers(self.client, self._connection.holding)
+        self.messages = Messages(self.client, self.servers)
+        self.readers = Readers(self.client, self.servers, answer_actions)
+        self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
+        self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
+        places = HeardPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=self.client,
             hears=self._connection.hears,
-            said=self.said,
-            in_line=self._intake.add,
+            said=self.on_message,
+            in_line=self._ordered_queue.add,
             places=places,
         )
-        self._listening = Listening(
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        self._commands = self._new_commands(group, dev_guild)
+        self._button_handlers = self._new_button_handlers(message_states, group)
+
+    def _new_event_listener(
+        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+    ) -> EventListener:
+        return EventListener(
             client=self.client,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             places=places,
             shown=self._shown,
-            wordings=self._wordings,
+            edit_versions=self._edit_versions,
             readers=self.readers,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, self.readers, postings, cards) if kb is not None else None
-        self._commands = Commands(
-            controls=controls,
+
+    def _new_commands(self, group: KbGroup | None, dev_guild: str | None) -> Commands:
+        return Commands(
+            answer_actions=self._answer_actions,
             readers=self.readers,
-            intake=self._intake,
-            preferences=controls.preferences,
+            ordered_queue=self._ordered_queue,
+            preferences=self._answer_actions.preferences,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
         )
-        self._presses = DiscordPresses(
-            controls=controls,
-            checkpoints=checkpoints,
-            postings=postings,
+
+    def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
+        return DiscordButtonHandlers(
+            answer_actions=self._answer_actions,
+            message_states=message_states,
             shown=self._shown,
             readers=self.readers,
             messages=self.messages,
-            intake=self._intake,
+            ordered_queue=self._ordered_queue,
             set_place=self._commands.set_place,
             kb=group,
         )
@@ -155,8 +171,8 @@ class DiscordPlatform:
             raise PlatformUnavailable("Discord is not connected yet.")
         return self._connection.client
 
-    async def connected(self) -> None:
-        """Wait until the servers are known: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
+    async def wait_until_connected(self) -> None:
+        """Wait until Discord can be asked: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
         await self._connection.wait_until_ready(CONNECT_SECONDS)
 
     # --- the connection
@@ -166,7 +182,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge desk."""
+        """What it lends to the knowledge service."""
         return self.knowledge.capabilities()
 
     def routes(self) -> tuple[()]:
@@ -179,7 +195,7 @@ class DiscordPlatform:
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
         """
-        taking = asyncio.create_task(self._intake.run())
+        taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
@@ -191,7 +207,7 @@ class DiscordPlatform:
                     task.result()
         finally:
             await self._hang_up(connecting)
-            await self._intake.drained()
+            await self._ordered_queue.drain()
             helping = (taking, stopping, finishing, catching_up)
             for task in helping:
                 task.cancel()
@@ -199,7 +215,7 @@ class DiscordPlatform:
 
     async def _hang_up(self, connecting: "asyncio.Task[None]") -> None:
         """Hear nothing more. Answers that are being made can still be shown, until ``close``."""
-        self._connection.closing()
+        self._connection.mark_closing()
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
         client = self._connection.client
@@ -208,10 +224,11 @@ class DiscordPlatform:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await socket.close(code=1000)
+        await self._gateway_turn.end()
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
-        await self._listening.close()
+        await self._event_listener.close()
         if self._connection.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -224,50 +241,59 @@ class DiscordPlatform:
         await self.close()
 
     def _new_client(self, content: bool) -> FootnoteClient:
-        client = FootnoteClient(ears=self, presses=self._presses, identifying=self._identifying, content=content)
+        client = FootnoteClient(
+            events=self, button_handlers=self._button_handlers, identify_limiter=self._identify_limiter, content=content
+        )
         self._commands.register(client.tree)
         return client
 
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
-        self._connection.established()
+        self._connection.mark_established()
         self._look_back.session_began()
         await self._commands.sync(self.client().tree)
-        self._connection.serving()
+        self._connection.mark_serving()
 
-    def resumed(self) -> None:
+    def on_resume(self) -> None:
         """The session goes on."""
-        self._connection.resumed()
+        self._connection.mark_resumed()
 
-    def disconnected(self) -> None:
+    def on_disconnect(self) -> None:
         """The connection is lost."""
-        self._connection.disconnected()
+        self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
-    def said(self, message: discord.Message) -> None:
+    def on_message(self, message: discord.Message) -> None:
         """Something was said."""
-        self._listening.said(message)
+        self._event_listener.on_message(message)
 
-    def edited(self, message: discord.Message) -> None:
+    def on_edit(self, message: discord.Message) -> None:
         """Something reads otherwise now."""
-        self._listening.edited(message)
+        self._event_listener.on_edit(message)
 
-    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Something is gone."""
-        self._listening.deleted(guild_id, channel_id, message_id)
+        self._event_listener.on_delete(guild_id, channel_id, message_id)
 
-    async def submitted(self, press: discord.Interaction) -> None:
+    async def on_submit(self, press: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._presses.submitted(press)
+        await self._button_handlers.on_submit(press)
 
-    def changed(self, guild_id: int, user_id: int) -> None:
+    def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""
         self.readers.members.forget(guild_id, user_id)
 
     # --- what a worker needs
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> DiscordAnswerView:
+    @property
+    def question_state(self) -> type[DiscordQuestionState]:
+        """What it keeps of a question."""
+        return DiscordQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
+    ) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
 
@@ -279,19 +305,20 @@ class DiscordPlatform:
 
         return DiscordAnswerView(
             message=message,
-            posting=posting,
+            message_state=message_state,
             trace_id=trace_id,
             messages=self.messages,
             shown=self._shown,
-            wordings=self._wordings,
-            pace=self._pace(f"{posting.thread} {posting.subject}"),
-            connected=self.connected,
+            edit_versions=self._edit_versions,
+            pace=self._pace(message),
+            connected=self.wait_until_connected,
             extras=extras,
             seconds=self._pace_seconds,
             pauses=self._pauses,
         )
 
-    def _pace(self, subject: str) -> Pace:
+    def _pace(self, question: IncomingMessage) -> Pace:
+        subject = f"{question.thread} {question.id}"
         pace = self._paces.setdefault(subject, Pace())
         self._paces.move_to_end(subject)
         while len(self._paces) > PACES_REMEMBERED:
@@ -300,12 +327,12 @@ class DiscordPlatform:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
-        await self.connected()
+        await self.wait_until_connected()
         return await self.readers.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
-        await self.connected()
+        await self.wait_until_connected()
         message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
         thread = message.thread if message is not None else _thread(incoming)
         asker = message.asker if message is not None else _person(incoming)
@@ -317,12 +344,12 @@ class DiscordPlatform:
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
-        await self.connected()
+        await self.wait_until_connected()
         return await self.readers.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await earlier(self.client(), message)
+        return await earlier(self.client(), self.servers, message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
@@ -345,13 +372,13 @@ class DiscordPlatform:
         if address.manner in (ReplyMode.START, ReplyMode.POST) and address.guild and address.message:
             spot = Spot(spot.channel, spot.guild, int(address.message))
         try:
-            await self.connected()
+            await self.wait_until_connected()
             if address.manner is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
                 spot = Spot(await self.messages.direct_channel(int(address.asker)))
             if address.response and spot.token_is_good:
-                await self.messages.edit(spot, int(address.response), layouts.said(text))
+                await self.messages.edit(spot, int(address.response), layouts.text_layout(text))
             else:
-                await self.messages.post(spot, layouts.said(text), key)
+                await self.messages.post(spot, layouts.text_layout(text), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
@@ -365,18 +392,18 @@ class DiscordPlatform:
         try:
             spot = Spot(await self.messages.direct_channel(int(address.asker)))
             about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
-            await self.messages.post(spot, layouts.said(text + about, mentions=True), key)
+            await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
-        await self.connected()
-        self._pace(f"{posting.thread} {posting.subject}").stop()
+        await self.wait_until_connected()
+        self._pace(message).stop()
         await AnswerMessages(
-            posting=posting,
+            message_state=message_state,
             address=ReplyTarget.of(message.address),
             question=message.text,
             messages=self.messages,
@@ -393,7 +420,7 @@ def _question(incoming: Incoming) -> IncomingMessage:
     if isinstance(incoming, Expiry):
         return incoming.question
     if isinstance(incoming, IncomingChoice):
-        raise TypeError("A choice is shown on the surface of its question.")
+        raise TypeError("A choice is shown in the answer view of its question.")
     return incoming
 
 

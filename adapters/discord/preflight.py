@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import PLATFORM
@@ -77,7 +77,7 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[DiscordCheck]:
     """What we may do in each server, as roles give it; single channels may still take some of it away."""
-    async with reaching("look at the servers I am in", CHECK_SECONDS):
+    async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
         remedy = f"Invite me: {invite(str(client.application_id))}"
@@ -89,7 +89,7 @@ async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[Dis
 
 
 async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int]) -> list[DiscordCheck]:
-    async with reaching("look at a server", CHECK_SECONDS):
+    async with api_call("look at a server", CHECK_SECONDS):
         guild = await client.fetch_guild(guild_id, with_counts=False)
         me = await guild.fetch_member(client.user.id if client.user else 0)
         channels = await guild.fetch_channels()

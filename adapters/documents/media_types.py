@@ -257,7 +257,7 @@ def is_image(media_type: str) -> bool:
     return media_type in IMAGES
 
 
-def misnamed(name: str, media_type: str) -> tuple[str, ...]:
+def misnaming_notes(name: str, media_type: str) -> tuple[str, ...]:
     """A note when the name promised another format than the content is."""
     ending = _file_extension(name)
     promised = {

@@ -14,7 +14,7 @@ from adapters.documents import media_types
 from adapters.documents.sandbox.pool import MB, Limits, Sandbox
 from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_ATTACHED_PAGES = 3
 """Of a file that hangs on a question, which waits for them."""
@@ -58,7 +58,7 @@ class DocumentParser:
     ) -> None:
         await self._stack.aclose()
 
-    async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> ParsedDocument:
         """The document's text; `progress` hears (pages done, pages to do) while pages are read by OCR.
 
         Raises:
@@ -66,11 +66,13 @@ class DocumentParser:
         """
         return await self._parse(name, data, MAX_OCR_PAGES, progress)
 
-    async def parse_attachment(self, name: str, data: bytes) -> Parsed:
+    async def parse_attachment(self, name: str, data: bytes) -> ParsedDocument:
         """The same for a file that hangs on a question: few of its pages are read by OCR. Raises DocumentRejected."""
         return await self._parse(name, data, MAX_ATTACHED_PAGES, None)
 
-    async def _parse(self, name: str, data: bytes, most: int, progress: Callable[[int, int], None] | None) -> Parsed:
+    async def _parse(
+        self, name: str, data: bytes, most: int, progress: Callable[[int, int], None] | None
+    ) -> ParsedDocument:
         parsed = await self._sandbox.read(name, data)
         if not parsed.picture_pages:
             return parsed
@@ -78,7 +80,7 @@ class DocumentParser:
             return self._without_ocr(parsed)
         return await self._with_ocr(self._ocr, name, data, parsed, most, progress)
 
-    def _without_ocr(self, parsed: Parsed) -> Parsed:
+    def _without_ocr(self, parsed: ParsedDocument) -> ParsedDocument:
         pages = len(parsed.picture_pages)
         if parsed.blocks:
             return replace(
@@ -95,10 +97,10 @@ class DocumentParser:
         ocr: Sandbox,
         name: str,
         data: bytes,
-        parsed: Parsed,
+        parsed: ParsedDocument,
         most: int,
         progress: Callable[[int, int], None] | None,
-    ) -> Parsed:
+    ) -> ParsedDocument:
         wanted = parsed.picture_pages[:most]
         found: list[Block] = []
         notes: list[str] = []
@@ -120,7 +122,7 @@ class DocumentParser:
         )
 
 
-def _join_ocr_pages(name: str, parsed: Parsed, found: list[Block], notes: list[str]) -> Parsed:
+def _join_ocr_pages(name: str, parsed: ParsedDocument, found: list[Block], notes: list[str]) -> ParsedDocument:
     """The pages that had text and those that were read by OCR, in their order."""
     blocks = sorted((*parsed.blocks, *found), key=lambda block: block.page or 0)
     if media_types.is_image(parsed.media_type) and len(blocks) == 1:
@@ -142,6 +144,6 @@ def _reasons(refused: list[tuple[int, DocumentRejected]]) -> list[str]:
     return _shorten_notes([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
 
 
-def _left_out(parsed: Parsed, most: int) -> list[str]:
+def _left_out(parsed: ParsedDocument, most: int) -> list[str]:
     left = len(parsed.picture_pages) - most
     return [f"{left} more pages are pictures; at most {most} are read by OCR"] if left > 0 else []

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from adapters.documents import media_types
 from core.model.errors import NoText
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
-Reader = Callable[[str, bytes], Parsed]
+Reader = Callable[[str, bytes], ParsedDocument]
 
 READERS: dict[str, str] = {
     "text/markdown": "text:read_markdown",
@@ -35,7 +35,7 @@ READERS: dict[str, str] = {
 """Media type to 'module:function' in `formats`; loaded when first needed."""
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """Any supported file as Markdown with places.
 
     Raises:
@@ -48,5 +48,5 @@ def read(name: str, data: bytes) -> Parsed:
     blocks = tuple(block for block in parsed.blocks if block.text.strip())
     if not blocks and not parsed.picture_pages:
         raise NoText("There is no text in this file.")
-    notes = (*parsed.notes, *media_types.misnamed(name, media_type))
+    notes = (*parsed.notes, *media_types.misnaming_notes(name, media_type))
     return replace(parsed, blocks=blocks, notes=notes)

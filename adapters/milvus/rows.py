@@ -76,7 +76,7 @@ def base_hashes(scope: Scope) -> list[int]:
 
 
 def by_base_hash(scope: Scope) -> str:
-    """The scope as a filter of collections that have base hashes; what it lets through is still to be ``seen``."""
+    """The scope as a filter of collections that have base hashes; what it lets through is still to be ``in_scope``."""
     numbers = base_hashes(scope)
     if len(numbers) > _COMPARED:
         bases = f"{BASE_HASH} in {numbers}"
@@ -85,7 +85,7 @@ def by_base_hash(scope: Scope) -> str:
     return both(bases, "" if scope.documents is None else one_of("document", scope.documents))
 
 
-def seen(passages: Iterable[Passage], scope: Scope) -> list[Passage]:
+def in_scope(passages: Iterable[Passage], scope: Scope) -> list[Passage]:
     """Those whose base is in the scope by its full name."""
     return [passage for passage in passages if passage.knowledge_base in scope.bases]
 

@@ -36,32 +36,32 @@ Attributes = dict[str, str | int | float | bool]
 
 
 class TracingStore(TraceStore):
-    """A journal that also exports every finished run."""
+    """A trace store that also exports every finished run."""
 
-    def __init__(self, journal: TraceStore, tracer: "Tracer") -> None:
-        """Keep in this journal, export with this tracer."""
-        self._journal = journal
+    def __init__(self, trace_store: TraceStore, tracer: "Tracer") -> None:
+        """Keep in this trace store, export with this tracer."""
+        self._trace_store = trace_store
         self._tracer = tracer
 
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
     ) -> None:
         """Keep; when the last event ends the run, export it."""
-        await self._journal.record(trace_id, events, person_id=person_id, thread=thread)
+        await self._trace_store.record(trace_id, events, person_id=person_id, thread=thread)
         if events and isinstance(events[-1].event, AgentCompleted | AgentFailed | CheckpointReached):
-            self._export(trace_id, _last_run(await self._journal.trace(trace_id)))
+            self._export(trace_id, _last_run(await self._trace_store.trace(trace_id)))
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """What is kept."""
-        return await self._journal.trace(trace_id)
+        return await self._trace_store.trace(trace_id)
 
     async def count(self, counters: Mapping[str, int]) -> None:
         """Kept."""
-        await self._journal.count(counters)
+        await self._trace_store.count(counters)
 
     async def counters(self) -> Mapping[str, int]:
         """What is kept."""
-        return await self._journal.counters()
+        return await self._trace_store.counters()
 
     def _export(self, trace_id: str, events: Sequence[TracedEvent]) -> None:
         from opentelemetry.trace import set_span_in_context

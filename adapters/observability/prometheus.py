@@ -24,7 +24,7 @@ IN_WORK = Gauge("footnote_in_work", "Deliveries that are being worked on here")
 class PrometheusMetrics(Metrics):
     """Counts outcomes and what they took, in this process's registry."""
 
-    def working(self) -> AbstractContextManager[object]:
+    def track_work(self) -> AbstractContextManager[object]:
         """Counted as being worked on while it is entered."""
         return IN_WORK.track_inprogress()
 

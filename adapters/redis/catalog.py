@@ -1,4 +1,4 @@
-"""The shelves in Redis: bases, documents, and which version of each is visible.
+"""The catalog in Redis: bases, documents, and which version of each is visible.
 
 All under one hash tag, so that publishing is one Lua call. The visible versions stand in a hash of their own, because
 every search asks for some sixty to a hundred of them: one HMGET.
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import BASES, DOCUMENTS, HOMES, INDEX, VERSIONS
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
@@ -49,7 +49,7 @@ _UNPACKED = 1_000  # ids; Lua's stack holds 8,000 values
 
 
 class RedisCatalog(Catalog):
-    """What is on the shelves. No time to live: it is the truth about the index."""
+    """Which bases and documents there are. No time to live: it is the truth about the index."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -60,41 +60,41 @@ class RedisCatalog(Catalog):
 
     async def bases(self) -> Sequence[KnowledgeBase]:
         """All bases, by name."""
-        async with reaching():
+        async with bounded_call():
             found = await self._client.hvals(BASES)
         return sorted((from_json(KnowledgeBase, base) for base in found), key=lambda base: base.name)
 
     async def save_base(self, base: KnowledgeBase) -> None:
         """Create or replace a base's description and grants."""
-        async with reaching():
+        async with bounded_call():
             await self._client.hset(BASES, base.name, to_json(base))
 
     async def remove_base(self, name: str) -> None:
         """Forget a base and the entries of its documents."""
-        async with reaching():
+        async with bounded_call():
             await self._remove_base(keys=[BASES, VERSIONS, HOMES, DOCUMENTS + name], args=[name])
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
         """The documents of these bases, by base and title."""
         if not bases:
             return []
-        async with reaching(), self._client.pipeline(transaction=False) as pipe:
+        async with bounded_call(), self._client.pipeline(transaction=False) as pipe:
             for base in sorted(bases):
                 pipe.hvals(DOCUMENTS + base)
-            shelves = await pipe.execute()
-        found = [from_json(Document, document) for shelf in shelves for document in shelf]
+            found_by_base = await pipe.execute()
+        found = [from_json(Document, document) for documents in found_by_base for document in documents]
         return sorted(found, key=lambda document: (document.knowledge_base, document.title, document.id))
 
     async def document(self, document_id: str) -> Document | None:
         """One document at its visible version."""
-        async with reaching():
+        async with bounded_call():
             base = await self._client.hget(HOMES, document_id)
             stored = None if base is None else await self._client.hget(DOCUMENTS + str(base), document_id)
         return None if stored is None else _document(str(stored))
 
     async def publish(self, document: Document) -> Document | None:
         """Make this version the visible one, in one step; what it replaced."""
-        async with reaching():
+        async with bounded_call():
             earlier = await self._publish(
                 keys=[VERSIONS, HOMES, DOCUMENTS + document.knowledge_base],
                 args=[document.id, document.version, document.knowledge_base, to_json(document)],
@@ -103,7 +103,7 @@ class RedisCatalog(Catalog):
 
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
-        async with reaching():
+        async with bounded_call():
             base = await self._client.hget(HOMES, document_id)
             if base is None:
                 return None
@@ -118,7 +118,7 @@ class RedisCatalog(Catalog):
         wanted = list(dict.fromkeys(document_ids))
         if not wanted:
             return {}
-        async with reaching():
+        async with bounded_call():
             if len(wanted) > _UNPACKED:
                 found = await self._client.hmget(VERSIONS, wanted)
             else:
@@ -128,12 +128,12 @@ class RedisCatalog(Catalog):
 
     async def index_identity(self) -> str:
         """Which index the passages of these documents are in."""
-        async with reaching():
+        async with bounded_call():
             return str(await self._client.get(INDEX) or "")
 
     async def remember_index(self, identity: str) -> None:
         """From now on they are in this one."""
-        async with reaching():
+        async with bounded_call():
             await self._client.set(INDEX, identity)
 
 

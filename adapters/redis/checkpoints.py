@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.erasure import CLOSE_CHECKPOINT
 from adapters.redis.keys import DUE, checkpoint_key, of_person, of_thread, thread_keys
 from adapters.redis.pipelining import in_order
@@ -50,7 +50,7 @@ class RedisCheckpoints(Checkpoints):
         """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
         checkpoint = parked.checkpoint
         key = checkpoint_key(checkpoint.id)
-        async with reaching():
+        async with bounded_call():
             await in_order(
                 self._client,
                 *of_person(checkpoint.asker.id, "checkpoints", checkpoint.id, self._ttl),
@@ -69,13 +69,13 @@ class RedisCheckpoints(Checkpoints):
 
     async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Look without taking; None when it is unknown or taken by another than ``by``."""
-        async with reaching():
+        async with bounded_call():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
         return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Take it, once. The same ``by`` gets it again within a day, so that a worker which takes over can go on."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:
                 return None
@@ -86,7 +86,7 @@ class RedisCheckpoints(Checkpoints):
 
     async def due(self, now: datetime) -> Sequence[str]:
         """Ids of those whose expiry has passed and that nobody took, the longest waiting first; at most 100."""
-        async with reaching():
+        async with bounded_call():
             late = texts(await self._client.zrangebyscore(DUE, "-inf", now.timestamp(), start=0, num=_DUE_AT_ONCE))
             there = [await self._client.hmget(checkpoint_key(found), ["parked", "taken"]) for found in late]
             waiting = [stored is not None and taken is None for stored, taken in there]

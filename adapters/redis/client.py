@@ -24,9 +24,9 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from adapters.redis.keys import tagged
+from adapters.redis.keys import tagged_key
 from adapters.redis.topology import client_for
-from core.model.errors import ConfigurationError, StoreUnavailable
+from core.model.errors import ConfigurationError, StoreRefused, StoreUnavailable
 
 SOCKET_TIMEOUT = 5.0  # seconds without a reply; also the deadline of one whole operation, its retries included
 MAX_CONNECTIONS = 64
@@ -56,7 +56,7 @@ def texts(replies: Iterable[Any]) -> list[str]:
 
 
 @asynccontextmanager
-async def reaching(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
+async def bounded_call(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
     """Bounds everything inside by ``deadline`` seconds, and turns every redis exception into StoreUnavailable.
 
     A cancellation of the task is never lost in here: redis-py sends through ``asyncio.wait_for``, which before Python
@@ -78,23 +78,28 @@ async def reaching(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
 
 
 # In this order: what a later class is told of is a kind of what an earlier one is not.
-_TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str], ...] = (
-    ((AuthenticationError, NoPermissionError), "Redis refuses our credentials.", "Check REDIS_URL."),
-    (BusyLoadingError, "Redis is still loading its data.", "Try again in a moment."),
-    (MovedError, "This Redis is a Cluster, and REDIS_URL names one server.", "Write it as redis+cluster://host:port."),
-    (ClusterDownError, "The Redis Cluster is down.", "It answers when every slot has a primary again."),
+_REFUSALS = (AuthenticationError, NoPermissionError)
+_CLUSTER = "Write it as redis+cluster://host:port."
+_TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], StoreUnavailable], ...] = (
+    (_REFUSALS, StoreRefused("Redis refuses our credentials.", remedy="Check REDIS_URL.")),
+    (BusyLoadingError, StoreUnavailable("Redis is still loading its data.", remedy="Try again in a moment.")),
+    (MovedError, StoreRefused("This Redis is a Cluster, and REDIS_URL names one server.", remedy=_CLUSTER)),
+    (
+        ClusterDownError,
+        StoreUnavailable("The Redis Cluster is down.", remedy="It answers when every slot has a primary again."),
+    ),
 )
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
     """The error in one line. The text of connection errors is left out: it says no more, and may name a host."""
-    for kind, message, remedy in _TOLD:
+    for kind, told in _TOLD:
         if isinstance(error, kind):
-            return StoreUnavailable(message, remedy=remedy)
+            return type(told)(told.args[0], remedy=told.remedy)
     if isinstance(error, ResponseError):
         return StoreUnavailable(f"Redis refused a command: {error}")
     if certificate := _certificate_problem(error):
-        return StoreUnavailable(
+        return StoreRefused(
             f"Redis's certificate is not accepted: {certificate}.",
             remedy="Name the authority that signed it: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
         )
@@ -133,7 +138,7 @@ async def durability(client: Redis) -> Durability:
 
     Hosted servers often forbid CONFIG; then only what INFO tells is known.
     """
-    async with reaching():
+    async with bounded_call():
         infos = _by_node(await client.info("persistence", **_on_primaries(client)))
         try:
             told = _by_node(await client.config_get("appendfsync", **_on_primaries(client)))
@@ -149,7 +154,7 @@ async def durability(client: Redis) -> Durability:
 
 async def primaries(client: Redis) -> int:
     """How many servers hold the data: one, or a Cluster's primaries. Raises StoreUnavailable."""
-    async with reaching():
+    async with bounded_call():
         return len(_by_node(await client.info("server", **_on_primaries(client))))
 
 
@@ -159,9 +164,9 @@ async def probe(client: Redis) -> None:
     Raises StoreUnavailable with what is refused, as for an account that may not do all of it. Leaves nothing.
     """
     for number in range(_PROBES):
-        key = tagged(f"probe:{uuid.uuid4().hex}", str(number))
+        key = tagged_key(f"probe:{uuid.uuid4().hex}", str(number))
         stream = f"{key}:stream"
-        async with reaching():
+        async with bounded_call():
             try:
                 await client.set(key, "1", ex=60)
                 written = await client.eval("return redis.call('GET', KEYS[1])", 1, key)

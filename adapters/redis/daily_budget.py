@@ -2,8 +2,8 @@
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
-from adapters.redis.keys import tagged
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import tagged_key
 from core.model.clock import Clock
 from core.ports.daily_budget import DailyBudget
 
@@ -30,13 +30,13 @@ class RedisDailyBudget(DailyBudget):
 
     async def reserve(self, amount: float) -> bool:
         """Set this much of today's budget aside, or say that it is not there."""
-        async with reaching():
+        async with bounded_call():
             return bool(await self._reserve(keys=[self._today()], args=[f"{amount:.9f}", self._budget, _TTL]))
 
     async def settle(self, reserved: float, spent: float) -> None:
         """Give back what was set aside, and book what was spent."""
-        async with reaching():
+        async with bounded_call():
             await self._client.incrbyfloat(self._today(), spent - reserved)
 
     def _today(self) -> str:
-        return tagged(f"spent:{self._clock.now().date().isoformat()}")
+        return tagged_key(f"spent:{self._clock.now().date().isoformat()}")

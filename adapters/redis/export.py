@@ -13,14 +13,15 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
-from adapters.redis.keys import DOCUMENTS, HOMES, INBOX, INDEX, PREFIX, SCHEMA, VERSIONS, WAITING
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import DOCUMENTS, HELD, HOMES, INBOX, INDEX, PREFIX, SCHEMA, SERVING, VERSIONS, WAITING
 
 Kind = Literal["string", "hash", "list", "set", "zset", "stream"]
 _PAGE = 500
 _OF_A_MOMENT = re.compile(
     rf"{PREFIX}:\{{(?!kb/)[^}}]*\}}:(lease|queue|notes|called-off:.*|seen:.*)|{PREFIX}:\{{kb/[^}}]*\}}:lease"
     rf"|{PREFIX}:\{{person:[^}}]*\}}:waiting(-.*)?|{re.escape(INBOX)}|{re.escape(WAITING)}"
+    rf"|{SERVING}|{HELD}.*"
 )
 _WITH_THE_PASSAGES = (DOCUMENTS, VERSIONS, HOMES, INDEX, SCHEMA)
 
@@ -38,12 +39,12 @@ class KeptKey:
 async def exported_keys(client: Redis) -> AsyncIterator[KeptKey]:
     """Every key worth keeping, while others go on writing. Raises StoreUnavailable."""
     names: set[str] = set()
-    async with reaching(deadline=600):
+    async with bounded_call(deadline=600):
         async for name in client.scan_iter(match=f"{PREFIX}:*", count=_PAGE):
             if not _OF_A_MOMENT.fullmatch(name) and not name.startswith(_WITH_THE_PASSAGES):
                 names.add(name)
     for name in sorted(names):
-        async with reaching():
+        async with bounded_call():
             kind = str(await client.type(name))
             left = int(await client.pttl(name))
             value = None if kind == "none" else await _value(client, name, kind)
@@ -55,7 +56,7 @@ async def import_key(client: Redis, kept: KeptKey) -> None:
     """Write a key as it was, in place of what is there; one whose time is over is not written."""
     if kept.expires_at is not None and kept.expires_at <= time.time():
         return
-    async with reaching(), client.pipeline(transaction=True) as pipe:
+    async with bounded_call(), client.pipeline(transaction=True) as pipe:
         pipe.delete(kept.name)
         match kept.kind:
             case "string":
@@ -78,7 +79,7 @@ async def import_key(client: Redis, kept: KeptKey) -> None:
 
 async def is_empty(client: Redis) -> bool:
     """Whether nothing is kept but which layout it would have. Raises StoreUnavailable."""
-    async with reaching(deadline=60):
+    async with bounded_call(deadline=60):
         async for name in client.scan_iter(match=f"{PREFIX}:*", count=_PAGE):
             if name not in (SCHEMA, INDEX):
                 return False

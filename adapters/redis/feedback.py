@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import FEEDBACK, FEEDBACK_ORDER
 from core.model.json_codec import from_json, to_json
 from core.ports.feedback import Feedback, FeedbackStore
@@ -40,7 +40,7 @@ class RedisFeedbackStore(FeedbackStore):
         """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
         at = feedback.at or datetime.now(UTC)
         field = json.dumps([feedback.trace_id, feedback.person.id])
-        async with reaching():
+        async with bounded_call():
             await self._keep(
                 keys=[FEEDBACK, FEEDBACK_ORDER],
                 args=[field, to_json(replace(feedback, at=at)), at.timestamp(), self._most],
@@ -48,10 +48,10 @@ class RedisFeedbackStore(FeedbackStore):
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""
-        async with reaching():
+        async with bounded_call():
             fields = texts(await self._client.zrange(FEEDBACK_ORDER, 0, -1))
         for start in range(0, len(fields), _PAGE):
-            async with reaching():
+            async with bounded_call():
                 page = await self._client.hmget(FEEDBACK, fields[start : start + _PAGE])
             for stored in page:
                 if stored is not None:

@@ -19,7 +19,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import (
     inbox_keys,
     lease_key,
@@ -185,13 +185,13 @@ class RedisInbox(Inbox):
 
         A repeat that is not done yet renews its thread's token, which heals an earlier put that died half-way.
         """
-        async with reaching():
+        async with bounded_call():
             await self._admit(delivery)
             keys = [_seen_key(delivery), queue_key(delivery.thread)]
             fate, _ = await in_order(
                 self._client,
                 lua(_ENQUEUE, keys, uuid.uuid4().hex, to_json(delivery), _SEEN_TTL),
-                self._tokens.added(delivery.thread, delivery.person),  # one too many is looked at and put away
+                self._tokens.add_command(delivery.thread, delivery.person),  # one too many is looked at and put away
             )
             if fate == "done":
                 await in_order(self._client, *self._struck(delivery))
@@ -221,9 +221,9 @@ class RedisInbox(Inbox):
         member = _member(delivery)
         return [("ZREM", self._waiting, member), ("ZREM", person_key(delivery.person, self._of_person), member)]
 
-    async def waiting(self) -> int:
+    async def count_waiting(self) -> int:
         """How many deliveries are not done."""
-        async with reaching():
+        async with bounded_call():
             return int(await self._client.zcard(self._waiting))
 
     # --- taking -----------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class RedisInbox(Inbox):
         await self._fill(0)
         while True:
             while ready := self._in_hand.next():
-                async with reaching():
+                async with bounded_call():
                     if lease := await self._try(worker, ready):
                         return lease
             remaining = deadline - time.monotonic()
@@ -271,7 +271,7 @@ class RedisInbox(Inbox):
         except TimeoutError:
             return
         try:
-            async with reaching():
+            async with bounded_call():
                 await self._look_after_the_left()
                 wait = min(seconds, _BLOCK_SECONDS) if not len(self._in_hand) else 0
                 await self._tokens.read(self._in_hand, block_ms=max(1, int(wait * 1000)) if wait else None)
@@ -308,14 +308,14 @@ class RedisInbox(Inbox):
 
     async def renew(self, lease: Lease) -> None:
         """Extend the lease. Raises LeaseLost when another holds the thread, or this one has let it go."""
-        async with reaching():
+        async with bounded_call():
             renewed = await self._renew(keys=[lease_key(lease.delivery.thread)], args=[lease.fence, self._lease_ms])
         if not renewed:
             raise _lost()
 
     async def begin(self, lease: Lease) -> int:
         """Count a run, once under each lease; how many there were. Raises LeaseLost."""
-        async with reaching():
+        async with bounded_call():
             runs = int(await self._begin(keys=[lease_key(lease.delivery.thread)], args=[lease.fence]))
         if not runs:
             raise _lost()
@@ -324,18 +324,18 @@ class RedisInbox(Inbox):
     async def note(self, lease: Lease, name: str, value: str) -> None:
         """Leave something for a worker that may take over. Raises LeaseLost."""
         thread = lease.delivery.thread
-        async with reaching():
+        async with bounded_call():
             noted = await self._note(
                 keys=[lease_key(thread), notes_key(thread)], args=[lease.fence, name, value, _NOTES_TTL]
             )
         if not noted:
             raise _lost()
 
-    async def done(self, lease: Lease) -> None:
+    async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome: the thread's next one may be taken. Raises LeaseLost."""
         delivery = lease.delivery
         thread = delivery.thread
-        async with reaching():
+        async with bounded_call():
             outcome, *rest = await self._done(
                 keys=[lease_key(thread), queue_key(thread), notes_key(thread), _seen_key(delivery)],
                 args=[lease.fence],
@@ -345,12 +345,14 @@ class RedisInbox(Inbox):
             if rest[0]:
                 following: Delivery = from_json(Delivery, rest[0])
                 await self._tokens.add(thread, following.person)
-            await in_order(self._client, *self._tokens.acknowledged(lease.token.split()), *self._struck(delivery))
+            await in_order(
+                self._client, *self._tokens.acknowledge_command(lease.token.split()), *self._struck(delivery)
+            )
 
     async def hand_back(self, lease: Lease) -> None:
         """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""
         thread = lease.delivery.thread
-        async with reaching():
+        async with bounded_call():
             if await self._release(keys=[lease_key(thread)], args=[lease.fence]):
                 await self._tokens.add(thread, lease.delivery.person)
                 await self._tokens.acknowledge(lease.token.split())

@@ -7,7 +7,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching, texts
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import JOBS, job_key
 from core.model.jobs import Job, JobItem
 from core.model.json_codec import from_json, to_json
@@ -41,7 +41,7 @@ class RedisJobStore(JobStore):
 
     async def keep(self, job: Job) -> bool:
         """Keep a new job; False when one of this id is known."""
-        async with reaching():
+        async with bounded_call():
             new = await self._keep(keys=[job_key(job.id)], args=[_head(job), self._ttl, *_fields(job, job.items)])
             await self._client.zadd(JOBS, {job.id: job.created_at.timestamp()})
             await self._client.zremrangebyrank(JOBS, 0, -MOST_LISTED - 1)
@@ -49,7 +49,7 @@ class RedisJobStore(JobStore):
 
     async def read(self, job_id: str) -> Job | None:
         """A job as it is now; None when it is unknown."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.hgetall(job_key(job_id))
         return _job(stored)
 
@@ -57,7 +57,7 @@ class RedisJobStore(JobStore):
         """Replace what is known of a job, and of these of its items."""
         key = job_key(job.id)
         fields = _fields(job, items)
-        async with reaching(), self._client.pipeline(transaction=True) as pipe:
+        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
             pipe.hset(key, "head", _head(job))
             for name, item in zip(fields[::2], fields[1::2], strict=True):
                 pipe.hset(key, name, item)
@@ -66,17 +66,17 @@ class RedisJobStore(JobStore):
 
     async def cancel(self, job_id: str, by: str) -> bool:
         """Ask whoever works on it to end it; False when it is unknown or asked already."""
-        async with reaching():
+        async with bounded_call():
             return bool(await self._cancel(keys=[job_key(job_id)], args=[by]))
 
-    async def cancelled(self, job_id: str) -> str:
+    async def cancelled_by(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
-        async with reaching():
+        async with bounded_call():
             return str(await self._client.hget(job_key(job_id), "cancelled") or "")
 
     async def recent(self, limit: int = 50) -> Sequence[Job]:
         """The newest jobs, newest first."""
-        async with reaching():
+        async with bounded_call():
             names = texts(await self._client.zrevrange(JOBS, 0, limit - 1))
             async with self._client.pipeline(transaction=False) as pipe:
                 for name in names:

@@ -5,11 +5,13 @@ call in this package touches keys of two tags.
 """
 
 import json
+import re
 import time
 from collections.abc import Sequence
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from adapters.redis.pipelining import Command, lua
+from core.model.records import Address
 
 PREFIX = "footnote"
 BASES = f"{PREFIX}:{{catalog}}:bases"
@@ -22,6 +24,11 @@ COUNTERS = f"{PREFIX}:counters"
 DUE = f"{PREFIX}:checkpoints:due"
 FEEDBACK = f"{PREFIX}:{{feedback}}:words"
 FEEDBACK_ORDER = f"{PREFIX}:{{feedback}}:order"
+QUESTIONS = f"{PREFIX}:{{questions}}:records"
+QUESTIONS_ORDER = f"{PREFIX}:{{questions}}:order"
+QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
+QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
+API_TOKENS = f"{PREFIX}:api-tokens"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
@@ -32,9 +39,11 @@ SITES = f"{PREFIX}:{{shelf}}:sites"
 PROPOSALS = f"{PREFIX}:{{shelf}}:proposals"
 UNDONE = f"{PREFIX}:{{shelf}}:undone"
 DECIDED = f"{PREFIX}:{{shelf}}:decided:"
+SERVING = f"{PREFIX}:serving"
+HELD = f"{PREFIX}:held:"
 
 
-def tagged(name: str, *rest: str) -> str:
+def tagged_key(name: str, *rest: str) -> str:
     """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
 
     A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
@@ -50,47 +59,57 @@ def inbox_keys(namespace: str) -> tuple[str, str]:
 
 def job_key(job_id: str) -> str:
     """The hash of a job: its head, its items by position, and who cancelled it."""
-    return tagged(f"job:{job_id}")
+    return tagged_key(f"job:{job_id}")
 
 
 def trace_key(trace_id: str) -> str:
     """The list of a trace's events."""
-    return tagged(f"trace:{trace_id}")
+    return tagged_key(f"trace:{trace_id}")
 
 
 def checkpoint_key(checkpoint_id: str) -> str:
     """The hash of a parked inquiry."""
-    return tagged(f"checkpoint:{checkpoint_id}")
+    return tagged_key(f"checkpoint:{checkpoint_id}")
+
+
+def named_lease_key(name: str) -> str:
+    """Who holds what only one process may hold."""
+    return f"{HELD}{name}"
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints, traces or postings, by when they were last written."""
-    return tagged(f"person:{person_id}", what)
+    """The sorted set of a person's threads, checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(f"person:{person_id}", what)
 
 
 def thread_keys(thread: str) -> tuple[str, str, str, str]:
     """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
-    return tagged(thread, "turns"), tagged(thread, "order"), tagged(thread, "library"), tagged(thread, "about")
+    return (
+        tagged_key(thread, "turns"),
+        tagged_key(thread, "order"),
+        tagged_key(thread, "library"),
+        tagged_key(thread, "about"),
+    )
 
 
 def lease_key(thread: str) -> str:
     """The hash with the thread's fence, and whose delivery is worked on under it."""
-    return tagged(thread, "lease")
+    return tagged_key(thread, "lease")
 
 
 def queue_key(thread: str) -> str:
     """The list of a thread's deliveries, the one that is worked on first."""
-    return tagged(thread, "queue")
+    return tagged_key(thread, "queue")
 
 
 def notes_key(thread: str) -> str:
     """What earlier attempts at the first delivery left."""
-    return tagged(thread, "notes")
+    return tagged_key(thread, "notes")
 
 
 def seen_key(thread: str, delivery_id: str) -> str:
     """What became of a delivery, for a day."""
-    return tagged(thread, "seen", delivery_id)
+    return tagged_key(thread, "seen", delivery_id)
 
 
 def waiting_member(thread: str, delivery_id: str, person: str) -> str:
@@ -98,22 +117,41 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
     return json.dumps([thread, delivery_id, person])
 
 
-def posting_key(thread: str, subject: str) -> str:
-    """What is noted of one question's messages."""
-    return tagged(thread, "posting", subject)
+def record_key(place: str, subject: str) -> str:
+    """The hash of what is kept about a message, by the address of the record."""
+    return tagged_key(place, "posting", subject)
 
 
-EVERY_POSTING = f"{PREFIX}:*:posting:*"
+def index_member(address: Address) -> str:
+    """A record's address in the index of a person, or of a thread in which it is not kept itself."""
+    return json.dumps([part for part in (address.place, address.subject, address.entry) if part])
 
 
-def called_off_key(thread: str, subject: str) -> str:
+EVERY_RECORD = f"{PREFIX}:*:posting:*"
+_RECORD = re.compile(rf"{PREFIX}:\{{([^}}]*)\}}:posting:(.*)", re.DOTALL)
+
+
+def record_address(key: str) -> tuple[str, str]:
+    """The place and the subject of a record's key. Raises ValueError for another's key."""
+    found = _RECORD.fullmatch(key)
+    if found is None:
+        raise ValueError(f"{key} is no record's key.")
+    return unquote(found[1][2:]) if found[1].startswith("%%") else found[1], found[2]
+
+
+def cancel_request_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
-    return tagged(thread, "called-off", subject)
+    return tagged_key(thread, "called-off", subject)
+
+
+def live_key(thread: str, subject: str) -> str:
+    """The stream of what is shown of an answer in the making."""
+    return tagged_key(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """The sorted set of a thread's checkpoints, traces or postings, by when they were last written."""
-    return tagged(thread, f"all-{what}")
+    """The sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
+    return tagged_key(thread, f"all-{what}")
 
 
 # KEYS index; ARGV member now expired ttl

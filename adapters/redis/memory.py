@@ -15,7 +15,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.erasure import Erasure
 from adapters.redis.keys import lease_key, of_person, thread_keys
 from adapters.redis.pipelining import in_order, lua
@@ -139,7 +139,7 @@ class RedisMemory(Memory):
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread, in one round trip; an empty record when it is new."""
-        async with reaching():
+        async with bounded_call():
             ((kept, order, library, small),) = await in_order(self._client, lua(_RECALL, thread_keys(str(key))))
         turns, about = (dict(zip(flat[::2], flat[1::2], strict=True)) for flat in (kept, small))
         evidence = sorted((from_json(Evidence, item) for item in library), key=lambda item: item.id)
@@ -161,7 +161,7 @@ class RedisMemory(Memory):
         thread = str(key)
         cited: list[Any] = [part for item in evidence for part in (item.id, to_json(item))]
         limits = [self._turns, self._library, self._ttl]
-        async with reaching():
+        async with bounded_call():
             keys, fenced = [*thread_keys(thread), lease_key(thread)], "" if fence is None else fence
             *_, written = await in_order(
                 self._client,
@@ -173,7 +173,7 @@ class RedisMemory(Memory):
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
         """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
-        async with reaching():
+        async with bounded_call():
             await self._summarise(
                 keys=[thread_keys(str(key))[3]], args=[summary, json.dumps(sorted(bases)), upto, self._ttl]
             )
@@ -181,7 +181,7 @@ class RedisMemory(Memory):
     async def mute(self, key: ThreadKey, muted: bool) -> None:
         """Keep quiet in a thread, or speak again."""
         about = thread_keys(str(key))[3]
-        async with reaching(), self._client.pipeline(transaction=True) as pipe:
+        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
             pipe.hset(about, "muted", "1" if muted else "0")
             pipe.expire(about, self._ttl)
             await pipe.execute()
@@ -189,7 +189,7 @@ class RedisMemory(Memory):
     async def forget_thread(self, key: ThreadKey) -> bool:
         """Remove what was said in a thread and all that came of it; whether there was anything. Muted stays muted."""
         thread = str(key)
-        async with reaching(deadline=60):
+        async with bounded_call(deadline=60):
             something, checkpoint, *traces = await self._forget_thread(keys=thread_keys(thread))
             more = await self._forgetting.thread(thread, checkpoint, traces)
         return bool(something) or more
@@ -200,7 +200,7 @@ class RedisMemory(Memory):
         Summaries of the threads they spoke in go too, as they may hold their words.
         """
         gone: list[str] = []
-        async with reaching(deadline=60):
+        async with bounded_call(deadline=60):
             for thread in await self._forgetting.threads_of(person_id):
                 gone += await self._forget_person(keys=thread_keys(thread), args=[person_id])
             await self._forgetting.person(person_id, gone)

@@ -76,17 +76,17 @@ class ReadyTokens:
 
     async def add(self, thread: str, person: str) -> None:
         """Say that a thread may have something to do."""
-        await in_order(self._client, self.added(thread, person))
+        await in_order(self._client, self.add_command(thread, person))
 
     async def acknowledge(self, tokens: Sequence[str]) -> None:
         """Remove tokens, under the rule above."""
-        await in_order(self._client, *self.acknowledged(tokens))
+        await in_order(self._client, *self.acknowledge_command(tokens))
 
-    def added(self, thread: str, person: str) -> Command:
+    def add_command(self, thread: str, person: str) -> Command:
         """What ``add`` has carried out."""
         return ("XADD", self._stream, "*", "thread", thread, "person", person)
 
-    def acknowledged(self, tokens: Sequence[str]) -> Sequence[Command]:
+    def acknowledge_command(self, tokens: Sequence[str]) -> Sequence[Command]:
         """What ``acknowledge`` has carried out."""
         return [lua(_ACKNOWLEDGE, [self._stream], _GROUP, *tokens)] if tokens else []
 

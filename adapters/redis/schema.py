@@ -5,7 +5,7 @@
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import SCHEMA as SCHEMA_KEY
 from core.model.errors import ConfigurationError
 
@@ -14,7 +14,7 @@ SCHEMA = 2
 
 async def check_schema(client: Redis) -> None:
     """See that the data is ours to write. Raises ConfigurationError where a newer Footnote wrote it."""
-    async with reaching():
+    async with bounded_call():
         found = int(await client.get(SCHEMA_KEY) or 1)
         if found < SCHEMA:
             await client.set(SCHEMA_KEY, SCHEMA)

@@ -7,8 +7,8 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
-from adapters.redis.keys import AUDIT, tagged
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import AUDIT, tagged_key
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
 from core.ports.channel_settings import ChannelSettingsStore
@@ -22,14 +22,14 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
 
     async def read(self, place: str) -> Mapping[str, str]:
         """What was chosen; empty where nothing was."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.get(_place_key(place))
         chosen: dict[str, str] = json.loads(stored or "{}")
         return chosen
 
     async def write(self, place: str, values: Mapping[str, str]) -> None:
         """Replace all that was chosen; nothing left means back to the defaults."""
-        async with reaching():
+        async with bounded_call():
             if values:
                 await self._client.set(_place_key(place), json.dumps(dict(values)))
             else:
@@ -46,15 +46,15 @@ class RedisAudit(Audit):
     async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
         """Keep it, with the time."""
         entry = AuditEntry(datetime.now(UTC), actor, action, target, allowed, detail)
-        async with reaching():
+        async with bounded_call():
             await self._client.xadd(AUDIT, {"entry": to_json(entry)}, maxlen=self._most, approximate=False)
 
     async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
         """The newest entries, newest first."""
-        async with reaching():
+        async with bounded_call():
             found: Any = await self._client.xrevrange(AUDIT, count=limit)
         return [from_json(AuditEntry, fields["entry"]) for _, fields in found]
 
 
 def _place_key(place: str) -> str:
-    return tagged(f"place:{place}")
+    return tagged_key(f"place:{place}")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 from adapters.redis.keys import COUNTERS, of_person, of_thread, trace_key
 from adapters.redis.pipelining import in_order, lua
 from core.model.events import AnswerDelta, TracedEvent
@@ -43,7 +43,7 @@ class RedisTraceStore(TraceStore):
         kept = [to_json(event) for event in events if not isinstance(event.event, AnswerDelta)]
         if not kept:
             return
-        async with reaching():
+        async with bounded_call():
             await in_order(
                 self._client,
                 *of_person(person_id, "traces", trace_id, self._ttl),
@@ -53,7 +53,7 @@ class RedisTraceStore(TraceStore):
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """All events of a trace, in order; empty when unknown."""
-        async with reaching():
+        async with bounded_call():
             stored = await self._client.lrange(trace_key(trace_id), 0, -1)
         return [from_json(TracedEvent, event) for event in stored]
 
@@ -62,11 +62,11 @@ class RedisTraceStore(TraceStore):
         if not counters:
             return
         flat = [part for pair in counters.items() for part in pair]
-        async with reaching():
+        async with bounded_call():
             await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
     async def counters(self) -> Mapping[str, int]:
         """The counters' values."""
-        async with reaching():
+        async with bounded_call():
             found = await self._client.hgetall(COUNTERS)
         return {str(name): int(value) for name, value in found.items()}

@@ -23,15 +23,14 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web, fatal
 from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.button_handlers import Presses
+from adapters.slack.inbound.button_handlers import ButtonHandlers
 from adapters.slack.inbound.button_press import Press, who_sent
-from adapters.slack.inbound.commands import COMMAND, Commands, Given
-from adapters.slack.inbound.event_listener import PLATFORM, Intake
+from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
+from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
-from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
@@ -46,7 +45,8 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
 from core.service.heard_places import HeardPlaces
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
@@ -69,47 +69,57 @@ class SlackPlatform(SlackThreads):
         app_token: str | None,
         signing_secret: str | None,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         parse: Parse,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
         kb: KnowledgeCommands | None = None,
+        listens: bool = True,
     ) -> None:
-        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either."""
-        if not app_token and not signing_secret:
+        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+
+        One that does not listen answers what another process heard: it calls Slack, and Slack never calls it.
+        """
+        if listens and not app_token and not signing_secret:
             raise ConfigurationError(
                 "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN.",
                 remedy="footnote manifest slack says where they come from.",
             )
         connection = Web(bot_token, api_url)
         directory = Directory(connection)
-        workplace = SlackWorkspace(
+        workspace = SlackWorkspace(
             web=connection,
             directory=directory,
             sessions=Sessions(connection),
-            controls=controls,
+            answer_actions=answer_actions,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             checkpoints=checkpoints,
             admin_users=frozenset(admin_users),
         )
-        super().__init__(workplace, parse)
+        super().__init__(workspace, parse)
         self._app_token = app_token
+        self._listens = listens
         self._signing_secret = signing_secret
         self._bot_token = bot_token
-        places = HeardPlaces(postings, PLATFORM)
-        self._intake = Intake(
-            directory=directory, inbox=inbox, postings=postings, places=places, allowed_bots=frozenset(allowed_bots)
+        places = HeardPlaces(message_states, PLATFORM)
+        self._event_listener = EventListener(
+            directory=directory,
+            inbox=inbox,
+            message_states=message_states,
+            places=places,
+            allowed_bots=frozenset(allowed_bots),
         )
-        self._look_back = LookBack(connection, self._intake, places)
-        self._knowledge = SlackKnowledge(workplace, kb) if kb is not None else None
-        self._presses = Presses(workplace, self._intake, self._knowledge)
-        self._commands = Commands(workplace)
-        self._home = Home(workplace, self._knowledge)
-        self._ear = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        self._look_back = LookBack(connection, self._event_listener, places)
+        self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
+        self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
+        self._commands = Commands(workspace)
+        self._home = Home(workspace, self._knowledge)
+        socket_mode = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
+        self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -125,25 +135,26 @@ class SlackPlatform(SlackThreads):
         await asyncio.gather(*self._aside, return_exceptions=True)
         if self._knowledge is not None:
             await self._knowledge.cards.close()
-        await self.workplace.web.close()
+        await self.workspace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
         if await self._identify(stop):
             self._do_aside(self._ask_whether_refused(stop))
-            us = await self.workplace.directory.identity()
-            self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
+            if self._listens:
+                us = await self.workspace.directory.identity()
+                self._do_aside(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
                 self._do_aside(look_after(self._knowledge.cards.finish, stop))
-            if self._ear is not None:
-                await self._ear.run(stop)
+            if self._socket is not None:
+                await self._socket.run(stop)
         await stop.wait()
 
     async def _identify(self, stop: asyncio.Event) -> bool:
         """Whether we know who we are; Slack is asked until it tells, or until we stop."""
         for attempt in range(1_000_000):
             try:
-                us = await self.workplace.directory.identity()
+                us = await self.workspace.directory.identity()
             except Refusal as refusal:
                 if (wrong := fatal(refusal)) is not None:
                     raise wrong from None
@@ -151,7 +162,7 @@ class SlackPlatform(SlackThreads):
             except PlatformUnavailable as error:
                 log.warning("slack_away", reason=str(error))
             else:
-                log.info("slack_known", team=us.team, bot=us.user, mode="socket" if self._ear else "http")
+                log.info("slack_known", team=us.team, bot=us.user, mode=self._mode())
                 return True
             with suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)]):
@@ -160,29 +171,34 @@ class SlackPlatform(SlackThreads):
                 break
         return False
 
+    def _mode(self) -> str:
+        if not self._listens:
+            return "calls alone"
+        return "socket" if self._socket else "http"
+
     def _connections(self) -> int:
         """How often Slack began to tell us of events; 0 while it tells us nothing."""
-        return 1 if self._ear is None else self._ear.connections
+        return 1 if self._socket is None else self._socket.connections
 
     async def _ask_whether_refused(self, stop: asyncio.Event) -> None:
         """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
         while not stop.is_set():
             await pause(stop, RETRY_SECONDS[-1])
-            if self.workplace.web.refused_us and not stop.is_set():
+            if self.workspace.web.refused_us and not stop.is_set():
                 with suppress(Refusal, PlatformUnavailable):
-                    await self.workplace.web.eagerly("auth.test")
+                    await self.workspace.web.eagerly("auth.test")
 
     def waiting_for(self) -> str:
         """Why it is not ready yet; empty when it is."""
-        if refused := self.workplace.web.refused_us:
+        if refused := self.workspace.web.refused_us:
             return f"Slack refuses the token ({refused}); footnote doctor says what to do"
-        if self.workplace.directory.known is None:
+        if self.workspace.directory.known is None:
             return "Slack has not answered yet"
-        return "Socket Mode is not connected" if self._ear is not None and not self._ear.connected else ""
+        return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
 
     def routes(self) -> list[web.RouteDef]:
         """What Slack calls in HTTP mode: events, interactions and commands at one address."""
-        return [web.post(PATH, self._over_http)] if self._ear is None else []
+        return [web.post(PATH, self._over_http)] if self._listens and self._socket is None else []
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
@@ -214,16 +230,16 @@ class SlackPlatform(SlackThreads):
 
     def _build_bolt_app(self) -> AsyncApp:
         async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
-            us = await self.workplace.directory.identity()
+            us = await self.workspace.directory.identity()
             return AuthorizeResult(
                 enterprise_id=None, team_id=us.team, bot_token=self._bot_token, bot_id=us.bot, bot_user_id=us.user
             )
 
         app = AsyncApp(
-            client=self.workplace.web.client,
+            client=self.workspace.web.client,
             authorize=authorize,
             signing_secret=self._signing_secret or "none: Socket Mode has no signatures",
-            request_verification_enabled=self._ear is None,
+            request_verification_enabled=self._socket is None,
             ignoring_self_events_enabled=False,
             ssl_check_enabled=False,
             attaching_function_token_enabled=False,
@@ -233,10 +249,10 @@ class SlackPlatform(SlackThreads):
         app.middleware(self._take_event)
         app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
         pressed: dict[str, Callable[[Press], Awaitable[None]]] = {
-            blocks.QUOTES: self._presses.quotes,
-            blocks.FEEDBACK: self._presses.feedback,
-            blocks.HANDOFF: self._presses.hand_over,
-            blocks.STOP: self._presses.stop,
+            blocks.QUOTES: self._button_handlers.quotes,
+            blocks.FEEDBACK: self._button_handlers.feedback,
+            blocks.HANDOFF: self._button_handlers.hand_over,
+            blocks.STOP: self._button_handlers.stop,
         }
         for action, work in pressed.items():
             app.action(action)(self._button_listener(work))
@@ -249,8 +265,8 @@ class SlackPlatform(SlackThreads):
             KbListeners(self._knowledge, self._home).register(app)
         else:
             app.command(KB)(self._command_listener(_no_knowledge))
-        app.shortcut(ANSWER_THIS)(self._shortcut(self._presses.answer_this))
-        app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._presses.add_to_knowledge))
+        app.shortcut(ANSWER_THIS)(self._shortcut(self._button_handlers.answer_this))
+        app.shortcut(ADD_TO_KNOWLEDGE)(self._shortcut(self._button_handlers.add_to_knowledge))
         app.action(re.compile(".*"))(_acknowledge)
         app.view(re.compile(".*"))(_acknowledge)
         return app
@@ -268,7 +284,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=200, body="")
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                turned = await self._intake.take(event, team)
+                turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
             return BoltResponse(status=503, body="")
@@ -284,7 +300,7 @@ class SlackPlatform(SlackThreads):
             await self._home.publish(team, str(event["user"]))
 
     async def _tell(self, thread: ThreadKey, user: str, text: str) -> None:
-        await self.workplace.whisper(thread, user, text)
+        await self.workspace.whisper(thread, user, text)
 
     def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for; bounded, owned, and its failure logged."""
@@ -309,46 +325,49 @@ class SlackPlatform(SlackThreads):
     async def _choose(self, ack: Ack, body: Body, respond: Ack) -> None:
         """A choice is kept before it is acknowledged, then the card says what was chosen."""
         press = Press.of(body)
-        kept = await self._honestly(self._presses.choose(press), press.thread, press.user)
+        kept = await self._honestly(self._button_handlers.choose(press), press.thread, press.user)
         await ack()
         if not kept:
             return
         checkpoint = press.value.partition(" ")[0]
         shown = list(press.shown)
         if press.ephemeral:
-            layout = await self._presses.settled(press.thread, checkpoint, press.user, shown)
-            await self.workplace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
+            layout = await self._button_handlers.settle_card(press.thread, checkpoint, press.user, shown)
+            await self.workspace.web.answer(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
-            await self._presses.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+            await self._button_handlers.settle(press.thread, checkpoint, press.user, press.message_ts, shown)
 
     async def _narrow(self, ack: Ack, body: Body) -> None:
         try:
-            kept = await self._presses.narrow(body)
+            kept = await self._button_handlers.narrow(body)
         except Unavailable:
             await acknowledge(ack, errors={"narrow": TRY_AGAIN})
+            return
+        except FootnoteError as error:
+            await acknowledge(ack, errors={"narrow": str(error)})
             return
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept
-            await self._presses.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
+            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
         """What was wrong, and what would be right, is kept before the form closes."""
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                reply = await self._presses.reason(body)
+                result = await self._button_handlers.reason(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if reply is not None and not reply.ok:
-            await acknowledge(ack, errors={"answer": reply.text})
+        if result is not None and not succeeded(result):
+            await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
-        if reply is not None and self._knowledge is not None:
+        if result is not None and self._knowledge is not None:
             (team, user), kept = who_sent(body), views.kept_in(body["view"])
             await self._knowledge.tell(
-                reply, ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
+                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
             )
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
@@ -362,35 +381,38 @@ class SlackPlatform(SlackThreads):
     async def _share(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
-        if await self._honestly(self._presses.share(press), press.thread, press.user):
-            await self.workplace.web.answer(respond, delete_original=True)
+        if await self._honestly(self._button_handlers.share(press), press.thread, press.user):
+            await self.workspace.web.answer(respond, delete_original=True)
 
-    def _command_listener(self, answer: Callable[[Given], Awaitable[str | None]]) -> Callable[..., Awaitable[None]]:
+    def _command_listener(
+        self, answer: Callable[[SlashCommand], Awaitable[str | None]]
+    ) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await answer(Given.of(body))
+                told = await answer(SlashCommand.of(body))
             except FootnoteError as error:
                 told = str(error)
             except Exception:
                 log.exception("command_failed")
                 told = WENT_WRONG
             if told:
-                await self.workplace.web.answer(respond, text=told, response_type="ephemeral")
+                await self.workspace.web.answer(respond, text=told, response_type="ephemeral")
 
         return listener
 
-    def _shortcut(self, work: Callable[[Body], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+    def _shortcut(self, work: Callable[[Body], Awaitable[str | ShownReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             try:
-                told = await work(body)
+                result = await work(body)
             except FootnoteError as error:
-                told = str(error)
-            if told:
-                text, layout = blocks.fallback(kb_blocks.words(told)), kb_blocks.reply(told)
-                await self.workplace.web.answer(
-                    respond, text=text, blocks=layout, response_type="ephemeral", replace_original=False
+                result = str(error)
+            shown = text_reply(result) if isinstance(result, str) else result
+            if shown.text:
+                text = blocks.fallback(shown.text)
+                await self.workspace.web.answer(
+                    respond, text=text, blocks=shown.blocks, response_type="ephemeral", replace_original=False
                 )
 
         return listener
@@ -401,12 +423,12 @@ class SlackPlatform(SlackThreads):
             return await work
         except Unavailable as error:
             log.warning("press_failed", reason=str(error))
-            await self.workplace.whisper(thread, user, TRY_AGAIN)
+            await self.workspace.whisper(thread, user, TRY_AGAIN)
         except FootnoteError as error:
-            await self.workplace.whisper(thread, user, str(error))
+            await self.workspace.whisper(thread, user, str(error))
         except Exception:
             log.exception("press_failed")
-            await self.workplace.whisper(thread, user, WENT_WRONG)
+            await self.workspace.whisper(thread, user, WENT_WRONG)
         return None
 
 
@@ -425,5 +447,5 @@ async def _run_logged(work: Coroutine[Any, Any, None]) -> None:
 __all__ = ["PATH", "PLATFORM", "SlackPlatform"]
 
 
-async def _no_knowledge(_given: Given) -> str:
+async def _no_knowledge(_given: SlashCommand) -> str:
     return "The knowledge is not looked after from here."

@@ -1,6 +1,7 @@
-"""Slack as the desk knows it: who reads, what was said before, what hangs on a question, and where answers appear."""
+"""Slack as the message handler knows it: who reads, what was said before, where answers appear."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -10,8 +11,9 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
-from adapters.slack.outbound.text import heard
+from adapters.slack.outbound.text import plain_message
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, Role, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -24,7 +26,7 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.answer_view import AnswerView
 from core.ports.platform import MessageState
 from core.service.answer_actions import MUTED, UNMUTED
@@ -37,45 +39,52 @@ MOST_BYTES = 10 * 2**20  # of one file
 MOST_READ = 40_000  # characters of one file
 MOST_FILES = 3
 
-Parse = Callable[[str, bytes], Awaitable[Parsed]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 log = structlog.get_logger(__name__)
 
 
 class SlackThreads:
     """``core.ports.platform.Platform`` for one workspace."""
 
-    def __init__(self, workplace: SlackWorkspace, parse: Parse) -> None:
+    def __init__(self, workspace: SlackWorkspace, parse: Parse) -> None:
         """``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
-        self.workplace = workplace
+        self.workspace = workspace
         self.parse = parse
-        self._files = Files(workplace.web)
+        self._files = Files(workspace.web)
 
     @property
     def name(self) -> str:
         """Its name in thread keys."""
         return PLATFORM
 
-    def surface(self, incoming: Incoming, posting: MessageState, trace_id: str) -> AnswerView:
+    @property
+    def question_state(self) -> type[SlackQuestionState]:
+        """What it keeps of a question."""
+        return SlackQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
-        return SlackAnswerView(self.workplace, _spot(message), posting, trace_id)
+        return SlackAnswerView(self.workspace, _spot(message), message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.workplace.settings(thread)
+        return await self.workspace.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of the last minute; see ``SlackWorkspace.audience``."""
         thread, person = _where(incoming)
-        return await self.workplace.audience(thread, user_of(person))
+        return await self.workspace.audience(thread, user_of(person))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of the last minute."""
         user = user_of(person)
-        principals = await self.workplace.principals(thread.space, user)
-        return Permissions(await self.workplace.is_admin(user), principals)
+        principals = await self.workspace.principals(thread.space, user)
+        return Permissions(await self.workspace.is_admin(user), principals)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before the question, oldest first; before a new direct message, the last few."""
@@ -96,7 +105,7 @@ class SlackThreads:
         cursor = None
         try:
             for _ in range(MOST_PAGES):
-                answer = await self.workplace.web.patiently("conversations.replies", cursor=cursor, **arguments)
+                answer = await self.workspace.web.patiently("conversations.replies", cursor=cursor, **arguments)
                 found += answer.get("messages") or []
                 cursor = (answer.get("response_metadata") or {}).get("next_cursor")
                 if not cursor:
@@ -108,17 +117,17 @@ class SlackThreads:
     async def _before(self, message: IncomingMessage) -> list[dict[str, Any]]:
         arguments = {"channel": message.thread.channel, "latest": _ts(message), "limit": MOST_BEFORE}
         try:
-            answer = await self.workplace.web.patiently("conversations.history", **arguments)
+            answer = await self.workspace.web.patiently("conversations.history", **arguments)
         except (Refusal, PlatformUnavailable) as error:
             log.info("history_unreadable", reason=str(error))
             return []
         return list(reversed(answer.get("messages") or []))
 
     async def _as_context(self, said: dict[str, Any]) -> ContextMessage:
-        us = await self.workplace.directory.identity()
+        us = await self.workspace.directory.identity()
         ours = said.get("user") == us.user
-        author = "Footnote" if ours else await self.workplace.directory.name(str(said.get("user") or "someone"))
-        text = heard(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
+        author = "Footnote" if ours else await self.workspace.directory.name(str(said.get("user") or "someone"))
+        text = plain_message(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
         return ContextMessage(author, text, Role.ASSISTANT if ours else Role.PERSON)
 
     # --- what hangs on it
@@ -156,24 +165,24 @@ class SlackThreads:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""
         thread, person = _where(incoming)
-        if not await self.workplace.whisper(thread, user_of(person), text):
-            await self.workplace.tell_directly(user_of(person), text)
+        if not await self.workspace.whisper(thread, user_of(person), text):
+            await self.workspace.tell_directly(user_of(person), text)
 
-    async def withdraw(self, message: IncomingMessage, posting: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages = self._messages(message, posting, "")
-        lost = await messages.find("0") if posting.get("state") == "open" and not posting.get("ts") else ""
-        parts = [value for name, value in posting.values.items() if name.startswith("part-")]
-        for ts in filter(None, (lost, posting.get("ts"), *parts, *posting.get("cards").split())):
+        messages, kept = self._messages(message, message_state, ""), message_state.kept
+        lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
+        for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
             await messages.remove(ts)
-        for ts in posting.get("direct_ts").split():
-            await messages.remove(ts, posting.get("direct"))
-        if posting.values:
-            await posting.keep(**{name: "" for name in posting.values if name == "ts" or name.startswith("part-")})
-        await self.workplace.show_session(message.thread, "active")
+        for ts in kept.direct_ts:
+            await messages.remove(ts, kept.direct)
+        await message_state.keep(replace(kept, ts="", parts=()))
+        await self.workspace.show_session(message.thread, "active")
 
-    def _messages(self, message: IncomingMessage, posting: MessageState, trace_id: str) -> AnswerMessages:
-        return AnswerMessages(self.workplace, _spot(message), posting, trace_id)
+    def _messages(
+        self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerMessages:
+        return AnswerMessages(self.workspace, _spot(message), message_state, trace_id)
 
 
 def user_of(person: Person) -> str:

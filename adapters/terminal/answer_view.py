@@ -1,4 +1,4 @@
-"""The terminal as a surface: steps and text live on a terminal, plain lines where there is none."""
+"""The terminal as an answer view: steps and text live on a terminal, plain lines where there is none."""
 
 import asyncio
 from dataclasses import dataclass, field

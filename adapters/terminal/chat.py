@@ -1,4 +1,4 @@
-"""A conversation in the terminal, with the same relay as every other platform."""
+"""A conversation in the terminal, with the same presenter as every other platform."""
 
 import uuid
 from collections.abc import AsyncGenerator
@@ -39,8 +39,8 @@ class Chat:
     """One person at the terminal, in one thread at a time."""
 
     console: Console
-    assistant: QuestionService
-    journal: TraceStore
+    question_service: QuestionService
+    trace_store: TraceStore
     catalog: Catalog
     conduct: AnswerPolicy
     bases: frozenset[str] | None = None
@@ -60,7 +60,7 @@ class Chat:
             return await self._command("/why")
         if self._open is not None and await self._chose(text, self._open):
             return True
-        await self._show(self.assistant.ask(self._question(text)))
+        await self._show(self.question_service.ask(self._question(text)))
         return True
 
     async def _chose(self, text: str, checkpoint: Checkpoint) -> bool:
@@ -80,7 +80,7 @@ class Chat:
         if self._open is not None:
             checkpoint, self._open = self._open, None
             await self._show(
-                self.assistant.choose(
+                self.question_service.choose(
                     checkpoint.id, choice, OPERATOR, text=text, audience=Audience(unrestricted=True), is_admin=True
                 )
             )
@@ -95,25 +95,27 @@ class Chat:
         return Question(text, key, OPERATOR, Audience(unrestricted=True), self.conduct, self.bases)
 
     async def _show(self, events: AsyncGenerator[AgentEvent, None]) -> None:
-        surface = TerminalAnswerView(self.console)
+        view = TerminalAnswerView(self.console)
         try:
-            await surface.open()
+            await view.open()
             async with aclosing(events) as stream:
-                final = await EventPresenter(surface).show(stream)
+                final = await EventPresenter(view).show(stream)
         except FootnoteError as error:
-            surface.close()
+            view.close()
             self.console.print(Text(str(error), style="red"))
             return
         finally:
-            surface.close()
+            view.close()
         self._open = final.checkpoint if isinstance(final, CheckpointReached) else None
         if isinstance(final, CheckpointReached | AgentCompleted):
             self._last = final.answer
         await self._note_trace()
-        await self.assistant.reflect(ThreadKey("console", "", "terminal", self.thread), Audience(unrestricted=True))
+        await self.question_service.reflect(
+            ThreadKey("console", "", "terminal", self.thread), Audience(unrestricted=True)
+        )
 
     async def _note_trace(self) -> None:
-        self._trace = await self.assistant.last_trace(ThreadKey("console", "", "terminal", self.thread))
+        self._trace = await self.question_service.last_trace(ThreadKey("console", "", "terminal", self.thread))
 
     async def _command(self, text: str) -> bool:
         name, _, rest = text[1:].partition(" ")
@@ -130,7 +132,7 @@ class Chat:
             case "why":
                 await self._why()
             case "trace":
-                await print_trace(self.console, self.journal, rest.strip() or self._trace)
+                await print_trace(self.console, self.trace_store, rest.strip() or self._trace)
             case "help" | "?":
                 self.console.print(HELP)
             case _:
@@ -138,12 +140,12 @@ class Chat:
         return True
 
     async def _why(self) -> None:
-        events = await self.journal.trace(self._trace) if self._trace else []
+        events = await self.trace_store.trace(self._trace) if self._trace else []
         told = why(events) if events else "There is no answer here yet that I could explain."
         self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:
-        bases = await self.assistant.visible_bases(Audience(unrestricted=True), self.bases)
+        bases = await self.question_service.visible_bases(Audience(unrestricted=True), self.bases)
         documents = await self.catalog.documents(frozenset(base.name for base in bases))
         for document in documents:
             line = Text.assemble((document.title, "bold"), (f"  {document.source}", "dim"))

@@ -27,14 +27,16 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from adapters.terminal.kb_view import result_text
 from core.ingestion.consistency import IndexConsistency
-from core.ingestion.ingestor import Change, Ingested, Ingestor
+from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
 from core.ingestion.trash import Trash, base_name
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState
 from core.ports.job_store import JobStore
-from core.service.kb.commands import Caller, KbReply
+from core.service.kb.commands import Caller
+from core.service.kb.results import KbResult, accepted_jobs
 
 if TYPE_CHECKING:
     from core.model.knowledge import Document
@@ -62,9 +64,9 @@ class IngestServices(Protocol):
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbReply]]  # the desk's
+    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbResult]]
     jobs: JobStore
-    shelves: Trash
+    trash: Trash
     ingestor: Ingestor
     consistency: IndexConsistency
     worker: Callable[[], IngestServices]
@@ -75,15 +77,16 @@ class Terminal:
 
         Raises NotFound when nothing can be called that.
         """
-        there = await self.shelves.base(name)
+        there = await self.trash.base(name)
         return (there or await self.ingestor.ensure_base(base_name(name))).name
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
         """A job for (source, name, bytes) each. Raises FootnoteError with the reason why there is none."""
-        reply = await self.ingest(files, base, self.caller)
-        if reply.job is None:
-            raise FootnoteError(reply.text)
-        return reply.job
+        result = await self.ingest(files, base, self.caller)
+        for accepted in accepted_jobs(result):
+            if (job := await self.jobs.read(accepted.id)) is not None:
+                return job
+        raise FootnoteError(result_text(result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,9 @@ class _Bar:
     progress: Progress
     task: TaskID
     waited: bool = False
-    results: list[Ingested] = field(default_factory=list)
+    results: list[IngestResult] = field(default_factory=list)
 
-    def add(self, result: Ingested) -> None:
+    def add(self, result: IngestResult) -> None:
         self.results.append(result)
         self.progress.update(self.task, completed=len(self.results))
 
@@ -133,7 +136,7 @@ class _Bar:
 
 async def ingest_files(
     console: Console, terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
-) -> list[Ingested]:
+) -> list[IngestResult]:
     """Bring files in: (path, source name) each. A file that cannot be read is one failure.
 
     Stopped in the middle (Ctrl-C, or a store is away), it says what is in and how to go on. Raises what keeps all files
@@ -184,7 +187,7 @@ def within(now: JobProgress) -> str:
             return ""
 
 
-def _cut_short(error: StoreUnavailable, results: Sequence[Ingested], files: int) -> StoreUnavailable:
+def _cut_short(error: StoreUnavailable, results: Sequence[IngestResult], files: int) -> StoreUnavailable:
     """The failure with what is in and how to go on."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
@@ -242,9 +245,9 @@ async def _changed_files(
         try:
             data = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            bar.add(Ingested(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
+            bar.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
             continue
-        there = await terminal.ingestor.known(Material(source=source, name=path.name, data=data), base)
+        there = await terminal.ingestor.find_unchanged(Material(source=source, name=path.name, data=data), base)
         if there is None:
             changed.append((path, source))
         else:
@@ -254,7 +257,7 @@ async def _changed_files(
         if name in lost:
             changed.append(file)
         else:
-            bar.add(Ingested(there.source, Change.UNCHANGED, there.passages))
+            bar.add(IngestResult(there.source, Change.UNCHANGED, there.passages))
     return changed
 
 
@@ -287,17 +290,19 @@ async def _await_end(jobs: JobStore, job: Job) -> Job:
     return job
 
 
-def _results(job: Job, sources: Collection[str], left: str = "") -> list[Ingested]:
+def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestResult]:
     """How each of these files came out; those that did not are left out, or failed for the reason given."""
     items = [one for one in job.items if one.source in sources]
     made = [
-        Ingested(one.source, Change(one.state.value), one.passages, one.reason, one.notes) for one in items if one.over
+        IngestResult(one.source, Change(one.state.value), one.passages, one.reason, one.notes)
+        for one in items
+        if one.over
     ]
     waiting = [one for one in items if one.state is ItemState.WAITING]
-    return made + [Ingested(one.source, Change.FAILED, reason=left) for one in waiting if left]
+    return made + [IngestResult(one.source, Change.FAILED, reason=left) for one in waiting if left]
 
 
-def report(console: Console, results: Sequence[Ingested]) -> None:
+def report(console: Console, results: Sequence[IngestResult]) -> None:
     """The totals, and each failure with its reason."""
     counts = Counter(result.change for result in results)
     passages = sum(result.passages for result in results)

@@ -1,4 +1,4 @@
-"""A surface that shows nothing and remembers the end: what ``--json`` prints."""
+"""An answer view that shows nothing and remembers the end: what ``--json`` prints."""
 
 from typing import Any
 

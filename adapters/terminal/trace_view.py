@@ -14,9 +14,9 @@ from core.ports.trace_store import TraceStore
 ROOM_FOR_KINDS = 70  # characters; on a narrower terminal their names are folded
 
 
-async def print_trace(console: Console, journal: TraceStore, trace_id: str) -> None:
+async def print_trace(console: Console, trace_store: TraceStore, trace_id: str) -> None:
     """Print what happened under a trace id. Raises NotFound when nothing is kept under it."""
-    events = await journal.trace(trace_id) if trace_id else []
+    events = await trace_store.trace(trace_id) if trace_id else []
     if not events:
         raise NotFound(f"There is no trace {trace_id or 'yet'}.", remedy="Traces are kept for 14 days.")
     started = events[0].at

@@ -88,7 +88,7 @@ class Says:
             ]
         return message
 
-    def counted(self) -> Json:
+    def usage_field(self) -> Json:
         """The usage field."""
         read, written = self.usage or (0, 0)
         return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
@@ -345,7 +345,7 @@ def _whole(reply: Says, request: Request) -> web.Response:
         "choices": [{"index": 0, "message": reply.message(), "finish_reason": reply.finish}],
     }
     if reply.usage is not None:
-        body["usage"] = reply.counted()
+        body["usage"] = reply.usage_field()
     return web.json_response(body)
 
 
@@ -357,7 +357,7 @@ async def _stream(reply: Says, request: Request, incoming: web.Request) -> web.S
     if reply.finish is not None:
         await response.write(_event(_chunk(request, {}, finish=reply.finish)))
         if reply.usage is not None and (request.body.get("stream_options") or {}).get("include_usage"):
-            await response.write(_event({**_chunk(request, {}), "choices": [], "usage": reply.counted()}))
+            await response.write(_event({**_chunk(request, {}), "choices": [], "usage": reply.usage_field()}))
         await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
     return response

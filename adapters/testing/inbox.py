@@ -118,7 +118,7 @@ class InProcessInbox(Inbox):
         """Leave something for a worker that may take over. Raises LeaseLost."""
         self._mine(lease).notes[name] = value
 
-    async def done(self, lease: Lease) -> None:
+    async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome. Raises LeaseLost."""
         line = self._mine(lease)
         line.deliveries.pop(0)
@@ -154,7 +154,7 @@ class InProcessInbox(Inbox):
             raise LeaseLost("Another worker has taken this thread over.")
         return line
 
-    async def waiting(self) -> int:
+    async def count_waiting(self) -> int:
         """How many deliveries are not done."""
         return sum(len(line.deliveries) for line in self._lines.values())
 

@@ -61,7 +61,7 @@ class ScriptedReasoner:
         self._always[step] = result
         return self
 
-    def called(self, step: Step) -> list[Call]:
+    def calls_of(self, step: Step) -> list[Call]:
         """The calls of one step."""
         return [call for call in self.calls if call.step == step]
 
@@ -118,7 +118,7 @@ class ScriptedReasoner:
     def _next(self, step: Step, default: Callable[[], Any], meter: Meter, *given: Any) -> Any:
         self.calls.append(Call(step, given))
         meter.admit(sum(self._tokens))
-        meter.called(*self._tokens)
+        meter.count_call(*self._tokens)
         script = self._scripts[step]
         result = script.popleft() if script else self._always.get(step, default)
         if isinstance(result, BaseException):

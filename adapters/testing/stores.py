@@ -1,7 +1,7 @@
 """The stores' ports in plain dictionaries, for tests and for reading what each port promises.
 
 What belongs together in Redis shares an ``InProcessState`` here: give the same one to the memory, the checkpoints, the
-journal, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
+trace store, the inbox and the rest of one test. Nothing expires and nothing outlives the process.
 """
 
 from collections import Counter
@@ -10,18 +10,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from core.model.conversation import ThreadKey, Turn
-from core.model.erasure import fields_about, mentions
-from core.model.errors import LeaseLost
+from core.model.erasure import fields_of
+from core.model.errors import Busy, LeaseLost
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
+from core.model.record_codec import OWNER
+from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
 from core.ports.audit import Audit, AuditEntry
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.knowledge_records import Proposal
 from core.ports.memory import Memory, ThreadRecord
+from core.ports.message_state import CancelReason
+from core.ports.proposal_store import Proposal
+from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
 
 
@@ -38,10 +42,11 @@ class InProcessState:
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
     traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
-    postings: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
-    posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
-    take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
+    records: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # by place and subject, at rest
+    owned: dict[str, set[tuple[str, str, str]]] = field(default_factory=dict)  # the records of a person or a thread
+    cancel_requests: dict[tuple[str, str], CancelReason] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
+    questions: dict[str, LoggedQuestion] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
     drop_waiting: Callable[[str, str], int] = lambda _thread, _person: 0  # of a thread, of a person; the inbox sets it
 
@@ -104,7 +109,10 @@ class InProcessMemory(Memory):
         self._drop_traces([turn.trace_id for turn in record.turns])
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
-        self._drop_postings([subject for subject in state.postings if subject[0] == thread])
+        self._drop_records(thread)
+        self._drop_questions(lambda question: question.thread == thread)
+        for address in [address for address in state.cancel_requests if address[0] == thread]:
+            del state.cancel_requests[address]
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
@@ -122,16 +130,22 @@ class InProcessMemory(Memory):
                 self._drop_checkpoint(checkpoint_id)
         self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
-        self._drop_postings([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
-        self._drop_postings([posted for posted in self._state.postings if mentions(" ".join(posted), person_id)])
-        for values in self._state.postings.values():
-            for name in fields_about(values, person_id, traces):
+        self._drop_records(person_id, is_person=True)
+        for (place, subject), values in list(self._state.records.items()):
+            for name in fields_of(place, subject, values, person_id, traces):
                 del values[name]
+            if not values:
+                del self._state.records[place, subject]
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
+        self._drop_questions(lambda question: question.asker == person_id)
         self._state.drop_waiting("", person_id)
         return removed
+
+    def _drop_questions(self, chosen: Callable[[LoggedQuestion], bool]) -> None:
+        for question in [question for question in self._state.questions.values() if chosen(question)]:
+            del self._state.questions[question.trace_id]
 
     def _drop_checkpoint(self, checkpoint_id: str) -> None:
         parked = self._state.parked.pop(checkpoint_id, None)
@@ -150,10 +164,15 @@ class InProcessMemory(Memory):
         for word in [word for word in self._state.feedback.values() if chosen(word)]:
             del self._state.feedback[word.trace_id, word.person.id]
 
-    def _drop_postings(self, subjects: Sequence[tuple[str, str]]) -> None:
-        for subject in subjects:
-            for kept in (self._state.postings, self._state.posted_by, self._state.take_cancel):
-                kept.pop(subject, None)
+    def _drop_records(self, owner: str, *, is_person: bool = False) -> None:
+        """All records of a person or a thread, but those that have become another person's since."""
+        for place, subject, entry in self._state.owned.pop(owner, set()):
+            kept = self._state.records.get((place, subject), {})
+            if entry:
+                kept.pop(entry, None)
+            elif not is_person or kept.get(OWNER, owner) == owner:
+                self._state.records.pop((place, subject), None)
+                self._state.cancel_requests.pop((place, subject), None)
 
 
 def _without(record: ThreadRecord, person_id: str) -> ThreadRecord:
@@ -253,7 +272,7 @@ class InProcessTraceStore(TraceStore):
 
 
 class InProcessCatalog(Catalog):
-    """What is on the shelves."""
+    """Which bases and documents there are."""
 
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
@@ -328,6 +347,35 @@ class InProcessFeedbackStore(FeedbackStore):
         return sorted(self._state.feedback.values(), key=lambda kept: kept.at.timestamp() if kept.at else 0.0)
 
 
+class InProcessQuestionLog(QuestionLog):
+    """Keeps how questions ended, the newest ``most``."""
+
+    def __init__(self, state: InProcessState | None = None, *, most: int = 20_000) -> None:
+        self._kept = (state or InProcessState()).questions
+        self._most = most
+
+    async def keep(self, question: LoggedQuestion) -> None:
+        """Keep it, replacing what was kept of the same trace."""
+        earlier = self._kept.get(question.trace_id)
+        self._kept[question.trace_id] = replace(question, corrected=earlier is not None and earlier.corrected)
+        for old in self._by_age()[: -self._most]:
+            del self._kept[old.trace_id]
+
+    async def mark_corrected(self, trace_id: str) -> None:
+        """Note that somebody corrected this answer, if it is kept."""
+        if trace_id in self._kept:
+            self._kept[trace_id] = replace(self._kept[trace_id], corrected=True)
+
+    async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
+        """Those asked at this moment or later, oldest first."""
+        for question in self._by_age():
+            if question.at >= moment:
+                yield question
+
+    def _by_age(self) -> list[LoggedQuestion]:
+        return sorted(self._kept.values(), key=lambda question: question.at)
+
+
 class InProcessChannelSettingsStore(ChannelSettingsStore):
     """Settings of places."""
 
@@ -341,6 +389,37 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
     async def write(self, place: str, values: Mapping[str, str]) -> None:
         """Replace all that was chosen."""
         self._chosen[place] = dict(values)
+
+
+class InProcessApiTokens(ApiTokens):
+    """Tokens of the API, at most ``most``."""
+
+    def __init__(self, *, most: int = 1_000) -> None:
+        self._kept: dict[str, KeptToken] = {}
+        self._uses: Counter[str] = Counter()
+        self._most = most
+
+    async def keep(self, kept: KeptToken) -> None:
+        """Keep it, replacing the one of this id; in place of the longest revoked one where there are too many."""
+        if kept.token.id not in self._kept and len(self._kept) >= self._most:
+            revoked = [one for one in await self.all() if one.revoked_at is not None]
+            if not revoked:
+                raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+            del self._kept[revoked[-1].id]
+        self._kept[kept.token.id] = kept
+
+    async def find(self, token_id: str) -> KeptToken | None:
+        """The one of this id, revoked or not."""
+        return self._kept.get(token_id)
+
+    async def all(self) -> Sequence[ApiToken]:
+        """All of them, the newest first."""
+        return sorted((kept.token for kept in self._kept.values()), key=lambda one: one.created_at, reverse=True)
+
+    async def count_use(self, token_id: str, seconds: int) -> int:
+        """How often it was used; no time passes here."""
+        self._uses[token_id] += 1
+        return self._uses[token_id]
 
 
 class InProcessAudit(Audit):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.structured_output import MISSING
 from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.errors import ModelUnavailable
@@ -25,8 +26,9 @@ START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 NEVER = 1_000_000_000
 
-_CASE = re.compile(r"\b[Cc]ase (\d+): ?")
-_WITHOUT = re.compile(r"\b(?:For c|C)ase \d+: ?")
+NOT_VERBATIM = "That is to say, "  # stop words: not the documents' words in their order, and nothing that they lack
+_CASE = re.compile(r"\bCase (\d+): ?")
+_FENCE = re.compile(r"</[a-z]+-([0-9a-f]{8})>")
 
 Span = tuple[float, float]
 
@@ -42,10 +44,27 @@ def case_of(text: str) -> int:
     return int(found.group(1)) if found else 0
 
 
-class CaseModel:
-    """A cooperative model that keeps the case's number in its searches and sentences.
+class Cases:
+    """Whose call one is: by the number in its question, else by the token that marks the material of one inquiry."""
 
-    So every search is encoded anew, and every sentence is no verbatim quote: it costs the call that checks it.
+    def __init__(self) -> None:
+        self._by_token: dict[str, int] = {}  # one a question: a run's length bounds it
+
+    def __call__(self, request: Request) -> int:
+        """The case that a call belongs to; 0 when it is not known."""
+        token = _FENCE.search(request.user)
+        if case := case_of(request.text):
+            if token:
+                self._by_token[token.group(1)] = case
+            return case
+        return self._by_token.get(token.group(1), 0) if token else 0
+
+
+class CaseModel:
+    """A cooperative model that keeps the case's number in its searches, and quotes nothing word for word.
+
+    So every search is encoded anew, and every sentence costs the call that checks it, and holds. It writes from
+    whatever was found: the number may move a passage out of reach, and what is measured are calls, not answers.
     """
 
     def __init__(self) -> None:
@@ -54,17 +73,19 @@ class CaseModel:
     def __call__(self, request: Request) -> Says:
         """The reply to one request."""
         case = case_of(request.text)
-        reply = self._model(_without_case(request))
+        reply = self._model(_as_obeyed(request))
         if request.task.startswith(prompts.UNDERSTAND):
             return replace(reply, text=_with_case_question(reply.text, case))
         if request.task.startswith(prompts.COMPOSE) and "[" in reply.text:
-            return replace(reply, text="\n".join(f"For case {case}: {line}" for line in reply.text.splitlines()))
+            lines = [f"{NOT_VERBATIM}{line}" for line in reply.text.splitlines() if line.strip()]
+            return replace(reply, text="\n".join(lines))
         return reply
 
 
-def _without_case(request: Request) -> Request:
+def _as_obeyed(request: Request) -> Request:
+    """The request without its case's number, and without leave to name what is missing in an answer's place."""
     said = [
-        {**message, "content": _WITHOUT.sub("", message["content"])}
+        {**message, "content": _CASE.sub("", message["content"]).replace(MISSING, "-")}
         if isinstance(message.get("content"), str)
         else message
         for message in request.messages
@@ -97,7 +118,7 @@ class RunningEndpoint:
         return found
 
 
-def covered(spans: Sequence[Span]) -> float:
+def covered_seconds(spans: Sequence[Span]) -> float:
     """Seconds that lie in at least one of the spans: calls made side by side count once."""
     total, until = 0.0, float("-inf")
     for came, answered in sorted(spans):
@@ -107,7 +128,7 @@ def covered(spans: Sequence[Span]) -> float:
 
 
 @asynccontextmanager
-async def running(log: Path, *, seconds: float, refused_from: int = NEVER) -> AsyncIterator[RunningEndpoint]:
+async def run_endpoint(log: Path, *, seconds: float, refused_from: int = NEVER) -> AsyncIterator[RunningEndpoint]:
     """Such a process, until the block ends; from the case ``refused_from`` on it refuses every call.
 
     Raises ModelUnavailable when it does not start.
@@ -139,15 +160,15 @@ async def running(log: Path, *, seconds: float, refused_from: int = NEVER) -> As
 
 
 async def _serve(seconds: float, log: Path, refused_from: int) -> None:
-    model = CaseModel()
+    model, cases = CaseModel(), Cases()
 
     def answer(request: Request) -> Says | Fails:
-        return Fails(401) if case_of(request.text) >= refused_from else model(request)
+        return Fails(401) if cases(request) >= refused_from else model(request)
 
     with log.open("a", encoding="utf-8", buffering=1) as lines:
 
         def timed(request: Request, came: float, answered: float) -> None:
-            lines.write(f"{case_of(request.text)}\t{came:.6f}\t{answered:.6f}\n")
+            lines.write(f"{cases(request)}\t{came:.6f}\t{answered:.6f}\n")
 
         async with ScriptedEndpoint(latency=seconds, timed=timed) as endpoint:
             endpoint.answers_with(answer)

@@ -22,7 +22,7 @@ from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.encoder_wrapper import WrappedEncoder
 from bot.evaluation.retrieval import per_question
 from bot.evaluation.rows import Row, percentile
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.datasets import Query
 from core.ingestion.ingestor import Ingestor
@@ -55,7 +55,7 @@ async def ingest_rows(settings: Settings, *, passages: int, sets: Sequence[Path]
     if sets is None:
         sets = [PUBLIC / name for name in PUBLIC_SETS if (PUBLIC / name).is_dir()]
     bare = await asyncio.to_thread(_bare, settings)
-    async with opened(settings) as footnote:
+    async with open_temporary(settings) as footnote:
         sample = await asyncio.to_thread(read, SAMPLES / "eval", None)
         await fill(footnote, sample)
         material = _documents()

@@ -1,8 +1,9 @@
 """Many people at once: the first sign, what an answer takes beyond its model's time, answers a second, memory.
 
-The road is the real one: the durable inbox in the embedded Valkey, worker, desk, relay, agent, the openai reasoner over
-a socket, the embedded index. Only the ends are not: a scripted model in another process, whose own time is written down
-there, and a platform that keeps nothing but times. Each question opens a thread of its own and is new to every cache.
+The road is the real one: the durable inbox in the embedded Valkey, worker, message handler, presenter, agent, the
+openai reasoner over a socket, the embedded index. Only the ends are not: a scripted model in another process, whose own
+time is written down there, and a platform that keeps nothing but times. Each question opens a thread of its own and is
+new to every cache.
 
 ``load_plan`` says which questions are asked for what, ``load_driving`` asks them, ``load_looks`` sees what the process
 uses meanwhile, ``load_figures`` makes rows of it.
@@ -14,7 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from bot.benchmark.endpoint import running
+from bot.benchmark.endpoint import run_endpoint
 from bot.benchmark.load_driver import PATIENCE, Load
 from bot.benchmark.load_figures import Figures, rows_of
 from bot.benchmark.load_plan import Plan
@@ -24,7 +25,7 @@ from bot.benchmark.texts import SAMPLES
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.rows import Row
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
@@ -61,8 +62,8 @@ async def load_rows(
     with tempfile.TemporaryDirectory(prefix="footnote-load-") as folder:
         log = Path(folder) / "calls.tsv"
         async with (
-            running(log, seconds=seconds, refused_from=plan.cases + 1 - refused) as endpoint,
-            opened(settings.model_copy(update=_model(endpoint.base_url))) as footnote,
+            run_endpoint(log, seconds=seconds, refused_from=plan.cases + 1 - refused) as endpoint,
+            open_temporary(settings.model_copy(update=_model(endpoint.base_url))) as footnote,
         ):
             await fill(footnote, sample)
             looks = await _driven(footnote, times, plan, asked, lanes)
@@ -86,16 +87,18 @@ async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str]
 
 @asynccontextmanager
 async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: int) -> AsyncIterator[None]:
-    """A worker at its desk, as ``serve`` has one."""
-    desk = MessageHandler(
-        assistant=footnote.assistant,
+    """A worker with its message handler, as ``serve`` has one."""
+    message_handler = MessageHandler(
+        question_service=footnote.question_service,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
-        postings=footnote.postings,
+        message_states=footnote.message_states,
         inbox=footnote.inbox,
         platforms={platform.name: platform},
     )
-    worker = Worker(name="load", inbox=footnote.inbox, desk=desk, clock=footnote.clock, lanes=lanes)
+    worker = Worker(
+        name="load", inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
+    )
     stop = asyncio.Event()
     working = asyncio.create_task(worker.run(stop))
     try:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.benchmark.endpoint import Span, covered
+from bot.benchmark.endpoint import Span, covered_seconds
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import Times
@@ -29,7 +29,7 @@ class Figures:
     lanes: int
     looks: Sequence[Look]
 
-    def answered(self, cases: range) -> list[int]:
+    def answered_cases(self, cases: range) -> list[int]:
         """Those of the cases that have an answer of the model."""
         return [case for case in cases if case not in self.times.wrong]
 
@@ -39,7 +39,7 @@ class Figures:
 
     def model(self, cases: Sequence[int]) -> list[float]:
         """Seconds in which a call of the case was with the model."""
-        return [covered(self.calls.get(case, ())) for case in cases]
+        return [covered_seconds(self.calls.get(case, ())) for case in cases]
 
     def beyond(self, cases: Sequence[int]) -> list[float]:
         """Milliseconds that an answer took beyond its model's time."""
@@ -60,7 +60,7 @@ def rows_of(figures: Figures) -> list[Row]:
 
 def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
     """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
-    cases = figures.answered(asked)
+    cases = figures.answered_cases(asked)
     if not cases:
         return [Row(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
     shown = [(figures.times.shown[case] - figures.times.put[case]) * 1000 for case in cases]
@@ -88,7 +88,7 @@ def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> l
 def _going_on(figures: Figures) -> str:
     """How those ask who go on: their pause, and how many of them wait for an answer at a time."""
     pause = f"each asks 0 to {figures.plan.thinking:g} s after its answer"
-    cases = figures.answered(figures.plan.going_on_counted)
+    cases = figures.answered_cases(figures.plan.going_on_counted)
     if not cases:
         return pause
     times = figures.times
@@ -97,7 +97,7 @@ def _going_on(figures: Figures) -> str:
 
 
 def _pace(figures: Figures) -> list[Row]:
-    cases, looks = figures.answered(figures.plan.sustained), figures.looks
+    cases, looks = figures.answered_cases(figures.plan.sustained), figures.looks
     if not cases or len(looks) < 2:
         return [Row("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
     first, last = looks[0], looks[-1]

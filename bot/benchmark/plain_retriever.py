@@ -25,7 +25,7 @@ class Plain:
     nearest: list[frozenset[str]] = field(default_factory=list)
 
 
-def measured(corpus: Corpus) -> Plain:
+def measure_plain(corpus: Corpus) -> Plain:
     """Both ways to cut words: stemmed without stop words, as our own comparison has them, and rank_bm25's README's."""
     import numpy as np
 

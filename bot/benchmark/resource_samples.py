@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapters.redis.client import reaching
+from adapters.redis.client import bounded_call
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -38,7 +38,7 @@ class Looking:
         async with self._one:
             at = time.monotonic()
             usage = resource.getrusage(resource.RUSAGE_SELF)
-            async with reaching():
+            async with bounded_call():
                 kept: Any = await self._redis.info("memory")
             return Look(
                 answers,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.benchmark.corpus import SCOPE, Corpus
-from bot.benchmark.plain_retriever import LIMIT, MOST, Plain, measured
+from bot.benchmark.plain_retriever import LIMIT, MOST, Plain, measure_plain
 from bot.benchmark.yardstick import Yardstick
 from bot.container import Footnote
 from bot.evaluation.encoder_wrapper import WrappedEncoder
@@ -54,7 +54,7 @@ class _SearchTimes:
 async def search_rows(footnote: Footnote, corpus: Corpus, yardstick: Yardstick) -> list[Row]:
     """Ours, then the plain one on the same corpus and the same questions; where that is too large for it, ours only."""
     ours = await _time_searches(footnote, corpus)
-    plain = await asyncio.to_thread(measured, corpus) if corpus.size <= MOST else None
+    plain = await asyncio.to_thread(measure_plain, corpus) if corpus.size <= MOST else None
     return [*_times(corpus.size, ours, yardstick), *_against(corpus.size, ours, plain)]
 
 

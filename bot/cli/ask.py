@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, opened, print_json
+from bot.cli.runner import finish, open_to_read, print_json
 from core.model.inquiry import Profile
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
-    async with opened(SafeConsole(stderr=True)) as footnote:
+    async with open_to_read(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
         asked = Question(question, key, OPERATOR, Audience(unrestricted=True), conduct, bases)
         try:
-            return await _show(footnote, footnote.assistant.ask(asked), key, as_json)
+            return await _show(footnote, footnote.question_service.ask(asked), key, as_json)
         except NotFound as error:
             raise typer.BadParameter(str(error)) from None
 
@@ -77,7 +77,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
     from core.model.conversation import Audience
     from core.model.errors import NotFound
 
-    async with opened(SafeConsole(stderr=True)) as footnote:
+    async with open_to_read(SafeConsole(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)
         if parked is None:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
@@ -85,7 +85,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
         if understood is None:
             labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
             raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")
-        events = footnote.assistant.choose(
+        events = footnote.question_service.choose(
             checkpoint_id,
             understood.choice,
             OPERATOR,
@@ -109,16 +109,16 @@ async def _show(
     from core.model.events import AgentFailed
     from core.service.event_presenter import EventPresenter
 
-    surface = Recorder() if as_json else TerminalAnswerView(SafeConsole())
+    view = Recorder() if as_json else TerminalAnswerView(SafeConsole())
     async with aclosing(events) as stream:
-        await surface.open()
+        await view.open()
         try:
-            final = await EventPresenter(surface).show(stream)
+            final = await EventPresenter(view).show(stream)
         finally:
-            surface.close()
-    if isinstance(surface, Recorder):
-        print_json(surface.result(final))
-    await footnote.assistant.reflect(key, Audience(unrestricted=True))
+            view.close()
+    if isinstance(view, Recorder):
+        print_json(view.result(final))
+    await footnote.question_service.reflect(key, Audience(unrestricted=True))
     return 1 if isinstance(final, AgentFailed) or final is None else 0
 
 
@@ -132,7 +132,7 @@ async def _chat(kb: str | None) -> int:
     from adapters.terminal.prompt import converse
 
     console = SafeConsole()
-    async with opened(console) as footnote:
+    async with open_to_read(console) as footnote:
         await converse(footnote.chat(console, await footnote.only(kb)))
     return 0
 

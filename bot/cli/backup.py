@@ -70,7 +70,7 @@ def _of(footnote: "Footnote") -> "Backup":
         catalog=footnote.catalog,
         index=footnote.index,
         encoder=footnote.encoder,
-        archives=footnote.governance.archives,
+        blob_stores=footnote.knowledge_stack.blob_stores,
         clock=footnote.clock,
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json, there
+from bot.cli.runner import finish, open_to_read, print_json, there
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
@@ -42,21 +42,21 @@ async def _ingest(paths: list[Path], kb: str, as_json: bool, dry_run: bool = Fal
     from adapters.terminal.ingest_view import ingest_files, report
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.ingestion.ingestor import Change, Ingested
+    from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [Ingested(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        terminal = footnote.governance.terminal()
+        terminal = footnote.knowledge_stack.terminal()
         if dry_run:
             results = await preview_files(terminal, footnote.parser, files, kb)
         else:
             results = await ingest_files(console, terminal, files, kb, quiet=as_json)
         results = [*results, *refused]
-        complete = dry_run or await footnote.governance.consistency.settle()
+        complete = dry_run or await footnote.knowledge_stack.consistency.settle()
     if as_json:
         print_json(
             {
@@ -93,13 +93,11 @@ def search(
 async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import hit_as_json, print_hits
-    from bot.container import open_footnote
-    from bot.settings import load_settings
     from core.agent.gather import matching_sources
     from core.model.errors import NotFound
     from core.ports.index import Scope
 
-    async with open_footnote(load_settings()) as footnote:
+    async with open_to_read() as footnote:
         bases = await footnote.only(kb) or await footnote.all_bases()
         scope = Scope(bases)
         if source is not None:
@@ -124,10 +122,8 @@ def list_sources(kb: Kb = None, as_json: Json = False) -> None:
 async def _list(kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, print_documents
-    from bot.container import open_footnote
-    from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_to_read(models=False) as footnote:
         documents = await footnote.catalog.documents(await footnote.only(kb) or await footnote.all_bases())
     if as_json:
         print_json([document_as_json(document) for document in documents])
@@ -147,11 +143,9 @@ def show_source(
 async def _show(name: str, kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
-    from bot.container import open_footnote
-    from bot.settings import load_settings
     from core.ports.index import Scope
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_to_read(models=False) as footnote:
         document = await footnote.one_document(name, kb)
         scope = Scope(frozenset({document.knowledge_base}))
         passages = await footnote.index.passages(document.id, document.version, scope)
@@ -176,11 +170,12 @@ def remove_source(
 async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
+    from adapters.terminal.kb_view import result_text
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.ports.index import Scope
     from core.service.kb.commands import KbCommand, KbVerb
+    from core.service.kb.results import DocumentRemoved
 
     async with open_footnote(load_settings(), models=False) as footnote:
         document = await footnote.one_document(name, kb)
@@ -191,10 +186,11 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
         if not yes:
             typer.confirm(question, abort=True)
         command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)
-        reply = await footnote.governance.desk.handle(command, operator())
-        left = await footnote.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
+        result = await footnote.knowledge_stack.kb_service.handle(command, operator())
+    removed = isinstance(result, DocumentRemoved)
+    left = result.passages_left if isinstance(result, DocumentRemoved) else document.passages
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        typer.echo(reply.text, err=not reply.ok)
-    return 0 if reply.ok and not left else 1
+        typer.echo(result_text(result), err=not removed)
+    return 0 if removed and not left else 1

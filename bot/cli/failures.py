@@ -16,7 +16,7 @@ HOUSE = Path(__file__).parents[2]
 _NUMBER = r"^\[Errno -?\d+\] "
 
 
-def explained(error: Exception) -> str:
+def explain_failure(error: Exception) -> str:
     """The failure as what is written to standard error, with a line end."""
     found = first_of_ours(error) if isinstance(error, ExceptionGroup) else error
     if isinstance(found, FootnoteError):

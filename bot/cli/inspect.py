@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json
+from bot.cli.runner import finish, open_to_read, print_json
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -26,16 +26,14 @@ async def _trace(trace_id: str, as_json: bool) -> int:
 
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.trace_view import print_trace
-    from bot.container import open_footnote
-    from bot.settings import load_settings
     from core.model.json_codec import to_json
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_to_read(models=False) as footnote:
         if as_json:
-            events = await footnote.journal.trace(trace_id)
+            events = await footnote.trace_store.trace(trace_id)
             print_json([json.loads(to_json(event)) for event in events])
             return 0 if events else 1
-        await print_trace(SafeConsole(), footnote.journal, trace_id)
+        await print_trace(SafeConsole(), footnote.trace_store, trace_id)
     return 0
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from bot.container import Footnote
     from core.model.errors import StoreUnavailable
     from core.model.jobs import Job
-    from core.service.kb.commands import KbCommand, KbReply
+    from core.service.kb.commands import KbCommand
+    from core.service.kb.results import JobSummary, KbResult
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
@@ -54,22 +55,23 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
+    from core.service.kb.results import succeeded
 
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
     for one in refused_in(paths):
         typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
-        desk, caller = footnote.governance.desk, operator()
-        if await footnote.governance.shelves.base(base) is None:
-            made = await desk.handle(KbCommand(KbVerb.CREATE, base), caller)
-            if not made.ok:
+        kb_service, caller = footnote.knowledge_stack.kb_service, operator()
+        if await footnote.knowledge_stack.trash.base(base) is None:
+            made = await kb_service.handle(KbCommand(KbVerb.CREATE, base), caller)
+            if not succeeded(made):
                 return await _report(footnote, [made], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
         links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if LINK.match(name)]
-        replies = [await desk.ingest_bytes(_bytes(group), base, caller) for group in groups]
-        replies += [await desk.handle(link, caller) for link in links]
-        return await _report(footnote, replies, as_json)
+        results = [await kb_service.ingest_bytes(_bytes(group), base, caller) for group in groups]
+        results += [await kb_service.handle(link, caller) for link in links]
+        return await _report(footnote, results, as_json)
 
 
 async def _bytes(files: "Sequence[tuple[Path, str]]") -> "AsyncIterator[tuple[str, str, bytes]]":
@@ -255,55 +257,52 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
+    from core.service.kb.results import RemovalPreview
+    from core.service.kb.wording import removal_question
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        reply = await footnote.governance.desk.handle(command, operator())
-        if reply.confirm is not None:
+        result = await footnote.knowledge_stack.kb_service.handle(command, operator())
+        if isinstance(result, RemovalPreview):
             if not yes and not sys.stdin.isatty():
-                typer.echo(f"{_plain(reply.text)} Say so with --yes.", err=True)
+                typer.echo(f"{removal_question(result)} Say so with --yes.", err=True)
                 return 1
             if not yes:
-                typer.confirm(_plain(reply.text), abort=True)
-            reply = await footnote.governance.desk.handle(reply.confirm, operator())
-        return await _report(footnote, [reply], as_json)
+                typer.confirm(removal_question(result), abort=True)
+            result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())
+        return await _report(footnote, [result], as_json)
 
 
-async def _report(footnote: "Footnote", replies: "Sequence[KbReply]", as_json: bool) -> int:
-    """Show the replies, and work on what was accepted until it is over; 1 when something failed."""
+async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: bool) -> int:
+    """Show the results, and work on what was accepted until it is over; 1 when something failed."""
     import json
 
+    from adapters.terminal.kb_view import result_json, result_text
     from core.model.jobs import JobState
     from core.model.json_codec import to_json
+    from core.service.kb.results import accepted_jobs, succeeded
 
-    accepted = [job for reply in replies if reply.job is not None for job in (reply.job, *reply.more)]
+    texts = [result_text(result) for result in results]
     if not as_json:
-        for reply in replies:
-            _say(reply)
+        for result, text in zip(results, texts, strict=True):
+            if text:
+                typer.echo(text, err=not succeeded(result))
+    accepted = [job for result in results for job in accepted_jobs(result)]
     ended = await _until_over(footnote, accepted, quiet=as_json) if accepted else []
-    refused = [reply for reply in replies if not reply.ok]
+    ok = all(map(succeeded, results))
     if as_json:
-        texts = [text for reply in replies if (text := _beside_cards(reply))]
-        print_json({"ok": not refused, "said": texts, "jobs": [json.loads(to_json(job)) for job in ended]})
-    broken = any(job.state is not JobState.DONE or job.failed for job in ended)
-    return 1 if refused or broken else 0
+        print_json(
+            {
+                "ok": ok,
+                "said": list(filter(None, texts)),
+                "results": [result_json(result) for result in results],
+                "jobs": [json.loads(to_json(job)) for job in ended],
+            }
+        )
+    broken = any(job.state is not JobState.DONE or job.failed_items for job in ended)
+    return 1 if broken or not ok else 0
 
 
-def _say(reply: "KbReply") -> None:
-    """What a reply says beside the cards of its jobs, which are shown as they go."""
-    if text := _beside_cards(reply):
-        typer.echo(text, err=not reply.ok)
-
-
-def _beside_cards(reply: "KbReply") -> str:
-    from core.service.kb.job_text import job_text
-
-    text = reply.text
-    for job in (reply.job, *reply.more) if reply.job is not None else ():
-        text = text.replace(job_text(job), "")
-    return _plain("\n".join(line for line in text.splitlines() if line.strip()))
-
-
-async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet: bool) -> "list[Job]":
+async def _until_over(footnote: "Footnote", accepted: "Sequence[JobSummary]", *, quiet: bool) -> "list[Job]":
     """Work here until these jobs are over, whoever does them, and show each as it goes."""
     import asyncio
     import os
@@ -311,26 +310,30 @@ async def _until_over(footnote: "Footnote", accepted: "Sequence[Job]", *, quiet:
     from rich.text import Text
 
     from adapters.terminal.console import SafeConsole
-    from core.service.kb.job_text import job_state, job_text
+    from adapters.terminal.kb_view import job_text
+    from core.service.kb.job_wording import job_state
+    from core.service.kb.summaries import summarize_job
 
     stop = asyncio.Event()
     console = SafeConsole(stderr=quiet)
-    worker = footnote.governance.worker(f"terminal-{os.getpid()}", {})
+    worker = footnote.knowledge_stack.worker(f"terminal-{os.getpid()}", {})
     working = asyncio.create_task(worker.run(stop))
     ended: list[Job] = []
     try:
         with console.status("Queued.") as line:
             for job in accepted:
-                current = job
-                while not current.over and not working.done():
+                current = await footnote.knowledge_stack.jobs.read(job.id)
+                while current is not None and not current.over and not working.done():
                     await asyncio.wait({working}, timeout=0.3)
-                    current = await footnote.governance.jobs.read(job.id) or current
+                    current = await footnote.knowledge_stack.jobs.read(job.id) or current
                     if worker.away is not None:
                         raise _cut_short(worker.away, current)
-                    line.update(Text(job_state(current)))
+                    line.update(Text(job_state(summarize_job(current))))
+                if current is None:
+                    continue  # so old that it is not known any more
                 ended.append(current)
                 if not quiet:
-                    console.print(Text(_plain(job_text(current))))
+                    console.print(Text(job_text(current)))
     finally:
         stop.set()
         await working
@@ -344,8 +347,3 @@ def _cut_short(error: "StoreUnavailable", job: "Job") -> "StoreUnavailable":
     come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
     go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
     return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
-
-
-def _plain(text: str) -> str:
-    """Markdown of our own making, without its marks, and commands as they are called here."""
-    return text.replace("**", "").replace("`", "").replace("/kb ", "footnote kb ")

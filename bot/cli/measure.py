@@ -87,7 +87,7 @@ async def _evaluate(
     from bot.evaluation.dataset_loader import read
     from bot.evaluation.question_runs import question_lines
     from bot.evaluation.report_page import write_page
-    from bot.evaluation.runner import measure_all, pooled
+    from bot.evaluation.runner import measure_all, pool_sets
     from bot.settings import load_settings
 
     sets = [read(folder, limit) for folder in folders]
@@ -102,7 +102,7 @@ async def _evaluate(
             if not as_json:
                 each = one.verdicts["each"] if show and one.verdicts else ()
                 typer.echo("\n".join((*question_lines(each), *lines_of(one))))
-    together = pooled(results)
+    together = pool_sets(results)
     if together is not None and not as_json:
         typer.echo("\n".join(lines_of(together)))
     shown = [*results, *([together] if together else [])]
@@ -185,11 +185,11 @@ def export(folder: Annotated[Path, typer.Argument(help="A new folder.", file_oka
 
 async def _export(folder: Path) -> int:
     from bot.container import open_footnote
-    from bot.evaluation.feedback import exported
+    from bot.evaluation.feedback import export_feedback
     from bot.settings import load_settings
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        found = await exported(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)
+        found = await export_feedback(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)
     found.write(folder)
     typer.echo(f"Wrote {len(found.queries)} questions and {len(found.corpus)} documents to {folder}.")
     return 0

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,22 @@ def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
 
 
 @asynccontextmanager
-async def opened(console: "Console") -> AsyncIterator["Footnote"]:
-    """Footnote as configured; while stores and model open, which takes seconds, a terminal says so."""
+async def open_to_read(console: "Console | None" = None, *, models: bool = True) -> AsyncIterator["Footnote"]:
+    """Footnote as configured, or with the sample company while nothing else is indexed, which is said.
+
+    Loading the models takes seconds: a console that is given says so meanwhile.
+    """
     from bot.container import open_footnote
+    from bot.sample_company import NOTICE, sample_settings, stands_in
     from bot.settings import load_settings
 
     async with AsyncExitStack() as stack:
-        with console.status("Opening the stores and the model …"):
-            footnote = await stack.enter_async_context(open_footnote(load_settings()))
+        with nullcontext() if console is None else console.status("Opening the stores and the model …"):
+            settings = load_settings()
+            if await stands_in(settings):
+                settings = sample_settings(settings)
+                typer.echo(NOTICE, err=True)
+            footnote = await stack.enter_async_context(open_footnote(settings, models=models))
         yield footnote
 
 

@@ -1,4 +1,4 @@
-"""Running as a bot: ``serve`` and ``manifest``."""
+"""Running as a bot or as a page: ``serve``, ``web`` and ``manifest``."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.runner import finish
+from bot.roles import Role
 
 
 class PlatformName(StrEnum):
@@ -17,15 +18,39 @@ class PlatformName(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
+    app.command()(web)
     app.command()(serve)
     app.command()(manifest)
 
 
-def serve() -> None:
+def web(
+    port: Annotated[int | None, typer.Option(help="Listen there instead of on HTTP_PORT.", min=0, max=65535)] = None,
+    make_hash: Annotated[bool, typer.Option("--hash", help="Ask for a password and print its hash.")] = False,
+) -> None:
+    """A page to ask, read sources, and look after the knowledge."""
+    if make_hash:
+        from adapters.web.access.rules import hash_password
+
+        typer.echo(hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True)))
+        return
+    from bot.server import run_page
+
+    def announce(link: str) -> None:
+        typer.echo(f"\n  Footnote is at\n\n    {link}\n\n  The link signs you in, once. Ctrl-C ends it.\n")
+
+    finish(run_page(port, announce), quiet=False)
+
+
+def serve(
+    role: Annotated[
+        Role,
+        typer.Option(help="platform: hold the connections. worker: answer and run jobs. all: both."),
+    ] = Role.ALL,
+) -> None:
     """Answer on the platforms that are configured."""
     from bot.server import run
 
-    finish(run(), quiet=False)
+    finish(run(role), quiet=False)
 
 
 def manifest(

@@ -11,7 +11,7 @@ from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
 from bot.evaluation.dataset_loader import Dataset
 from bot.evaluation.retrieval import documents_of
 from core.evaluation.datasets import Query
-from core.evaluation.metrics import Judged, agent_figures, contains, thresholds
+from core.evaluation.metrics import JudgedAnswer, agent_figures, contains, thresholds
 from core.model.answer import Answer, Citation, Outcome
 from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached
@@ -24,12 +24,12 @@ _ASKER = Person("eval")
 
 
 @dataclass(slots=True)
-class Asked:
+class AnswersOfSet:
     """What came of all questions; ``rankings`` are the documents gathered, best first, by query."""
 
     rankings: dict[str, list[str]] = field(default_factory=dict)
-    judged: list[Judged] = field(default_factory=list)
-    foreign: list[Judged] = field(default_factory=list)  # questions of another set
+    judged: list[JudgedAnswer] = field(default_factory=list)
+    foreign: list[JudgedAnswer] = field(default_factory=list)  # questions of another set
     worst: list[dict[str, Any]] = field(default_factory=list)
 
     def figures(self) -> dict[str, Any]:
@@ -47,9 +47,9 @@ class Asked:
         return found
 
 
-async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query] = ()) -> Asked:
+async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query] = ()) -> AnswersOfSet:
     """Every question, one after another, so that the seconds are those of one asker; then the foreign ones."""
-    asked = Asked()
+    asked = AnswersOfSet()
     parts = await excerpts(footnote, dataset)
     wrong: dict[str, list[dict[str, Any]]] = {"answer": [], "refusal": []}
     for query in dataset.queries:
@@ -65,7 +65,7 @@ async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query]
     return asked
 
 
-async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judged, list[str], Answer | None]:
+async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[JudgedAnswer, list[str], Answer | None]:
     """One question, after the ones its thread had before it, and what the agent gathered, best first."""
     thread = await _thread(footnote, dataset, query)
     started = time.perf_counter()
@@ -124,7 +124,7 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
     return answer, run.inquiry
 
 
-def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> Judged:
+def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> JudgedAnswer:
     citations = answer.citations if answer else ()
     passages = {item.passage.id: item.passage for item in inquiry.library}
 
@@ -134,7 +134,7 @@ def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequ
 
     grades = [item.grade.score for item in inquiry.library if item.grade is not None]
     gold = set(query.relevant)
-    return Judged(
+    return JudgedAnswer(
         query=query.text,
         expect=query.expect,
         outcome=str(answer.outcome) if answer else "failed",
@@ -152,7 +152,7 @@ def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequ
     )
 
 
-def _case(query: Query, one: Judged, answer: Answer | None, parts: Excerpts) -> dict[str, Any]:
+def _case(query: Query, one: JudgedAnswer, answer: Answer | None, parts: Excerpts) -> dict[str, Any]:
     """A wrong refusal or a wrong answer, to be read beside what was wanted."""
     said = answer.text[: 2 * SNIPPET] if answer else "It failed."
     what = f"wrong {'refusal' if one.wrong_refusal else 'answer'}"

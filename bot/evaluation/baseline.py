@@ -8,7 +8,7 @@ from typing import Any
 from bot.evaluation.question_runs import verdict_lines
 from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS
 from bot.evaluation.rewrites import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
-from bot.evaluation.runner import Measured
+from bot.evaluation.runner import DatasetFigures
 from core.evaluation.claims import VERDICTS
 from core.evaluation.metrics import regressions
 from core.model.errors import ConfigurationError
@@ -16,7 +16,7 @@ from core.model.errors import ConfigurationError
 NOT_A_FIGURE = ("by_grade", "worst", "stages", "nowhere_answered")  # of the agent's; they have places of their own
 
 
-def lines_of(measured: Measured) -> Iterator[str]:
+def lines_of(measured: DatasetFigures) -> Iterator[str]:
     """Everything that is one number or a row of them."""
     sizes = {"questions": measured.questions, "passages": measured.passages}
     told = ", ".join(f"{count:,} {name}" for name, count in sizes.items() if count)
@@ -96,7 +96,7 @@ def _claims(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {f'{name} of “supported”':32}{found[name]:14.3f}"
 
 
-def keep_baseline(path: Path, results: Sequence[Measured]) -> None:
+def keep_baseline(path: Path, results: Sequence[DatasetFigures]) -> None:
     """Write each set's figures, so that a later run can be held against them."""
     figures = {one.name: {name: figure.value for name, figure in one.figures().items()} for one in results}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def kept_baseline(path: Path, names: Collection[str]) -> dict[str, dict[str, flo
     return kept
 
 
-def worse_than(baseline: Path, results: Sequence[Measured]) -> list[str]:
+def worse_than(baseline: Path, results: Sequence[DatasetFigures]) -> list[str]:
     """One line for each figure that fell below the baseline. Raises ConfigurationError as ``kept_baseline`` does."""
     kept = kept_baseline(baseline, [one.name for one in results])
     known = [one for one in results if one.name in kept]

@@ -91,7 +91,7 @@ def _question_set(folder: Path, limit: int | None) -> QuestionSet | None:
         return None
     if not manifest.is_file():
         raise ValueError("questions.jsonl without documents.json")
-    return question_set_from(lines, manifest.read_text(encoding="utf-8")).limited(limit)
+    return question_set_from(lines, manifest.read_text(encoding="utf-8")).limit_to(limit)
 
 
 def _lines(path: Path) -> list[str]:

@@ -20,7 +20,7 @@ SEPARATOR = ":"
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class FeedbackDataset:
     """The lines of the three files, without line ends."""
 
     corpus: tuple[str, ...]
@@ -39,7 +39,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-async def exported(box: FeedbackStore, catalog: Catalog, index: Index, memory: Memory) -> Exported:
+async def export_feedback(box: FeedbackStore, catalog: Catalog, index: Index, memory: Memory) -> FeedbackDataset:
     """The dataset: every visible document of the bases that helpful answers cited, and those answers' questions."""
     judged = await _helpful(box.all())
     bases = frozenset(citation.knowledge_base for one in judged for citation in one.citations)
@@ -60,7 +60,7 @@ async def exported(box: FeedbackStore, catalog: Catalog, index: Index, memory: M
         for name, document in documents.items()
     ]
     qrels = [f"{one.trace_id}\t{name}\t1" for one in kept for name in cited[one.trace_id]]
-    return Exported(tuple(corpus), tuple(queries), tuple(qrels))
+    return FeedbackDataset(tuple(corpus), tuple(queries), tuple(qrels))
 
 
 async def _helpful(words: AsyncIterator[Feedback]) -> list[Feedback]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from bot.container import Footnote
 from bot.evaluation.answers import pursue_question, turn_of
 from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
@@ -65,7 +65,7 @@ async def compare_model(
     if not settings.has_llm:
         raise ConfigurationError("No model is configured to compare.", remedy="Set LLM_MODEL and LLM_BASE_URL.")
     for dataset in datasets:
-        async with opened(settings) as footnote:
+        async with open_temporary(settings) as footnote:
             await fill(footnote, dataset)
             quoting = replace(footnote, agent=footnote.agent.by_quotes())
             quotes, model = Column("quotes alone"), Column(settings.llm_model or "")

@@ -9,7 +9,7 @@ from bot.container import CONFIDENT
 from bot.evaluation.baseline import agent_rows, interval
 from bot.evaluation.plots import bars, curves, stages
 from bot.evaluation.rewrites import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
-from bot.evaluation.runner import Measured
+from bot.evaluation.runner import DatasetFigures
 from core.evaluation.claims import VERDICTS
 from core.model.inquiry import CUTOFFS, Behaviour
 
@@ -43,13 +43,13 @@ details{border-top:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer;
 _OPEN = 3  # of the worst cases
 
 
-def write_page(path: Path, results: Sequence[Measured]) -> None:
+def write_page(path: Path, results: Sequence[DatasetFigures]) -> None:
     """Write the page, and the folder for it where there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page(results), encoding="utf-8")
 
 
-def page(results: Sequence[Measured]) -> str:
+def page(results: Sequence[DatasetFigures]) -> str:
     """The whole page as HTML; it loads nothing."""
     links = "".join(f'<a href="#set-{n}">{escape(one.name)}</a>' for n, one in enumerate(results))
     body = "".join(_section(n, one) for n, one in enumerate(results))
@@ -63,7 +63,7 @@ def page(results: Sequence[Measured]) -> str:
     )
 
 
-def _section(number: int, one: Measured) -> str:
+def _section(number: int, one: DatasetFigures) -> str:
     told = [f"{one.questions} questions" if one.questions else "", f"{one.passages:,} passages" if one.passages else ""]
     return "".join(
         [
@@ -82,7 +82,7 @@ def _section(number: int, one: Measured) -> str:
     )
 
 
-def _legs(one: Measured) -> Iterator[str]:
+def _legs(one: DatasetFigures) -> Iterator[str]:
     if not one.legs:
         return
     yield "<h3>nDCG@10 of each leg</h3>"
@@ -105,7 +105,7 @@ def _legs(one: Measured) -> Iterator[str]:
         yield "<h3>Differences, question by question</h3>" + _table(["mean, 95 %"], gaps)
 
 
-def _abstention_section(one: Measured) -> Iterator[str]:
+def _abstention_section(one: DatasetFigures) -> Iterator[str]:
     if one.curve:
         yield "<h3>If one search abstained below this score of its best hit</h3>"
         lines = _lines("a right document among the first five", one.foreign)
@@ -133,7 +133,7 @@ def _agent(agent: Mapping[str, Any]) -> Iterator[str]:
     yield from _cases("Wrong refusals and wrong answers", "Wanted", "Answered", agent["worst"])
 
 
-def _times(one: Measured) -> Iterator[str]:
+def _times(one: DatasetFigures) -> Iterator[str]:
     if one.stages:
         yield "<h3>Where the time of a search goes (medians)</h3>" + stages(one.stages, "Time of a search by stage")
     if one.agent and one.agent["stages"]:

@@ -11,7 +11,7 @@ from typing import Any
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset
 from core.evaluation.datasets import Query
-from core.evaluation.metrics import all_evidence, bootstrap, medians, paired
+from core.evaluation.metrics import all_evidence, bootstrap, medians, paired_difference
 from core.model.errors import ConfigurationError
 from core.model.knowledge import Passage
 from core.ports.index import Scope
@@ -35,7 +35,7 @@ PerQuestion = dict[str, list[float]]  # metric: one value for each question, in 
 
 
 @dataclass(slots=True)
-class Searched:
+class SearchedSet:
     """All rankings of a set, and what else its searches showed."""
 
     rankings: Rankings
@@ -58,9 +58,9 @@ def plain_retriever(footnote: Footnote) -> Retriever:
 
 async def search_all(
     footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query] = ()
-) -> Searched:
+) -> SearchedSet:
     """Ask every leg every question that has an answer or is known to have none; and the hybrid the foreign ones."""
-    searched = Searched({leg: {} for leg in legs if leg in RETRIEVAL_LEGS})
+    searched = SearchedSet({leg: {} for leg in legs if leg in RETRIEVAL_LEGS})
     if "rerank" in searched.rankings:
         await footnote.reranker.open()
         if not footnote.reranker.available:
@@ -144,7 +144,7 @@ def _ranx() -> Any:
     return ranx
 
 
-def compared(each: Mapping[str, PerQuestion]) -> dict[str, dict[str, Any]]:
+def compare_legs(each: Mapping[str, PerQuestion]) -> dict[str, dict[str, Any]]:
     """Each leg's means with their intervals, and its paired differences: over the better single leg, over one search.
 
     A difference is of the same questions: {"against": leg, "difference": interval of nDCG@10} and, for legs that are
@@ -157,10 +157,11 @@ def compared(each: Mapping[str, PerQuestion]) -> dict[str, dict[str, Any]]:
         kept: dict[str, Any] = {"metrics": {name: asdict(bootstrap(values)) for name, values in figures.items()}}
         if best and leg not in single:
             kept["against"] = best
-            kept["difference"] = asdict(paired(figures["nDCG@10"], each[best]["nDCG@10"]))
+            kept["difference"] = asdict(paired_difference(figures["nDCG@10"], each[best]["nDCG@10"]))
         if ONE_SEARCH in each and leg not in (*single, ONE_SEARCH):
             kept["over_one_search"] = {
-                name: asdict(paired(figures[name], each[ONE_SEARCH][name])) for name in ("nDCG@10", ALL_EVIDENCE)
+                name: asdict(paired_difference(figures[name], each[ONE_SEARCH][name]))
+                for name in ("nDCG@10", ALL_EVIDENCE)
             }
         found[leg] = kept
     return found

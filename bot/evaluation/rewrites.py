@@ -11,7 +11,7 @@ from bot.evaluation.dataset_loader import Dataset
 from bot.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
 from core.evaluation.conversations import Closeness, FollowUp, closeness, is_left_alone
 from core.evaluation.datasets import Query
-from core.evaluation.metrics import bootstrap, paired
+from core.evaluation.metrics import bootstrap, paired_difference
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Exchange, Person, Thread, ThreadKey, Turn
 from core.model.inquiry import Investigate
@@ -77,7 +77,7 @@ async def measure_rewrites(footnote: Footnote, dataset: Dataset) -> dict[str, An
         "questions": len(asked),
         RAW: _means(raw),
         REWRITTEN: _means(ours),
-        "f1 over as asked": asdict(paired([one.f1 for one in ours], [one.f1 for one in raw])),
+        "f1 over as asked": asdict(paired_difference([one.f1 for one in ours], [one.f1 for one in raw])),
         "needing context": {
             "questions": len(needing),
             RAW: _means([raw[number] for number in needing]),
@@ -120,7 +120,7 @@ async def _retrieval(footnote: Footnote, dataset: Dataset, written: Sequence[str
             wording: {name: asdict(bootstrap(figures[name])) for name in RETRIEVAL_METRICS}
             for wording, figures in each.items()
         },
-        "nDCG@10 over as asked": asdict(paired(each[REWRITTEN]["nDCG@10"], each[RAW]["nDCG@10"])),
+        "nDCG@10 over as asked": asdict(paired_difference(each[REWRITTEN]["nDCG@10"], each[RAW]["nDCG@10"])),
     }
 
 

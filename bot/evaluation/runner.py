@@ -14,9 +14,17 @@ from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
 from bot.evaluation.claim_verdicts import measure_claims
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.question_runs import ask_question_set, count_verdicts
-from bot.evaluation.retrieval import METRICS, RETRIEVAL_LEGS, PerQuestion, compared, per_question, scope_of, search_all
+from bot.evaluation.retrieval import (
+    METRICS,
+    RETRIEVAL_LEGS,
+    PerQuestion,
+    compare_legs,
+    per_question,
+    scope_of,
+    search_all,
+)
 from bot.evaluation.rewrites import REWRITTEN, measure_rewrites
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.datasets import Query, needs_several, spread
 from core.evaluation.metrics import Figure, thresholds
@@ -32,7 +40,7 @@ WORST = 8
 
 
 @dataclass(slots=True)
-class Measured:
+class DatasetFigures:
     """Everything measured on one dataset."""
 
     name: str
@@ -83,10 +91,10 @@ class Measured:
 
 async def measure_all(
     settings: Settings, sets: Sequence[Dataset], legs: Sequence[str], vectors: Path | None = None
-) -> AsyncGenerator[Measured, None]:
+) -> AsyncGenerator[DatasetFigures, None]:
     """Each dataset in a temporary Footnote of its own, removed before the next begins."""
     for found in sets:
-        async with opened(settings) as footnote:
+        async with open_temporary(settings) as footnote:
             if found.has_corpus:
                 await fill(footnote, found, vectors)
             yield await measure(footnote, found, legs, foreign_to(found, sets))
@@ -104,9 +112,11 @@ def _samples() -> Dataset:
     return read(SAMPLES, None)
 
 
-async def measure(footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query] = ()) -> Measured:
+async def measure(
+    footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query] = ()
+) -> DatasetFigures:
     """Measure these legs, the conversations and the claims of a dataset whose corpus is in the index."""
-    measured = Measured(
+    measured = DatasetFigures(
         dataset.name,
         await footnote.index.count(scope_of(dataset)),
         len(dataset.queries),
@@ -126,7 +136,7 @@ async def measure(footnote: Footnote, dataset: Dataset, legs: Sequence[str], for
 
 
 async def _measure_questions(
-    footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query], measured: Measured
+    footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query], measured: DatasetFigures
 ) -> None:
     searched = await search_all(footnote, dataset, legs, foreign)
     rankings: dict[str, dict[str, list[str]]] = dict(searched.rankings)
@@ -141,11 +151,11 @@ async def _measure_questions(
     judged = [query for query in dataset.queries if query.relevant]
     if judged:
         measured.each = {leg: per_question(judged, found) for leg, found in rankings.items()}
-        measured.legs = compared(measured.each)
+        measured.legs = compare_legs(measured.each)
     measured.worst = _worst(dataset, rankings.get("hybrid", {}), searched.tops, await excerpts(footnote, dataset))
 
 
-def pooled(results: Sequence[Measured]) -> Measured | None:
+def pool_sets(results: Sequence[DatasetFigures]) -> DatasetFigures | None:
     """Several sets as one, question by question, where all their questions need all their evidence; else None."""
     together = [one for one in results if one.each]
     if len(together) < 2 or not all(one.several for one in together):
@@ -155,12 +165,12 @@ def pooled(results: Sequence[Measured]) -> Measured | None:
         leg: {name: [value for one in together for value in one.each[leg][name]] for name in together[0].each[leg]}
         for leg in legs
     }
-    return Measured(
+    return DatasetFigures(
         "pooled: " + ", ".join(one.name for one in together),
         sum(one.passages for one in together),
         sum(one.questions for one in together),
         several=True,
-        legs=compared(each),
+        legs=compare_legs(each),
         each=each,
     )
 

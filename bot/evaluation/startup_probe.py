@@ -12,7 +12,7 @@ from pathlib import Path
 UP, WARMING, READY, ANSWERED = "up", "warming", "ready", "answered"
 
 
-async def opened(home: Path) -> None:
+async def open_and_report(home: Path) -> None:
     """Open this home and say, one word a line: up, warming where the index is not ready yet, ready, answered."""
     from bot.container import open_footnote
     from bot.settings import load_settings
@@ -42,4 +42,4 @@ def _say(word: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(opened(Path(sys.argv[1])))
+    asyncio.run(open_and_report(Path(sys.argv[1])))

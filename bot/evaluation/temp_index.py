@@ -21,7 +21,7 @@ from bot.settings import Settings
 from core.ingestion.ingestor import Change, Ingestor
 from core.ingestion.material import Material
 from core.model.errors import ConfigurationError
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.ports.encoder import Encoder
 from core.ports.parser import PageProgress, Parser
 
@@ -34,9 +34,9 @@ _AT_ONCE = 500  # parameters of one statement
 class CorpusParser(Parser):
     """The parser of a corpus that is text already: ``name`` is the title."""
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         """One block."""
-        return Parsed(name, (Block(data.decode()),), "text/plain")
+        return ParsedDocument(name, (Block(data.decode()),), "text/plain")
 
 
 class KeptVectors(WrappedEncoder):
@@ -107,7 +107,7 @@ def _ended_as_interrupted() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Footnote]:
+async def open_temporary(settings: Settings) -> AsyncIterator[Footnote]:
     """A Footnote on embedded stores in a temporary home, which is gone afterwards, also when interrupted."""
     with _ended_as_interrupted():
         async with temporary_home() as home:

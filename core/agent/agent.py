@@ -32,26 +32,26 @@ HELD_BACK = 0.25  # of an answer's tokens and money is kept from the searching, 
 class Agent:
     """Pursues inquiries. Holds no state between them."""
 
-    def __init__(self, bench: AgentDeps, limits: dict[Profile, Limits] | None = None) -> None:
+    def __init__(self, deps: AgentDeps, limits: dict[Profile, Limits] | None = None) -> None:
         """Work with these tools, within these caps by profile."""
-        self._bench = bench
+        self._deps = deps
         self._limits = limits or PROFILE_LIMITS
 
     def by_quotes(self) -> "Agent":
         """The same agent with quotes alone, where a model writes otherwise: what it is compared with."""
-        deps = self._bench
+        deps = self._deps
         return Agent(replace(deps, reasoner=deps.floor or deps.reasoner, floor=None, confident=NEVER), self._limits)
 
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
         """A run of an inquiry, new or taken up again where it was parked."""
         meter = Meter(
-            self._limits[inquiry.conduct.profile], self._bench.clock, before=inquiry.spent, prices=self._bench.prices
+            self._limits[inquiry.conduct.profile], self._deps.clock, before=inquiry.spent, prices=self._deps.prices
         )
-        return Run(self._bench, inquiry, thread.readable_by(inquiry.scope), meter)
+        return Run(self._deps, inquiry, thread.readable_by(inquiry.scope), meter)
 
     def meter(self) -> Meter:
         """A meter for work beside an inquiry: a summary."""
-        return Meter(self._limits[Profile.BALANCED], self._bench.clock, prices=self._bench.prices)
+        return Meter(self._limits[Profile.BALANCED], self._deps.clock, prices=self._deps.prices)
 
     async def pursue(self, run: Run) -> AsyncGenerator[AgentEvent, None]:
         """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed."""
@@ -60,7 +60,7 @@ class Agent:
             inquiry.id,
             inquiry.question,
             inquiry.conduct.profile,
-            self._bench.reasoner.name,
+            self._deps.reasoner.name,
             resumed=inquiry.phase is not Phase.UNDERSTAND,
         )
         try:

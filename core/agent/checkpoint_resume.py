@@ -9,7 +9,7 @@ from core.ports.checkpoints import ParkedInquiry
 EXPIRED = Choice("expired", "No choice was made in time")
 
 
-def resumed(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
+def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
     """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
     inquiry = parked.inquiry
     match parked.checkpoint.kind:
@@ -27,11 +27,11 @@ def _after_long_search(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
     if choice.id == "keep":
         return replace(inquiry, phase=Phase.GATHER)
     if choice.id == "narrow" and text.strip():
-        return narrowed(inquiry, text)
+        return narrow_inquiry(inquiry, text)
     return replace(inquiry, phase=Phase.COMPOSE, closing=True, proposals=())
 
 
-def narrowed(inquiry: Inquiry, text: str) -> Inquiry:
+def narrow_inquiry(inquiry: Inquiry, text: str) -> Inquiry:
     """Search for the question within what the person added."""
     question = f"{inquiry.standalone} ({text.strip()})"
     plan = Investigate(question, (f"{text.strip()} {inquiry.standalone}",), "narrowed by the asker")
@@ -49,7 +49,7 @@ def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
 
 def _all_readings(inquiry: Inquiry) -> Inquiry:
     """Nobody chose: answer from what was found for all readings, and search for each where nothing was yet."""
-    if inquiry.library.found():
+    if inquiry.library.items_found():
         return replace(inquiry, phase=Phase.COMPOSE, closing=True)
     readings = inquiry.plan.options if isinstance(inquiry.plan, AskBack) else ()
     moves = tuple(SearchKnowledge(reading) for reading in readings or (inquiry.standalone,))

@@ -38,6 +38,13 @@ _ABSENCE = re.compile(
     r"|nothing (?:in|about|on) (?:the|this|these|that)\b|not (?:in|from) the documents\W*$)",
     re.IGNORECASE,
 )
+# "The document provides information about X, but does not mention Y": what it is about is said to lead over.
+_ABSENCE_AFTER_ALL = re.compile(
+    rf"{_OPENING}{_THE_SOURCES} (?:\w+ (?:information|details|guidance) (?:about|on|for)|mention|discuss|describ|cover"
+    r"|refer|talk)\w* [^.;:\d]*?\b(?:but|and|yet|however)\b,? (?:(?:it|they) )?"
+    rf"(?:(?:do|does|did) ?n[o'’]t|never) {_SAYING}[^.;:]*$",
+    re.IGNORECASE,
+)
 # What goes on after it may be anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
 _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")  # the line below a table's header
@@ -125,8 +132,8 @@ def _kind(text: str) -> UnitKind:
 
 
 def _is_absence(text: str) -> bool:
-    prose = _DECORATION.sub(" ", without_markers(text)).strip()
-    return bool(_ABSENCE.match(prose)) and not _GOES_ON.search(prose.rstrip(" .;:"))
+    prose = _DECORATION.sub(" ", without_markers(text)).strip().rstrip(" .;:")
+    return bool(_ABSENCE_AFTER_ALL.match(prose)) or (bool(_ABSENCE.match(prose)) and not _GOES_ON.search(prose))
 
 
 def _has_words(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from core.agent.citations import AnswerStream, cited_ids
 from core.agent.fast_path import set_aside
 from core.agent.floor import NO_ANSWER, falls_to_floor
-from core.agent.outcomes import abstained
+from core.agent.outcomes import abstain
 from core.agent.run import WEAK, Run
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
@@ -27,14 +27,14 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
         yield AnswerReset("no answer yet")
         return
     if not evidence or run.inquiry.stopped:
-        yield abstained(run, because="I stopped there." if run.inquiry.stopped else "")
+        yield abstain(run, because="I stopped there." if run.inquiry.stopped else "")
         return
     run.composed_from = evidence
     yield GenerationStarted(len(evidence))
-    started, before = run.bench.clock.monotonic(), run.meter.spent.tokens
+    started, before = run.deps.clock.monotonic(), run.meter.spent.tokens
     async for event in _stream_draft(run, evidence):
         yield event
-    elapsed = run.bench.clock.monotonic() - started
+    elapsed = run.deps.clock.monotonic() - started
     run.timings["compose"] = run.timings.get("compose", 0.0) + elapsed
     yield GenerationCompleted(len(cited_ids(run.draft)), run.meter.spent.tokens - before, elapsed * 1000)
     if run.withheld is None:
@@ -46,7 +46,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 def _evidence_to_cite(run: Run) -> tuple[Evidence, ...]:
     if run.inquiry.attempt:
-        return tuple(sorted(run.inquiry.library.found(), key=lambda item: (-item.hit.score, item.id)))[:MOST]
+        return tuple(sorted(run.inquiry.library.items_found(), key=lambda item: (-item.hit.score, item.id)))[:MOST]
     if run.relevant:
         return run.relevant[:MOST]
     return run.inquiry.library.relevant(WEAK)[:WEAKEST] if run.inquiry.caveats else ()

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.floor import NO_ANSWER, falls_to_floor
-from core.agent.outcomes import clarified, parked
+from core.agent.outcomes import ask_back, park_run
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
 from core.model.errors import BudgetExhausted
@@ -34,10 +34,10 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
     if run.inquiry.closing:
         run.update(phase=Phase.COMPOSE)
         return
-    with run.timed("decide"):
+    with run.time_stage("decide"):
         decision = _take_grader_decision(run) or await _decision(run)
     if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
-        async for event in clarified(run, decision):
+        async for event in ask_back(run, decision):
             yield event
         return
     if isinstance(decision, Insufficient):
@@ -91,7 +91,7 @@ def _sources_first(run: Run) -> AgentEvent:
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
     message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
     choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
-    return parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
+    return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
 def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
@@ -105,7 +105,7 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
         Choice("answer", "Answer now"),
         Choice("narrow", "Narrow it", asks_text=True),
     )
-    return parked(run, CheckpointKind.LONG_SEARCH, message, choices)
+    return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
@@ -113,7 +113,7 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     choices = tuple(Choice(f"try-{n}", f"Try “{term}”", term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
-    return parked(
+    return park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
         f"{message}{_name_list(weak)}. How shall I go on?",

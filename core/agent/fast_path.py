@@ -11,7 +11,7 @@ would have.
 from collections.abc import AsyncIterator
 
 from core.agent.grading import grade
-from core.agent.outcomes import clarified
+from core.agent.outcomes import ask_back
 from core.agent.run import Run
 from core.agent.search_actions import unmade
 from core.model.events import AgentEvent, AnswerReset, QueryRefined
@@ -34,7 +34,7 @@ async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEve
     if run.draft:
         yield AnswerReset(SEVERAL_READINGS)
     run.draft = ""
-    async for event in clarified(run, withheld.unclear):
+    async for event in ask_back(run, withheld.unclear):
         yield event
 
 
@@ -49,6 +49,6 @@ async def look_closer(run: Run, missing: str = "") -> AsyncIterator[AgentEvent]:
         run.update(proposals=moves, phase=Phase.GATHER)
         yield QueryRefined(run.inquiry.standalone, missing, NOT_ENOUGH)
         return
-    async for event in grade(run, run.inquiry.library.ungraded()):
+    async for event in grade(run, run.inquiry.library.ungraded_items()):
         yield event
     run.update(phase=Phase.DECIDE)

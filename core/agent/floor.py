@@ -21,11 +21,11 @@ def falls_to_floor(run: Run, reason: str) -> bool:
     ``reason`` is the line that is said below an answer that the floor gives.
     """
     inquiry = run.inquiry
-    if run.bench.floor is None or run.floor_reason or inquiry.stopped or not run.meter.spent.calls:
+    if run.deps.floor is None or run.floor_reason or inquiry.stopped or not run.meter.spent.calls:
         return False
     run.floor_reason = reason
     run.meter.blame(reason)
-    run.meter.written_by = run.bench.floor.name
+    run.meter.written_by = run.deps.floor.name
     run.meter.grant_searches()
     run.draft, run.withheld, run.decision, run.composed_from = "", None, None, ()
     fresh: dict[str, Any] = {

@@ -51,7 +51,7 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
     first = run.iteration + 1
     for offset, move in enumerate(moves):
         yield RetrievalStarted(first + offset, describe(move), where(move))
-    with run.timed("search"):
+    with run.time_stage("search"):
         try:
             findings = await run.within(
                 asyncio.gather(*(make(run, move) for move in moves)), reserve=RESERVE_SECONDS / 2
@@ -60,16 +60,16 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
             run.update(phase=Phase.COMPOSE, closing=True)
             run.meter.notice(str(cap))
             return
-    before = len(run.inquiry.library.found())
+    before = len(run.inquiry.library.items_found())
     for finding in findings:
         async for event in keep(run, finding):
             yield event
-    run.update(misses=0 if len(run.inquiry.library.found()) > before else run.inquiry.misses + 1)
+    run.update(misses=0 if len(run.inquiry.library.items_found()) > before else run.inquiry.misses + 1)
     run.update(attempt=_simple(run, moves))
     if run.inquiry.attempt:
         run.update(phase=Phase.COMPOSE)
         return
-    async for event in grade(run, run.inquiry.library.ungraded()):
+    async for event in grade(run, run.inquiry.library.ungraded_items()):
         yield event
     run.update(phase=Phase.DECIDE)
 
@@ -80,26 +80,26 @@ def _affordable(run: Run) -> tuple[SearchAction, ...]:
         if isinstance(move, SearchKnowledge | SearchSource):
             if not run.meter.searches_left:
                 continue
-            run.meter.searched()
+            run.meter.count_search()
         moves.append(move)
     return tuple(moves)
 
 
 async def make(run: Run, move: SearchAction) -> Finding:
     """Make one move. It is counted by whoever decides on it."""
-    started = run.bench.clock.monotonic()
+    started = run.deps.clock.monotonic()
     match move:
         case SearchKnowledge():
             finding = await _search(run, move)
         case SearchSource():
             finding = await _search_source(run, move)
         case ListSources():
-            finding = Finding(move, note=_source_list(await run.bench.catalog.documents(run.inquiry.scope)))
+            finding = Finding(move, note=_source_list(await run.deps.catalog.documents(run.inquiry.scope)))
         case ReadSection():
             finding = await _read(run, move)
         case _:
             assert_never(move)
-    return replace(finding, seconds=run.bench.clock.monotonic() - started)
+    return replace(finding, seconds=run.deps.clock.monotonic() - started)
 
 
 async def _search(run: Run, move: SearchKnowledge) -> Finding:
@@ -110,16 +110,16 @@ async def _search(run: Run, move: SearchKnowledge) -> Finding:
             return Finding(move, note=f"There is no knowledge base called {move.knowledge_base!r}. There are: {names}.")
         scope = frozenset({move.knowledge_base})
     limit = min(move.top_k or TOP_K, MAX_TOP_K)
-    return Finding(move, await run.bench.retriever.search(move.query, Scope(scope), limit))
+    return Finding(move, await run.deps.retriever.search(move.query, Scope(scope), limit))
 
 
 async def _search_source(run: Run, move: SearchSource) -> Finding:
-    documents = await run.bench.catalog.documents(run.inquiry.scope)
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = matching_sources(documents, move.source)
     if not chosen:
         return Finding(move, note=f"There is no source called {move.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
-    return Finding(move, await run.bench.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
+    return Finding(move, await run.deps.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
 
 
 def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
@@ -142,7 +142,7 @@ async def _read(run: Run, move: ReadSection) -> Finding:
     if evidence is None:
         return Finding(move, note=f"There is no evidence [{move.evidence}].")
     passage = evidence.passage
-    around = await run.bench.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
+    around = await run.deps.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
     section = [p for p in around if p.section == passage.section]
     near = sorted(section, key=lambda p: abs(p.ordinal - passage.ordinal))[:MAX_TOP_K]
     hits = tuple(Hit(p, evidence.hit.score) for p in sorted(near, key=lambda p: p.ordinal))
@@ -184,5 +184,5 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
         return False
     if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False
-    best = max((item.hit.score for item in run.inquiry.library.found()), default=0.0)
-    return best > 0 and best >= run.bench.confident and not run.floor_reason
+    best = max((item.hit.score for item in run.inquiry.library.items_found()), default=0.0)
+    return best > 0 and best >= run.deps.confident and not run.floor_reason

@@ -17,16 +17,16 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
     run.decision = None
     if not fresh:
         return
-    started = run.bench.clock.monotonic()
+    started = run.deps.clock.monotonic()
     try:
         grades = await run.within(run.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2)
     except BudgetExhausted as cap:
         run.meter.notice(str(cap))
         run.update(closing=True)
         grades = [_from_score(item) for item in fresh]
-    run.update(library=run.inquiry.library.graded({item.id: g for item, g in zip(fresh, grades, strict=True)}))
+    run.update(library=run.inquiry.library.with_grades({item.id: g for item, g in zip(fresh, grades, strict=True)}))
     run.decision = grades.decision if isinstance(grades, GradesWithDecision) else None
-    elapsed = run.bench.clock.monotonic() - started
+    elapsed = run.deps.clock.monotonic() - started
     run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
     yield GradingCompleted(
         total=len(fresh),

@@ -18,7 +18,7 @@ NEAREST = 3
 FOUND = 8
 
 
-def ended(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
+def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
     if run.floor_reason and outcome is Outcome.ANSWERED:
         run.meter.notice(run.floor_reason)
@@ -39,14 +39,14 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
     )
 
 
-async def replied(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
+async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
     """A reply that needs no search; it may cite evidence of earlier turns."""
     text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question)
     yield AnswerDelta(text)
-    yield ended(run, Outcome.ANSWERED, text, citations=citations)
+    yield end_run(run, Outcome.ANSWERED, text, citations=citations)
 
 
-async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
+async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     """A question back: with readings to choose from where there are any, else just the question.
 
     Its words may come from a model that has read documents: it carries no link but a source's.
@@ -55,11 +55,11 @@ async def clarified(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
         choices = [Choice(f"option-{n}", option, option) for n, option in enumerate(ask.options[:5], 1)]
         choices.append(Choice("other", "Something else", asks_text=True))
-        yield parked(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
+        yield park_run(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
         return
     options = "".join(f"\n- {option}" for option in ask.options[:5])
     yield AnswerDelta(ask.question + options)
-    yield ended(run, Outcome.CLARIFIED, ask.question + options)
+    yield end_run(run, Outcome.CLARIFIED, ask.question + options)
 
 
 def _plain(run: Run, ask: AskBack) -> AskBack:
@@ -71,11 +71,11 @@ def _plain(run: Run, ask: AskBack) -> AskBack:
     return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
 
 
-def parked(
+def park_run(
     run: Run, kind: CheckpointKind, message: str, choices: tuple[Choice, ...], outcome: Outcome = Outcome.PARKED
 ) -> CheckpointReached:
     """End the run at a checkpoint. Nothing waits in memory: the caller parks the inquiry as JSON."""
-    now = run.bench.clock.now()
+    now = run.deps.clock.now()
     run.update(spent=run.meter.spent, settled=run.inquiry.settled | {kind})
     checkpoint = Checkpoint(
         id=uuid.uuid4().hex[:16],
@@ -89,7 +89,7 @@ def parked(
         missing=run.inquiry.missing,
         spent=run.meter.spent,
         created_at=now,
-        expires_at=now + timedelta(seconds=run.bench.checkpoint_seconds),
+        expires_at=now + timedelta(seconds=run.deps.checkpoint_seconds),
     )
     return CheckpointReached(checkpoint, _answer(run, outcome, message, nearest=nearest(run)))
 
@@ -99,17 +99,17 @@ def sources_shown(run: Run) -> CheckpointReached:
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
     message = "These are the sources. Shall I answer from them?"
     choices = (Choice("answer", "Answer"), Choice("stop", "Stop"))
-    event = parked(run, CheckpointKind.SOURCES_FIRST, message, choices)
+    event = park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
     return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
 
 
-def stopped(run: Run) -> AgentEvent:
+def stop_run(run: Run) -> AgentEvent:
     """The asker stopped the work: what was found so far can still be had."""
     if not (counts := _counted_evidence(run)):
-        return ended(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
+        return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
     choices = (Choice("answer", "Answer from that"), Choice("keep", "Keep searching"))
-    return parked(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
+    return park_run(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
 
 
 def _counted_evidence(run: Run) -> tuple[Evidence, ...]:
@@ -127,14 +127,14 @@ def _source_titles(run: Run) -> list[str]:
 def nearest(run: Run) -> tuple[Citation, ...]:
     """The closest sources, one passage each, best first: named, not offered as evidence."""
     ranked = sorted(
-        run.inquiry.library.found(), key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score)
+        run.inquiry.library.items_found(), key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score)
     )
     by_document = {item.passage.document: item for item in reversed(ranked)}
     kept = sorted(by_document.values(), key=ranked.index)[:NEAREST]
     return tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(kept, 1))
 
 
-def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
+def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
     """Say that the documents don't say, what was searched, and which sources come nearest."""
     queries = tuple(
         dict.fromkeys(s.move.query for s in run.inquiry.searches if isinstance(s.move, SearchKnowledge | SearchSource))
@@ -150,12 +150,12 @@ def abstained(run: Run, *, because: str = "", verdict: Verdict | None = None) ->
         lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
     if close and said.foreign and language_of(close[0].quote) != language_of(run.inquiry.question):
         lines.append(said.foreign)
-    return ended(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
+    return end_run(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:
     """Say that there is no knowledge here at all, and who can change that."""
-    return ended(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.bench.remedy}")
+    return end_run(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.deps.remedy}")
 
 
 def _nearest_name(source: Citation) -> str:

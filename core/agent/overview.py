@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from core.agent.outcomes import ended, nothing_to_read
+from core.agent.outcomes import end_run, nothing_to_read
 from core.agent.run import Run
 from core.model.answer import Outcome
 from core.model.events import AgentCompleted
@@ -15,7 +15,7 @@ LISTED = 40  # titles at most, shared by the bases
 
 async def overview(run: Run, plan: Overview) -> AgentCompleted:
     """The titles of what this audience may read, base by base; of one base where the person named it."""
-    documents = await run.bench.catalog.documents(run.inquiry.scope)
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
     named = frozenset(base.name for base in chosen)
     shown = [document for document in documents if document.knowledge_base in named]
@@ -26,7 +26,7 @@ async def overview(run: Run, plan: Overview) -> AgentCompleted:
     for name, group in groupby(sorted(shown, key=lambda one: (one.knowledge_base, one.title)), _base_of):
         lines.append(_base_line(name, list(group), share, run.inquiry.bases))
     lines.append("Ask about any of them, and I answer with its own sentences.")
-    return ended(run, Outcome.ANSWERED, "\n\n".join(lines))
+    return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))
 
 
 def _base_of(document: Document) -> str:

@@ -48,7 +48,7 @@ class AgentDeps:
 class Run:
     """The mutable middle of one pursuit."""
 
-    bench: AgentDeps
+    deps: AgentDeps
     inquiry: Inquiry
     thread: Thread
     meter: Meter
@@ -69,7 +69,7 @@ class Run:
     @property
     def reasoner(self) -> Reasoner:
         """Who decides and writes now."""
-        return self.bench.floor if self.floor_reason and self.bench.floor is not None else self.bench.reasoner
+        return self.deps.floor if self.floor_reason and self.deps.floor is not None else self.deps.reasoner
 
     @property
     def cutoff(self) -> int:
@@ -94,13 +94,13 @@ class Run:
         return asked or (self.inquiry.conduct.sources_first and not settled)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def time_stage(self, stage: str) -> Iterator[None]:
         """Add the time spent inside to a stage."""
-        started = self.bench.clock.monotonic()
+        started = self.deps.clock.monotonic()
         try:
             yield
         finally:
-            self.timings[stage] = self.timings.get(stage, 0.0) + self.bench.clock.monotonic() - started
+            self.timings[stage] = self.timings.get(stage, 0.0) + self.deps.clock.monotonic() - started
 
     async def within(self, work: Awaitable[T], *, reserve: float = 0.0) -> T:
         """Await under the run's deadline, keeping ``reserve`` seconds back. Raises BudgetExhausted when it passes."""

@@ -5,10 +5,10 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import assert_never
 
-from core.agent.outcomes import clarified, nothing_to_read, replied
+from core.agent.outcomes import ask_back, nothing_to_read, reply_directly
 from core.agent.overview import overview
 from core.agent.run import RESERVE_SECONDS, Run
-from core.agent.ungrounded_reply import unfounded
+from core.agent.ungrounded_reply import reason_to_search
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RoutingDecided
 from core.model.inquiry import AskBack, Investigate, Overview, Phase, Plan, Reply, SearchKnowledge
@@ -21,18 +21,18 @@ SPELT_ALIKE = 0.75  # difflib's ratio
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
-    with run.timed("understand"):
+    with run.time_stage("understand"):
         plan = await _make_plan(run)
     match plan:
         case Reply():
             run.update(plan=plan)
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason)
-            async for event in replied(run, plan):
+            async for event in reply_directly(run, plan):
                 yield event
         case AskBack():
             run.update(plan=plan)
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason or "the question is unclear")
-            async for event in clarified(run, plan):
+            async for event in ask_back(run, plan):
                 yield event
         case Overview():
             run.update(plan=plan)
@@ -59,7 +59,7 @@ async def _make_plan(run: Run) -> Plan:
         plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
     except BudgetExhausted:
         return await _by_rules(run, "no time to plan: searching as asked")
-    if isinstance(plan, Reply) and (doubt := unfounded(plan, run.inquiry, run.thread, run.bench.names)):
+    if isinstance(plan, Reply) and (doubt := reason_to_search(plan, run.inquiry, run.thread, run.deps.names)):
         return await _by_rules(run, doubt)
     if isinstance(plan, Investigate) and _loses_words(plan, run):
         return replace(plan, question=run.inquiry.question)
@@ -80,8 +80,8 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 async def _by_rules(run: Run, reason: str) -> Plan:
     """A plan that needs no model: by the floor's rules, which resolve a follow-up, else the question as it stands."""
-    if run.bench.floor is not None and not run.floor_reason:
-        plan = await run.bench.floor.understand(run.inquiry, run.thread, run.meter)
-        if not isinstance(plan, Reply) or not unfounded(plan, run.inquiry, run.thread, run.bench.names):
+    if run.deps.floor is not None and not run.floor_reason:
+        plan = await run.deps.floor.understand(run.inquiry, run.thread, run.meter)
+        if not isinstance(plan, Reply) or not reason_to_search(plan, run.inquiry, run.thread, run.deps.names):
             return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

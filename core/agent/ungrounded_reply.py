@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
 
 
-def unfounded(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
+def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
     """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
     said = _known_words(reply, inquiry, thread)
     prose = _LIST_MARK.sub("", without_markers(reply.text))

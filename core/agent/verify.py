@@ -26,7 +26,7 @@ from core.agent.fast_path import look_closer
 from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.lexical_check import check_lexically, is_known
-from core.agent.outcomes import abstained, ended
+from core.agent.outcomes import abstain, end_run
 from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
@@ -52,7 +52,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     if cites:
         async for event in _check_claims(run, verdicts):
             yield event
-        run.draft = _without_unfounded(run, amended(written, verdicts))
+        run.draft = _without_unfounded(run, apply_verdicts(written, verdicts))
     if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
@@ -62,7 +62,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     verdict = Verdict(tuple(verdicts)) if verdicts else None
     because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
     if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
-        yield ended(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
+        yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
     async for event in _go_back(run, written, because, verdict):
         yield event
@@ -78,12 +78,12 @@ async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None
         yield AnswerReset("quoting the documents instead")
     else:
         said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
-        yield abstained(run, because=said, verdict=verdict)
+        yield abstain(run, because=said, verdict=verdict)
 
 
 def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
     """Whether what is left is hardly the answer, and there is another way to one."""
-    if run.bench.floor is None or run.floor_reason:
+    if run.deps.floor is None or run.floor_reason:
         return False
     struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
     return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
@@ -106,8 +106,8 @@ async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator
     claims = [claim for claim in claims_in(run.draft) if not _is_remark(run, claim.text)]
     if not claims:
         return
-    started = run.bench.clock.monotonic()
-    with run.timed("verify"):
+    started = run.deps.clock.monotonic()
+    with run.time_stage("verify"):
         verdicts.extend(await _judge_claims(run, claims))
     async for event in _look_again(run, verdicts):
         yield event
@@ -116,7 +116,7 @@ async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator
         is_grounded=verdict.grounding >= GROUNDED,
         confidence=round(verdict.grounding, 3),
         hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
-        duration_ms=(run.bench.clock.monotonic() - started) * 1000,
+        duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )
 
@@ -191,7 +191,7 @@ async def _by_reasoner(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdi
 
 def _without_unfounded(run: Run, draft: str) -> str:
     """The draft without headings that bring in something new, and without code that stands nowhere."""
-    passages = [item.passage for item in run.inquiry.library.found() or run.inquiry.library]
+    passages = [item.passage for item in run.inquiry.library.items_found() or run.inquiry.library]
     for unit in units_in(draft):
         if unit.kind is UnitKind.CODE and not code_stands(unit.text, [passage.text for passage in passages]):
             draft = draft.replace(unit.text, CODE_LEFT_OUT, 1)
@@ -221,24 +221,24 @@ async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[A
         return
     claim = verdicts[position].claim
     move = SearchKnowledge(without_markers(claim.text), top_k=SECOND_LOOK)
-    run.meter.searched()
+    run.meter.count_search()
     yield QueryRefined(run.inquiry.standalone, move.query, "a sentence of the draft lacks support")
     yield RetrievalStarted(run.iteration + 1, move.query)
-    known = {item.id for item in run.inquiry.library.found()}
+    known = {item.id for item in run.inquiry.library.items_found()}
     try:
         finding = await run.within(make(run, move))
     except BudgetExhausted:
         finding = Finding(move)
     async for event in keep(run, finding):
         yield event
-    if added := [item for item in run.inquiry.library.found() if item.id not in known]:
+    if added := [item for item in run.inquiry.library.items_found() if item.id not in known]:
         # No grader looks at these: to bear out a sentence is more than a grade asks for.
         again = await _judge_claims(run, [replace(claim, evidence=(item.id,)) for item in added])
         held = next((verdict for verdict in again if verdict.support is Support.SUPPORTED), None)
         verdicts[position] = held or verdicts[position]
 
 
-def amended(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
+def apply_verdicts(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
     """The draft with each verdict carried out: contradicted corrected or struck, unsupported struck or marked."""
     for verdict in verdicts:
         sentence = verdict.claim.text

@@ -40,7 +40,7 @@ def bootstrap(values: Sequence[float], *, rounds: int = 2_000) -> Interval:
     return Interval(float(sample.mean()), float(low), float(high))
 
 
-def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
+def paired_difference(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
     """The mean difference per question and its interval. Raises ValueError when they are not of the same questions."""
     return bootstrap([one - other for one, other in zip(ours, theirs, strict=True)])
 
@@ -60,7 +60,7 @@ def contains(text: str, answers: Sequence[str]) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedAnswer:
     """One question asked of the agent, and what came of it."""
 
     query: str
@@ -111,7 +111,7 @@ class AgentFigures:
     stages: Mapping[str, float]  # median milliseconds of the runs that have the stage
 
 
-def agent_figures(judged: Sequence[Judged]) -> AgentFigures:
+def agent_figures(judged: Sequence[JudgedAnswer]) -> AgentFigures:
     """The means over a set. Wrong refusals are of the answerable, wrong answers of all questions."""
     answerable = [one for one in judged if one.expect == "answered"]
     cited = sum(one.citations for one in judged)

@@ -116,7 +116,7 @@ class QuestionSet:
             threads.setdefault(start, []).append(question)
         return tuple(tuple(thread) for thread in threads.values())
 
-    def limited(self, limit: int | None) -> "QuestionSet":
+    def limit_to(self, limit: int | None) -> "QuestionSet":
         """At most ``limit`` conversations, evenly spread, each whole."""
         kept = {question.id for thread in spread(self.conversations, limit) for question in thread}
         return QuestionSet(tuple(question for question in self.questions if question.id in kept), self.document_kinds)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Locator, Passage
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
 PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room
@@ -62,7 +62,7 @@ class Stretch:
 
 
 async def passages_of(
-    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+    parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
     """The passages of a document in reading order, ids and sections assigned.
 
@@ -76,7 +76,7 @@ async def passages_of(
 
 
 async def _passages_of(
-    parsed: Parsed, document: Document, count_tokens: CountTokens, window: int
+    parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
     target = min(PASSAGE_TOKENS, max(32, window - 64))
     units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would hold the event loop up
@@ -136,7 +136,7 @@ def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]
     return twins
 
 
-def units_of(parsed: Parsed) -> tuple[Unit, ...]:
+def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
     """The document as units, each under its path of headings."""
     found: list[Unit] = []
     path: tuple[tuple[int, str], ...] = ()

@@ -16,8 +16,9 @@ from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
+from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Vectors
@@ -40,7 +41,7 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class IngestResult:
     """How one document's ingest ended; ``reason`` says why it failed."""
 
     source: str
@@ -50,10 +51,10 @@ class Ingested:
     notes: tuple[str, ...] = ()
 
 
-Progress = Callable[[str, int, int], None]  # stage, done, total
+Progress = Callable[[JobStage, int, int], None]  # what is being done, how much of it of how much: pages, passages
 
 
-def _silent(_stage: str, _done: int, _total: int) -> None:
+def _silent(_stage: JobStage, _done: int, _total: int) -> None:
     """Nobody is watching."""
 
 
@@ -92,7 +93,7 @@ class Ingestor:
         """The document that is visible under this id."""
         return await self._catalogue.document(document_id)
 
-    async def known(self, material: Material, base: str) -> Document | None:
+    async def find_unchanged(self, material: Material, base: str) -> Document | None:
         """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
         That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
@@ -107,7 +108,7 @@ class Ingestor:
         progress: Progress = _silent,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
-    ) -> Ingested:
+    ) -> IngestResult:
         """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
 
         ``still_ours`` is asked just before the new version becomes visible, and raises when it must not.
@@ -117,11 +118,11 @@ class Ingestor:
         before = await self._catalogue.document(document_id)
         lost = before is not None and before.version == version and await self._consistency.incomplete([before])
         if before is not None and before.version == version and not lost:
-            return Ingested(material.source, Change.UNCHANGED, before.passages)
+            return IngestResult(material.source, Change.UNCHANGED, before.passages)
         try:
-            progress("parsing", 0, 1)
+            progress(JobStage.PARSING, 0, 1)
             parsed = await self._parser.parse(
-                material.name, material.data, lambda done, total: progress("recognizing", done, total)
+                material.name, material.data, lambda done, total: progress(JobStage.RECOGNIZING, done, total)
             )
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
@@ -129,9 +130,9 @@ class Ingestor:
                 await self._originals.keep(document, material)
             await self._write(passages, before.version if before else "", progress)
         except NoText as reason:
-            return Ingested(material.source, Change.SKIPPED, reason=str(reason))
+            return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
-            return Ingested(material.source, Change.FAILED, reason=str(reason))
+            return IngestResult(material.source, Change.FAILED, reason=str(reason))
         except FootnoteError:
             await self._discard(document_id, before)
             raise
@@ -142,7 +143,9 @@ class Ingestor:
         if before is not None and before.version != version:
             await self._forget_original(before)
         change = Change.UPDATED if before else Change.ADDED
-        return Ingested(material.source, change, len(passages), notes=(*parsed.notes, *([REFILLED] if lost else [])))
+        return IngestResult(
+            material.source, change, len(passages), notes=(*parsed.notes, *([REFILLED] if lost else []))
+        )
 
     async def remove(self, document_id: str) -> Document | None:
         """Take a document out: invisible at once, its passages gone on return."""
@@ -170,7 +173,9 @@ class Ingestor:
         recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
         return hashlib.sha256(recipe.encode() + material.data).hexdigest()[:16]
 
-    def _document(self, material: Material, parsed: Parsed, document_id: str, base: str, version: str) -> Document:
+    def _document(
+        self, material: Material, parsed: ParsedDocument, document_id: str, base: str, version: str
+    ) -> Document:
         now = self._clock.now()
         return Document(
             id=document_id,
@@ -192,7 +197,7 @@ class Ingestor:
         """Encode and write in batches; the vectors of text that the old version had are taken over."""
         twins = same_passage_in(old_version, passages) if old_version else {}
         for start in range(0, len(passages), BATCH):
-            progress("embedding", start, len(passages))
+            progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]
             known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
             vectors = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
@@ -201,7 +206,7 @@ class Ingestor:
                 encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
             await self._index.add(batch, _stack([vectors[passage.id] for passage in batch]))
-        progress("embedding", len(passages), len(passages))
+        progress(JobStage.EMBEDDING, len(passages), len(passages))
         if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 
@@ -213,7 +218,7 @@ class Ingestor:
             return
 
 
-def _top(parsed: Parsed) -> str:
+def _top(parsed: ParsedDocument) -> str:
     return "\n".join(block.text for block in parsed.blocks[:2])
 
 

@@ -15,22 +15,23 @@ from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
+STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays
 _LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are so already
 
 
 class Originals:
-    """Keeps and finds them in an archive of their own."""
+    """Keeps and finds them in a blob store of their own."""
 
-    def __init__(self, archive: BlobStore) -> None:
-        self._archive = archive
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
 
     async def keep(self, document: Document, material: Material) -> None:
         """Keep what this version of a document is made of. Raises DocumentRejected when there is no room."""
-        await self._archive.keep(original_name(document), await asyncio.to_thread(_pack, material))
+        await self._blobs.keep(original_name(document), await asyncio.to_thread(_pack, material))
 
     async def read(self, document: Document) -> Material | None:
         """What this version was made of; None where it was not kept, or what is kept cannot be read."""
-        data = await self._archive.read(original_name(document))
+        data = await self._blobs.read(original_name(document))
         try:
             return None if data is None else await asyncio.to_thread(_unpack, data)
         except (OSError, EOFError, ValueError, TypeError):  # cut short on a disk that was full or broken
@@ -38,11 +39,12 @@ class Originals:
 
     async def forget(self, document: Document) -> None:
         """Remove what this version was made of, if it is there."""
-        await self._archive.forget(original_name(document))
+        await self._blobs.forget(original_name(document))
 
     async def sweep(self, documents: Iterable[Document]) -> int:
         """Remove what belongs to none of these documents, and has for a day; how many."""
-        return await self._archive.sweep(_LEFT_BEHIND, sparing=[original_name(document) for document in documents])
+        spared = [STORE_MARK, *(original_name(document) for document in documents)]
+        return await self._blobs.sweep(_LEFT_BEHIND, sparing=spared)
 
 
 def original_name(document: Document) -> str:

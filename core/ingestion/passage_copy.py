@@ -24,7 +24,7 @@ class PassageCopy:
     vectors: str  # base64 of little-endian float32, row by row
 
 
-async def copied(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
+async def copy_passages(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
     """The visible version's passages; None where they are not all there, because it has been replaced or lost."""
     scope = Scope(frozenset({document.knowledge_base}))
     passages = await index.passages(document.id, document.version, scope)
@@ -49,13 +49,13 @@ async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
         await index.confirm(copy.passages[0].document, copy.passages[0].version)
 
 
-def packed(copy: PassageCopy) -> bytes:
+def pack(copy: PassageCopy) -> bytes:
     """The copy as bytes, compressed."""
     return gzip.compress(to_json(copy).encode(), 5)
 
 
-def unpacked(data: bytes) -> PassageCopy:
-    """The inverse of ``packed``."""
+def unpack(data: bytes) -> PassageCopy:
+    """The inverse of ``pack``."""
     copy: PassageCopy = from_json(PassageCopy, gzip.decompress(data))
     return copy
 

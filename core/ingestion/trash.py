@@ -1,4 +1,4 @@
-"""Governing the knowledge: bases, whom they are for, and what was taken off the shelf and can be put back.
+"""Governing the knowledge: bases, whom they are for, and what was taken out and can be put back.
 
 Who may do this is decided before: here is how. What is removed is invisible first and deleted after, and what is
 needed to put it back is set aside for a week.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.ingestion.originals import Originals
-from core.ingestion.passage_copy import copied, packed, put_back, unpacked
+from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
 from core.model.knowledge import Document, KnowledgeBase
@@ -19,7 +19,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
 from core.ports.index import Index
-from core.ports.knowledge_records import KnowledgeRecords, Removed
+from core.ports.trash_store import RemovedDocument, TrashStore
 
 RESTORABLE = timedelta(days=7)
 
@@ -44,12 +44,12 @@ def base_name(text: str) -> str:
     return name
 
 
-def granted(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
     """The base, for these too; an open base is now for these alone."""
     return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
 
 
-def revoked(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
     """The base, not for these any more. Without any grant left it is for nobody, never suddenly for everybody.
 
     Raises NotFound when none of these was granted.
@@ -60,7 +60,7 @@ def revoked(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
 
 
 class Trash:
-    """Takes documents off the shelf and puts them back."""
+    """Takes documents out and puts them back."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class Trash:
         catalog: Catalog,
         index: Index,
         encoder: Encoder,
-        records: KnowledgeRecords,
-        archive: BlobStore,
+        store: TrashStore,
+        blobs: BlobStore,
         clock: Clock,
         originals: Originals | None = None,
     ) -> None:
@@ -78,8 +78,8 @@ class Trash:
         self.catalog = catalog
         self._index = index
         self._encoder = encoder
-        self._records = records
-        self._archive = archive
+        self._store = store
+        self._blobs = blobs
         self._clock = clock
 
     async def base(self, name: str) -> KnowledgeBase | None:
@@ -91,7 +91,7 @@ class Trash:
         """Take one document out: copied, then invisible, deleted on return; how many passages went."""
         base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
         await self._set_aside(document)  # first: whoever dies after it has lost nothing
-        await self._records.keep_removed(self._removal(document, base, by))
+        await self._store.keep_removal(self._removal(document, base, by))
         await self.catalog.withdraw(document.id)
         return await self._index.remove(document.id)
 
@@ -99,7 +99,7 @@ class Trash:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
         documents = tuple(await self.catalog.documents(frozenset({base.name})))
         for document in documents:
-            await self._records.keep_removed(replace(self._removal(document, base, by), whole_base=True))
+            await self._store.keep_removal(replace(self._removal(document, base, by), whole_base=True))
         await self.catalog.remove_base(base.name)
         return documents
 
@@ -112,11 +112,11 @@ class Trash:
         return await self._index.remove(document.id)
 
     async def _set_aside(self, document: Document) -> None:
-        copy = await copied(document, self._index, self._encoder)
+        copy = await copy_passages(document, self._index, self._encoder)
         if copy is not None:
-            await self._archive.keep(kept_name(document), await asyncio.to_thread(packed, copy))
+            await self._blobs.keep(kept_name(document), await asyncio.to_thread(pack, copy))
 
-    async def restore(self, removed: Removed) -> Document:
+    async def restore(self, removed: RemovedDocument) -> Document:
         """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
 
         Until it is visible again its removal is known and its copy kept: who dies over it can begin anew.
@@ -126,41 +126,45 @@ class Trash:
             return await self._forget_removed(removed)
         if there is not None:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
-        copy = await self._archive.read(removed.kept)
+        copy = await self._blobs.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
             raise NotFound(f"The copy of “{removed.document.title}” is gone.", remedy="Add the document again.")
-        await put_back(await asyncio.to_thread(unpacked, copy), self._index, self._encoder)
+        await put_back(await asyncio.to_thread(unpack, copy), self._index, self._encoder)
         if await self.base(removed.base.name) is None:
             await self.catalog.save_base(removed.base)
         await self.catalog.publish(removed.document)
         return await self._forget_removed(removed)
 
-    async def _forget_removed(self, removed: Removed) -> Document:
-        await self._records.forget_removed(removed.document.id)
-        await self._archive.forget(removed.kept)
+    async def _forget_removed(self, removed: RemovedDocument) -> Document:
+        await self._store.forget_removal(removed.document.id)
+        await self._blobs.forget(removed.kept)
         return removed.document
 
-    async def restorable(self, base: str = "") -> tuple[Removed, ...]:
+    async def removal(self, document_id: str) -> RemovedDocument | None:
+        """The latest removal of this document, as long as it is known."""
+        return await self._store.removal(document_id)
+
+    async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
         """What can be put back, the latest first; of this base where one is named."""
         return tuple(
             removed
-            for removed in await self._records.removed()
+            for removed in await self._store.removals()
             if self._clock.now() - removed.at <= RESTORABLE and (not base or removed.base.name == base)
         )
 
     async def sweep(self) -> int:
         """Forget what can not be put back any more; how many copies went."""
-        for removed in await self._records.removed():
+        for removed in await self._store.removals():
             if self._clock.now() - removed.at > RESTORABLE:
-                await self._records.forget_removed(removed.document.id)
+                await self._store.forget_removal(removed.document.id)
         if self._originals is not None:
             bases = frozenset(base.name for base in await self.catalog.bases())
-            restorable = [removed.document for removed in await self._records.removed()]
+            restorable = [removed.document for removed in await self._store.removals()]
             await self._originals.sweep([*await self.catalog.documents(bases), *restorable])
-        return await self._archive.sweep(RESTORABLE)
+        return await self._blobs.sweep(RESTORABLE)
 
-    def _removal(self, document: Document, base: KnowledgeBase, by: str) -> Removed:
-        return Removed(document, base, self._clock.now(), by, kept_name(document))
+    def _removal(self, document: Document, base: KnowledgeBase, by: str) -> RemovedDocument:
+        return RemovedDocument(document, base, self._clock.now(), by, kept_name(document))
 
 
 def kept_name(document: Document) -> str:

@@ -74,7 +74,7 @@ class Meter:
         """How many more tokens may be used now."""
         return int(self.limits.tokens * (1.0 - self.held_back)) - self.spent.tokens
 
-    def searched(self) -> None:
+    def count_search(self) -> None:
         """Count one search. Raises BudgetExhausted when there is none left."""
         if not self.searches_left:
             raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used.")
@@ -94,7 +94,7 @@ class Meter:
         if not self.remaining:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")
 
-    def called(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
+    def count_call(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
         """Count one reply of the model, and the ``calls`` that were sent for it."""
         self._run = replace(
             self._run,

@@ -55,6 +55,7 @@ class Audience:
 
     principals: frozenset[str] = frozenset()
     unrestricted: bool = False  # the operator at the terminal, who owns the data directory anyway
+    public: bool = False  # everybody of the workspace or server may read there: what is said there is no secret
 
 
 class Role(StrEnum):

@@ -5,12 +5,14 @@
     │   └── IndexMismatch        the index was written with another model or dimension
     ├── Unavailable              something outside does not answer
     │   ├── StoreUnavailable     Redis or Milvus
+    │   │   └── StoreRefused     it answers, and does not let us in as we are configured
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
     │   └── PlatformUnavailable  Slack or Discord
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
+    ├── AlreadyDone              it can be done once, and was
     ├── DocumentRejected         a file that cannot become knowledge, with its reason
     ├── FetchRefused             a link that must not or could not be fetched, with its reason
     ├── LeaseLost                another worker has taken this thread over
@@ -48,6 +50,10 @@ class Unavailable(FootnoteError):
 
 class StoreUnavailable(Unavailable):
     """Redis or Milvus does not answer."""
+
+
+class StoreRefused(StoreUnavailable):
+    """A store answers, and does not let us in: no waiting mends that, other settings do."""
 
 
 class ModelFailure(StrEnum):
@@ -97,6 +103,10 @@ class NotFound(FootnoteError):
 
 class Denied(FootnoteError):
     """This person may not do this."""
+
+
+class AlreadyDone(FootnoteError):
+    """It can be done once, and was."""
 
 
 class DocumentRejected(FootnoteError):

@@ -1,7 +1,7 @@
-"""The typed events that every run streams: what a surface renders and what a trace keeps.
+"""The typed events that every run streams: what an answer view renders and what a trace keeps.
 
 Each class's ``kind`` is its name on the wire. Consumers ``match`` on the class and end in ``assert_never``, so that a
-new event fails type checking until every surface shows it or says that it does not.
+new event fails type checking until every answer view shows it or says that it does not.
 """
 
 from dataclasses import dataclass

@@ -83,17 +83,17 @@ class EvidenceLibrary:
                 known[hit.passage.id] = replace(earlier, hit=hit)
         return EvidenceLibrary(tuple(known.values())), tuple(added)
 
-    def graded(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
+    def with_grades(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
         """The library with these grades, by evidence id."""
         return EvidenceLibrary(
             tuple(replace(item, grade=grades[item.id]) if item.id in grades else item for item in self.items)
         )
 
-    def ungraded(self) -> tuple[Evidence, ...]:
+    def ungraded_items(self) -> tuple[Evidence, ...]:
         """What this inquiry found and no grader has judged yet."""
         return tuple(item for item in self.items if item.grade is None and item.query)
 
-    def found(self) -> tuple[Evidence, ...]:
+    def items_found(self) -> tuple[Evidence, ...]:
         """What this inquiry found, whatever its grade."""
         return tuple(item for item in self.items if item.query)
 

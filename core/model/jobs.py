@@ -24,7 +24,7 @@ class JobKind(StrEnum):
     SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
     HISTORY = "history"  # the conversations of a channel; found on the way
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
-    REMOVE = "remove"  # the documents of a base that is gone from the shelf
+    REMOVE = "remove"  # the documents of a base that is gone
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
 
@@ -46,7 +46,7 @@ class ItemKind(StrEnum):
     """Where an item's bytes come from. ``JobItem.reference`` means something else in each case."""
 
     FILE = "file"  # the platform's own reference to an attached file
-    SPOOLED = "spooled"  # the name under which the bytes were set aside on this machine
+    SPOOLED = "spooled"  # the name under which the bytes were set aside
     LINK = "link"  # a URL
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
@@ -148,7 +148,7 @@ class Job:
         return Counter(item.state for item in self.items)
 
     @property
-    def failed(self) -> tuple[JobItem, ...]:
+    def failed_items(self) -> tuple[JobItem, ...]:
         """The items that failed, each with its reason."""
         return tuple(item for item in self.items if item.state is ItemState.FAILED)
 
@@ -163,7 +163,7 @@ class Job:
             return replace(self, items=(*self.items, item))
         return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
 
-    def ended(self, now: datetime, state: JobState, reason: str = "") -> "Job":
+    def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
         """The job at its end: in this state, at this time, doing nothing any more."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
 

@@ -7,7 +7,7 @@ from core.model.conversation import Audience
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
-    """A named shelf of documents. The description is what the reasoner reads to choose between bases.
+    """A named collection of documents. The description is what the reasoner reads to choose between bases.
 
     ``grants`` empty means open to everybody; otherwise only audiences that hold one of these principals see it.
     """

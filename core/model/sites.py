@@ -32,7 +32,7 @@ def is_whole(job: Job) -> bool:
     return not unread and sum(item.kind in (ItemKind.SPOOLED, ItemKind.STORED) for item in job.items) < job.limit
 
 
-def counted(site: Site, job: Job) -> Site:
+def count_sync(site: Site, job: Job) -> Site:
     """The site after a sync. What a partial one did not come across is neither missed nor seen."""
     there = {item.source for item in job.items if item.kind is not ItemKind.DOCUMENT and not item.gone}
     gone = {item.source for item in job.items if item.gone}
@@ -41,7 +41,7 @@ def counted(site: Site, job: Job) -> Site:
     return replace(site, limit=job.limit, pages=known | dict.fromkeys(sorted(there), 0), synced_by=job.id)
 
 
-def missed(before: Site, after: Site) -> Sequence[str]:
+def missed_pages(before: Site, after: Site) -> Sequence[str]:
     """The pages that this sync missed, in order."""
     return sorted(source for source, misses in after.pages.items() if misses > before.pages.get(source, 0))
 

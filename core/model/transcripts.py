@@ -12,7 +12,7 @@ MOST_CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptMessage:
     """One message. ``text`` is plain or Markdown, names written out instead of the platform's own codes."""
 
     author: str
@@ -26,7 +26,7 @@ class Conversation:
 
     source: str
     title: str
-    messages: tuple[Said, ...]
+    messages: tuple[TranscriptMessage, ...]
     permalink: str | None = None
 
 
@@ -45,3 +45,13 @@ def as_markdown(conversation: Conversation) -> bytes:
     if left_out:
         lines += [f"({left_out} further messages are not kept.)", ""]
     return "\n".join(lines).encode(errors="replace")
+
+
+def beginning_of(conversation: Conversation, most: int) -> str:
+    """Who said what first, in one plain line of at most so many characters."""
+    words: list[str] = []
+    for said in conversation.messages:
+        words += [f"{said.author}:", *said.text.split()]
+        if sum(map(len, words)) > most:
+            break
+    return " ".join(words)[:most]

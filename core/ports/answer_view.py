@@ -29,7 +29,7 @@ class AnswerView(Protocol):
     """One visible answer in the making, on one platform, for one question.
 
     Calls come one at a time, in order; ``open`` first, exactly one of ``conclude``, ``offer`` and ``fail`` last.
-    A surface shows each piece of text at most once and swallows none, whatever its platform does to a stream.
+    A view shows each piece of text at most once and swallows none, whatever its platform does to a stream.
 
     The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
     refuses, the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to
@@ -40,7 +40,7 @@ class AnswerView(Protocol):
     async def open(self) -> None:
         """Show the first sign that the question was heard, or take up the one an earlier worker showed.
 
-        Something is kept in the posting before anything is shown. A place that takes no sign is no reason to stop.
+        Something is kept in the message state before anything is shown. A place without signs is no reason to stop.
         """
 
     async def step(self, step: Step) -> None:

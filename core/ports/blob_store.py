@@ -21,7 +21,7 @@ class BlobStore(Protocol):
         """Remove everything that was kept longer ago, but for what these names name; how many."""
 
     def entries(self) -> AsyncIterator[tuple[str, bytes]]:
-        """Everything that is kept: (the archive's own name for it, the bytes)."""
+        """Everything that is kept: (the store's own name for it, the bytes)."""
 
     async def keep_entry(self, entry: str, data: bytes) -> None:
-        """Keep what ``entries`` of another archive gave. Raises DocumentRejected as ``keep`` does."""
+        """Keep what ``entries`` of another store gave. Raises DocumentRejected as ``keep`` does."""

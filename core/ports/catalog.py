@@ -7,7 +7,7 @@ from core.model.knowledge import Document, KnowledgeBase
 
 
 class Catalog(Protocol):
-    """What is on the shelves: bases, documents, and which version of each is the visible one.
+    """The catalog: bases, documents, and which version of each is the visible one.
 
     ``publish`` is the one step that makes a new version visible: a search drops hits whose version is not the
     published one.

@@ -55,11 +55,11 @@ class Inbox(Protocol):
     async def note(self, lease: Lease, name: str, value: str) -> None:
         """Leave something for a worker that may take over. Raises LeaseLost."""
 
-    async def done(self, lease: Lease) -> None:
+    async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome. Raises LeaseLost."""
 
     async def hand_back(self, lease: Lease) -> None:
         """Give it up unfinished; it is taken again at once, and a run that was begun under it does not count."""
 
-    async def waiting(self) -> int:
+    async def count_waiting(self) -> int:
         """How many deliveries are not done."""

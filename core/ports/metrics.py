@@ -9,7 +9,7 @@ from core.model.events import FinalEvent
 class Metrics(Protocol):
     """Counts outcomes. Labels are few and bounded: no person, channel, question or document is ever one."""
 
-    def working(self) -> AbstractContextManager[object]:
+    def track_work(self) -> AbstractContextManager[object]:
         """Entered while one delivery is being worked on."""
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
@@ -19,7 +19,7 @@ class Metrics(Protocol):
 class NoMetrics(Metrics):
     """Counts nothing: where nobody watches."""
 
-    def working(self) -> AbstractContextManager[object]:
+    def track_work(self) -> AbstractContextManager[object]:
         """Nothing is counted."""
         return nullcontext()
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from core.model.conversation import ThreadKey
 from core.model.jobs import Job
 from core.model.transcripts import Conversation
 
@@ -20,6 +21,9 @@ class Transcript(Protocol):
 
     async def conversation(self, reference: str) -> Conversation:
         """One thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
 
     def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""

@@ -8,7 +8,7 @@ from core.model.errors import FetchRefused
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """What a link led to.
 
     Attributes:
@@ -34,19 +34,19 @@ class Fetched:
         return self.status == 304
 
 
-class Gone(FetchRefused):
+class PageGone(FetchRefused):
     """The host says that there is no such page (any more): 404 or 410."""
 
 
 class Web(Protocol):
     """Brings what is behind links, and walks through sites; refuses every address that is not public."""
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
-        """The bytes behind a link. Raises FetchRefused with the reason, ``Gone`` where there is no such page."""
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
+        """The bytes behind a link. Raises FetchRefused with the reason, ``PageGone`` where there is no such page."""
 
     def crawl(
         self, start_url: str, *, limit: int, pause: float, refused: Callable[[str, FetchRefused], None]
-    ) -> AsyncIterator[Fetched]:
+    ) -> AsyncIterator[FetchResult]:
         """The pages below ``start_url``, or those that it lists when it is a sitemap; at most ``limit``.
 
         ``pause``: seconds between two requests. ``refused`` is told of each page that could not be fetched. Raises

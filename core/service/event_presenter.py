@@ -1,6 +1,6 @@
-"""One relay drives every platform: it turns the event stream of a run into what a surface shows.
+"""One presenter drives every platform: it turns the event stream of a run into what an answer view shows.
 
-A surface only renders. The relay knows no platform, and a platform knows no event: what there is to show are steps,
+A view only renders. The presenter knows no platform, and a platform knows no event: what there is to show are steps,
 text, notices, and one conclusion.
 """
 
@@ -31,11 +31,11 @@ from core.ports.answer_view import AnswerView, Step, StepState
 
 
 class EventPresenter:
-    """Shows one run on one surface."""
+    """Shows one run in one answer view."""
 
-    def __init__(self, surface: AnswerView, trace_id: str = "") -> None:
-        """Show on this surface what is recorded under this trace; a run that begins anew says its own."""
-        self._surface = surface
+    def __init__(self, view: AnswerView, trace_id: str = "") -> None:
+        """Show in this view what is recorded under this trace; a run that begins anew says its own."""
+        self._answer_view = view
         self._trace_id = trace_id
         self._refinements = 0
         self.ending = False  # the end is being shown: from here on nothing cuts it short
@@ -50,45 +50,43 @@ class EventPresenter:
         return final
 
     async def _show(self, event: AgentEvent) -> None:  # noqa: PLR0912, C901 - one arm for each event is the point
-        surface = self._surface
+        view = self._answer_view
         match event:
             case AgentStarted():
                 self._trace_id = event.trace_id
             case RoutingDecided(needs_retrieval=True) if event.reason:
-                await surface.step(Step("plan", "Planned the search", StepState.DONE, event.reason))
+                await view.step(Step("plan", "Planned the search", StepState.DONE, event.reason))
             case RoutingDecided() | RerankingCompleted():
                 pass
             case RetrievalStarted():
-                await surface.step(Step(f"search-{event.iteration}", _search_label(event), StepState.RUNNING))
+                await view.step(Step(f"search-{event.iteration}", _search_label(event), StepState.RUNNING))
             case RetrievalCompleted():
                 title = f"Searched “{event.query}”"
-                await surface.step(Step(f"search-{event.iteration}", title, StepState.DONE, _retrieval_summary(event)))
+                await view.step(Step(f"search-{event.iteration}", title, StepState.DONE, _retrieval_summary(event)))
             case GradingCompleted():
                 detail = f"{event.relevant} of {event.total} bear on the question"
-                await surface.step(Step(f"grade-{event.total}", "Read what was found", StepState.DONE, detail))
+                await view.step(Step(f"grade-{event.total}", "Read what was found", StepState.DONE, detail))
             case QueryRefined():
                 self._refinements += 1
-                await surface.step(Step(f"refine-{self._refinements}", "Looking further", StepState.DONE, event.reason))
+                await view.step(Step(f"refine-{self._refinements}", "Looking further", StepState.DONE, event.reason))
             case GenerationStarted():
-                await surface.step(Step("write", "Writing the answer", StepState.RUNNING))
+                await view.step(Step("write", "Writing the answer", StepState.RUNNING))
             case GenerationCompleted():
-                await surface.step(Step("write", "Wrote the answer", StepState.DONE))
+                await view.step(Step("write", "Wrote the answer", StepState.DONE))
             case AnswerDelta():
-                await surface.write(event.text)
+                await view.write(event.text)
             case AnswerReset():
-                await surface.rewrite(event.reason)
+                await view.rewrite(event.reason)
             case HallucinationChecked():
-                await surface.step(
-                    Step("verify", "Checked it against the sources", StepState.DONE, _check_summary(event))
-                )
+                await view.step(Step("verify", "Checked it against the sources", StepState.DONE, _check_summary(event)))
             case Noticed():
-                await surface.notice(event.text)
+                await view.notice(event.text)
             case CheckpointReached():
-                await surface.offer(event.checkpoint, event.answer, self._trace_id)
+                await view.offer(event.checkpoint, event.answer, self._trace_id)
             case AgentCompleted():
-                await surface.conclude(event.answer, self._trace_id)
+                await view.conclude(event.answer, self._trace_id)
             case AgentFailed():
-                await surface.fail(event.message, event.trace_id)
+                await view.fail(event.message, event.trace_id)
             case _:
                 assert_never(event)
 

@@ -49,7 +49,7 @@ async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
         if work.cancelled():  # the renewal found that another worker holds the thread
             return
         work.result()
-        await inbox.done(lease)
+        await inbox.complete(lease)
     except HandBack:
         await inbox.hand_back(lease)
     except LeaseLost:

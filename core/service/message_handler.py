@@ -9,19 +9,20 @@ import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
+from core.model.channel_settings import ReplyStyle
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.json_codec import to_json
+from core.model.message_records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
@@ -51,10 +52,10 @@ Events = AsyncGenerator[AgentEvent, None]
 class MessageHandler:
     """Handles deliveries for the platforms that are connected here."""
 
-    assistant: QuestionService
+    question_service: QuestionService
     memory: Memory
     checkpoints: Checkpoints
-    postings: MessageStateStore
+    message_states: MessageStateStore
     inbox: Inbox
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
@@ -98,7 +99,9 @@ class MessageHandler:
             case Expiry():
                 await self._expiry(lease, platform, incoming)
             case Deletion():
-                await self._withdraw(platform, incoming.question, await self._load_state(lease, incoming.question.id))
+                await self._withdraw(
+                    platform, incoming.question, await self._load_state(lease, platform, incoming.question)
+                )
             case _:
                 assert_never(incoming)
 
@@ -109,48 +112,53 @@ class MessageHandler:
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
             return
-        posting = await self._load_state(lease, message.id)
-        if decided is MessageRoute.KEEP_QUIET or posting.settled:
+        message_state = await self._load_state(lease, platform, message)
+        if decided is MessageRoute.KEEP_QUIET or message_state.settled:
             return
-        match await self.postings.take_cancel(lease.delivery.thread, message.id):
-            case "deleted":
-                await self._withdraw(platform, message, posting)
+        match await self.message_states.take_cancel(lease.delivery.thread, message.id):
+            case CancelReason.DELETED:
+                await self._withdraw(platform, message, message_state)
                 return
-            case "edited" if not message.edited:  # the edited question waits behind this one
+            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
                 return
             case _:
                 pass
-        if _is_over(posting, message):
-            await self._edited_late(platform, message, posting)
+        if _is_over(message_state, message):
+            await self._edited_late(platform, message, message_state)
             return
         trace_id = trace_of(lease)
-        surface = platform.surface(message, posting, trace_id)
-        question = _AskedQuestion(message, posting, trace_id)
-        await self._show(lease, platform, surface, question, self._ask(lease, platform, message, record, trace_id))
+        view = platform.answer_view(message, message_state, trace_id)
+        question = _AskedQuestion(message, message_state, trace_id)
+        await self._show(lease, platform, view, question, self._ask(lease, platform, message, record, trace_id))
 
-    async def _edited_late(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+    async def _edited_late(
+        self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
+    ) -> None:
         """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
-        if message.edited and posting.get("outcome") != DELETED and not posting.get("edited_late"):
-            await posting.keep(edited_late="yes")
+        if message.edited and message_state.kept.outcome != DELETED and not message_state.kept.edited_late:
+            await message_state.keep(replace(message_state.kept, edited_late=True))
             await platform.tell(message, EDITED_LATE)
 
-    async def _withdraw(self, platform: Platform, message: IncomingMessage, posting: MessageState) -> None:
+    async def _withdraw(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""
-        await self.postings.take_cancel(posting.thread, posting.subject)
-        if posting.get("checkpoint"):
-            await self.checkpoints.claim(posting.get("checkpoint"))
-        await platform.withdraw(message, posting)
-        await posting.settle(DELETED)
+        await self.message_states.take_cancel(str(message.thread), message.id)
+        if message_state.kept.checkpoint:
+            await self.checkpoints.claim(message_state.kept.checkpoint)
+        await platform.withdraw(message, message_state)
+        await message_state.settle(message_state.kept, DELETED)
 
     async def _ask(
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
     ) -> Events:
         settings = await platform.settings(message.thread)
+        audience = await platform.audience(message)
+        if message.private or settings.reply_style is ReplyStyle.PRIVATE:
+            audience = replace(audience, public=False)
         question = Question(
             text=message.text,
             thread=message.thread,
             asker=message.asker,
-            audience=await platform.audience(message),
+            audience=audience,
             conduct=settings.conduct,
             bases=_bases_to_search(settings.bases, message.bases),
             context=() if record.total else await platform.context(message),
@@ -158,27 +166,27 @@ class MessageHandler:
             trace_id=trace_id,
             fence=lease.fence,
         )
-        async with aclosing(self.assistant.ask(question)) as events:
+        async with aclosing(self.question_service.ask(question)) as events:
             async for event in events:
                 yield event
 
     async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
         parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
-        kept = await self._kept_question(lease, pressed.checkpoint)
+        kept = await self._kept_question(pressed)
         if parked is None or kept is None:
             await platform.tell(
                 pressed, "This choice has been made already, or its time is over. Ask again if you like."
             )
             return
-        posting = await self._load_state(lease, kept.id)
-        if posting.settled:
+        message_state = await self._load_state(lease, platform, kept)
+        if message_state.settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
             await platform.tell(pressed, "That is not one of the choices here.")
             return
         permissions = await platform.permissions(pressed.person, pressed.thread)
-        events = self.assistant.choose(
+        events = self.question_service.choose(
             pressed.checkpoint,
             choice,
             pressed.person,
@@ -191,61 +199,61 @@ class MessageHandler:
         if pressed.person.id != parked.checkpoint.asker.id and not permissions.is_admin:
             await platform.tell(pressed, "Only the person who asked, or an admin, can choose here.")
             return
-        await self._reopen(lease, platform, kept, posting, parked.inquiry.id, events)
+        await self._reopen(lease, platform, kept, message_state, parked.inquiry.id, events)
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
-        posting = await self._load_state(lease, expiry.question.id)
-        if parked is not None and not posting.settled:
-            events = self.assistant.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
-            await self._reopen(lease, platform, expiry.question, posting, parked.inquiry.id, events)
+        message_state = await self._load_state(lease, platform, expiry.question)
+        if parked is not None and not message_state.settled:
+            events = self.question_service.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
+            await self._reopen(lease, platform, expiry.question, message_state, parked.inquiry.id, events)
 
     async def _reopen(
         self,
         lease: Lease,
         platform: Platform,
         message: IncomingMessage,
-        posting: MessageState,
+        message_state: MessageState[Any],
         trace_id: str,
         events: Events,
     ) -> None:
         """Go on with a parked question where its card stands."""
-        surface = platform.surface(message, posting, trace_id)
-        await self._show(lease, platform, surface, _AskedQuestion(message, posting, trace_id), events)
+        view = platform.answer_view(message, message_state, trace_id)
+        await self._show(lease, platform, view, _AskedQuestion(message, message_state, trace_id), events)
 
     async def _show(
-        self, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion", events: Events
+        self, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion", events: Events
     ) -> None:
-        """Stream a run onto its surface until it ends in one visible outcome."""
+        """Stream a run into its answer view until it ends in one visible outcome."""
         try:
             try:
-                await surface.open()
-                relay = EventPresenter(surface, asked.trace_id)
+                await view.open()
+                presenter = EventPresenter(view, asked.trace_id)
                 final = await self._until_cancelled(
-                    relay, self._run(relay, surface, events, lease, asked), lease, asked
+                    presenter, self._run(presenter, view, events, lease, asked), lease, asked
                 )
             except Cancelled as off:
-                final = await self._end_cancelled(off.reason, lease, platform, surface, asked)
+                final = await self._end_cancelled(off.reason, lease, platform, view, asked)
             self.metrics.count_outcome(platform.name, final)
         except (LeaseLost, *AWAY):
             raise
         except (NotFound, Denied) as error:
             await platform.tell(asked.message, str(error))
         except FootnoteError as error:
-            await self._fail(platform, surface, asked, str(error))
+            await self._fail(platform, view, asked, str(error))
         except Exception:
             log.exception("answer_failed", extra={"trace_id": asked.trace_id})
-            await self._fail(platform, surface, asked, WENT_WRONG)
+            await self._fail(platform, view, asked, WENT_WRONG)
         else:
             await self._reflect(platform, asked)
 
-    async def _fail(self, platform: Platform, surface: AnswerView, asked: "_AskedQuestion", text: str) -> None:
-        """Say on the surface that it did not work; where the surface itself is what fails, to the asker."""
-        if asked.posting.settled:  # the outcome stands there already: what failed came after it
+    async def _fail(self, platform: Platform, view: AnswerView, asked: "_AskedQuestion", text: str) -> None:
+        """Say in the view that it did not work; where the view itself is what fails, to the asker."""
+        if asked.message_state.settled:  # the outcome stands there already: what failed came after it
             log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
             return
         try:
-            await surface.fail(text, asked.trace_id)
+            await view.fail(text, asked.trace_id)
         except (LeaseLost, *AWAY):
             raise
         except Exception:
@@ -255,60 +263,63 @@ class MessageHandler:
     async def _reflect(self, platform: Platform, asked: "_AskedQuestion") -> None:
         """The thread's summary is of use to later questions: what keeps it from being written harms no answer."""
         try:
-            await self.assistant.reflect(asked.message.thread, await platform.audience(asked.message))
+            await self.question_service.reflect(asked.message.thread, await platform.audience(asked.message))
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001 - the answer is there; the next question summarises again
             log.warning("not_summarised", extra={"trace_id": asked.trace_id, "reason": str(error)})
 
     async def _run(
-        self, relay: EventPresenter, surface: AnswerView, events: Events, lease: Lease, asked: "_AskedQuestion"
+        self, presenter: EventPresenter, view: AnswerView, events: Events, lease: Lease, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Wait until there is an index to look in, count the run, and show it."""
-        await self._warm(surface)
+        await self._warm(view)
         if await self.inbox.begin(lease) > MOST_RUNS:
-            await surface.fail(GIVEN_UP, asked.trace_id)
+            await view.fail(GIVEN_UP, asked.trace_id)
             return None
         async with aclosing(self._keep_checkpoint(events, lease, asked)) as stream:
-            return await relay.show(stream)
+            return await presenter.show(stream)
 
     async def _keep_checkpoint(self, events: Events, lease: Lease, asked: "_AskedQuestion") -> Events:
         """Keep what a card's buttons and its expiry will need before the card can be seen."""
         async with aclosing(events) as stream:
             async for event in stream:
                 if isinstance(event, CheckpointReached):
-                    subject, kept = f"checkpoint:{event.checkpoint.id}", {"question": to_json(asked.message)}
-                    await self.postings.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
-                    await asked.posting.keep(checkpoint=event.checkpoint.id)
+                    card = _card(asked.message, event.checkpoint.id)
+                    await self.message_states.save(replace(card, question=asked.message), fence=lease.fence)
+                    await asked.message_state.keep(replace(asked.message_state.kept, checkpoint=event.checkpoint.id))
                 yield event
 
-    async def _warm(self, surface: AnswerView) -> None:
+    async def _warm(self, view: AnswerView) -> None:
         """While a large index opens, say so, and go on as soon as it is there."""
         if not self.warming():
             return
-        await surface.step(Step("warming", WARMING_UP, StepState.RUNNING))
+        await view.step(Step("warming", WARMING_UP, StepState.RUNNING))
         with suppress(TimeoutError):
             async with asyncio.timeout(WARM_SECONDS):
                 while self.warming():  # noqa: ASYNC110 - what opens says whether it has, and nothing more
                     await asyncio.sleep(WATCH_SECONDS)
-        await surface.step(Step("warming", "Warmed up", StepState.DONE))
+        await view.step(Step("warming", "Warmed up", StepState.DONE))
 
     async def _until_cancelled(
-        self, relay: EventPresenter, run: Coroutine[Any, Any, FinalEvent | None], lease: Lease, asked: "_AskedQuestion"
+        self,
+        presenter: EventPresenter,
+        run: Coroutine[Any, Any, FinalEvent | None],
+        lease: Lease,
+        asked: "_AskedQuestion",
     ) -> FinalEvent | None:
         """Show the run, watching for a stop from its first moment on.
 
-        Raises CalledOff, with the run cancelled and its stream closed. What comes while the end is being shown cuts
+        Raises Cancelled, with the run cancelled and its stream closed. What comes while the end is being shown cuts
         nothing short: an edited question and a deletion wait in the inbox behind this one.
         """
         showing = asyncio.create_task(run)
         try:
             while not showing.done():
-                reason = (
-                    "" if relay.ending else await self.postings.take_cancel(lease.delivery.thread, asked.message.id)
-                )
-                if reason and not relay.ending:
-                    raise Cancelled(reason)
+                if not presenter.ending:
+                    reason = await self.message_states.take_cancel(lease.delivery.thread, asked.message.id)
+                    if reason is not None and not presenter.ending:
+                        raise Cancelled(reason)
                 await asyncio.wait({showing}, timeout=_until_next_look())
             return showing.result()
         finally:
@@ -317,31 +328,29 @@ class MessageHandler:
                 await showing
 
     async def _end_cancelled(
-        self, reason: str, lease: Lease, platform: Platform, surface: AnswerView, asked: "_AskedQuestion"
+        self, reason: CancelReason, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
-        if reason == "deleted":
-            await self._withdraw(platform, asked.message, asked.posting)
-        if reason != "stopped":
+        if reason is CancelReason.DELETED:
+            await self._withdraw(platform, asked.message, asked.message_state)
+        if reason is not CancelReason.STOPPED:
             return None
-        event = await self.assistant.stop(asked.trace_id, lease.fence)
-        relay = EventPresenter(surface, asked.trace_id)
+        event = await self.question_service.stop(asked.trace_id, lease.fence)
+        presenter = EventPresenter(view, asked.trace_id)
         if isinstance(event, CheckpointReached | AgentCompleted):
             async with aclosing(self._keep_checkpoint(_only(event), lease, asked)) as stream:
-                return await relay.show(stream)
-        await surface.fail("Stopped, as you asked.", asked.trace_id)
+                return await presenter.show(stream)
+        await view.fail("Stopped, as you asked.", asked.trace_id)
         return None
 
-    async def _load_state(self, lease: Lease, subject: str) -> MessageState:
-        thread = lease.delivery.thread
-        values = dict(await self.postings.read(thread, subject))
-        return MessageState(
-            self.postings, thread, subject, values, lease.fence, lease.delivery.person, lease.delivery.id
-        )
+    async def _load_state(self, lease: Lease, platform: Platform, message: IncomingMessage) -> MessageState[Any]:
+        blank = platform.question_state(thread=message.thread, message=message.id, asker=message.asker.id)
+        kept = await self.message_states.read(blank)
+        return MessageState(self.message_states, kept or blank, lease.fence, lease.delivery.id)
 
-    async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
-        kept = await self.postings.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
-        return kept_message(kept["question"]) if "question" in kept else None
+    async def _kept_question(self, pressed: IncomingChoice) -> IncomingMessage | None:
+        kept = await self.message_states.read(CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint))
+        return kept.question if kept is not None else None
 
     async def _message_facts(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
         return MessageFacts(
@@ -365,7 +374,7 @@ class MessageHandler:
 class Cancelled(Exception):
     """The question was stopped, edited or deleted while it was worked on."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: CancelReason) -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -373,7 +382,7 @@ class Cancelled(Exception):
 @dataclass(frozen=True, slots=True)
 class _AskedQuestion:
     message: IncomingMessage
-    posting: MessageState
+    message_state: MessageState[Any]
     trace_id: str
 
 
@@ -382,12 +391,8 @@ def trace_of(lease: Lease) -> str:
     return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
 
 
-def kept_message(text: str) -> IncomingMessage:
-    """A question that was kept with its checkpoint."""
-    from core.model.json_codec import from_json
-
-    message: IncomingMessage = from_json(IncomingMessage, text)
-    return message
+def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
+    return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
@@ -397,9 +402,9 @@ def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) ->
     return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
-def _is_over(posting: MessageState, message: IncomingMessage) -> bool:
+def _is_over(message_state: MessageState[Any], message: IncomingMessage) -> bool:
     """Whether this question has had its last word. While a card waits, the question as edited takes its place."""
-    outcome = posting.get("outcome")
+    outcome = message_state.kept.outcome
     return bool(outcome) and not (message.edited and outcome in OPEN_OUTCOMES)
 
 

@@ -1,21 +1,23 @@
 """Buttons and forms that act once, on every platform: of many presses, in whatever processes, one counts.
 
-That an action is open is a value which is taken in one step. It is done only once its work is: what was taken by a
-process that died over it may be taken again after a while.
+What a button or a form stands for is kept here and never in it; it carries the id of what is kept. It is done only once
+its work is: what was taken by a process that died over it may be taken again after a while.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from core.model.errors import AlreadyDone, FootnoteError
+from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 
 LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
-OPEN, TAKEN, DONE = "open", "taken", "done"
 
 
-class Taken(StrEnum):
+class PressOutcome(StrEnum):
     """What became of a press."""
 
     NOW = "now"  # it is the one
@@ -23,30 +25,59 @@ class Taken(StrEnum):
     GONE = "gone"  # too old, or not for this person
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneTimeAction(Record):
+    """What a button or a form stands for. A platform says below this where it is kept, and what else it carries."""
+
+    person: str = field(default="", metadata=PERSON)  # for whom it was made
+    open: bool = False  # it can be taken
+    taken: float = 0.0  # when it was, in seconds since the epoch
+    done: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class OneTimeActions:
-    """Each action is a subject of the postings, kept for as long as they are. ``now`` is in seconds since the epoch."""
+    """Offers actions and takes them. ``now`` is in seconds since the epoch."""
 
-    postings: MessageStateStore
+    message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
-    async def open(self, thread: str, subject: str, person: str) -> None:
-        """It can be taken (once more). It is forgotten with this person."""
-        await self.postings.keep(thread, subject, {OPEN: "yes"}, person=person)
+    async def open(self, action: OneTimeAction) -> None:
+        """It can be taken (once more). Raises StoreUnavailable."""
+        await self.message_states.save(replace(action, open=True))
 
-    async def take(self, thread: str, subject: str) -> Taken:
-        """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
+    async def take(self, kept: OneTimeAction | None) -> PressOutcome:
+        """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
+
+        It also counts when an earlier one was lost together with its worker.
+        """
+        if kept is None or not (kept.open or kept.taken):
+            return PressOutcome.GONE
         now = self.now()
-        if await self.postings.take(thread, subject, OPEN, {TAKEN: f"{now:.0f}"}):
-            return Taken.NOW
-        kept = await self.postings.read(thread, subject)  # as whoever took it left it
-        if TAKEN not in kept:
-            return Taken.GONE
-        if kept.get(DONE) or now - float(kept[TAKEN]) < LOST_SECONDS:
-            return Taken.EARLIER
-        lost = await self.postings.take(thread, subject, TAKEN, {TAKEN: f"{now:.0f}"})
-        return Taken.NOW if lost == kept[TAKEN] else Taken.EARLIER
+        if not kept.open and (kept.done or now - kept.taken < LOST_SECONDS):
+            return PressOutcome.EARLIER
+        took = await self.message_states.exchange(kept, replace(kept, open=False, taken=now))
+        return PressOutcome.NOW if took else PressOutcome.EARLIER
 
-    async def done(self, thread: str, subject: str, person: str) -> None:
-        """It has been done: it is never taken again."""
-        await self.postings.keep(thread, subject, {DONE: "yes"}, person=person)
+    @asynccontextmanager
+    async def once(self, action: OneTimeAction, refusal: str) -> AsyncIterator[None]:
+        """Do something once for an action that nobody has to open. What fails may be tried again.
+
+        Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
+        """
+        kept, now = await self.message_states.read(action), self.now()
+        lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
+        mine = replace(action, taken=now)
+        if (kept is not None and not lost) or not await self.message_states.exchange(kept or action, mine):
+            raise AlreadyDone(refusal)
+        try:
+            yield
+        except BaseException:
+            with suppress(FootnoteError):
+                await self.message_states.remove(mine)
+            raise
+        await self.mark_done(mine)
+
+    async def mark_done(self, action: OneTimeAction) -> None:
+        """It has been done: it is never taken again. Raises StoreUnavailable."""
+        await self.message_states.save(replace(action, done=True))

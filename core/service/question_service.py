@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_reply import Understood, understood_as
-from core.agent.checkpoint_resume import EXPIRED, resumed
-from core.agent.outcomes import sources_shown, stopped
+from core.agent.checkpoint_reply import CheckpointReply, understood_as
+from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
+from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer
 from core.model.clock import Clock
@@ -38,6 +38,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
+from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
@@ -72,18 +73,20 @@ class QuestionService:
         reasoner: Reasoner,
         memory: Memory,
         checkpoints: Checkpoints,
-        journal: TraceStore,
+        trace_store: TraceStore,
         catalog: Catalog,
         clock: Clock,
+        recorder: QuestionRecorder | None = None,
     ) -> None:
-        """Work with these; the reasoner writes thread summaries."""
+        """Work with these; the reasoner writes thread summaries. Without a ``recorder`` no log of questions is kept."""
         self._agent = agent
         self._reasoner = reasoner
         self._memory = memory
         self._checkpoints = checkpoints
-        self._journal = journal
+        self._trace_store = trace_store
         self._catalogue = catalog
         self._clock = clock
+        self._recorder = recorder
         self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # those under way here, and some that were cancelled
 
@@ -109,7 +112,7 @@ class QuestionService:
     ) -> AsyncGenerator[AgentEvent, None]:
         understood = understood_as(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, Understood) and mine:
+        if isinstance(understood, CheckpointReply) and mine:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
@@ -187,7 +190,7 @@ class QuestionService:
         scope = frozenset(base.name for base in bases)
         library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
         now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
-        inquiry = resumed(now_visible, choice, text)
+        inquiry = resume_inquiry(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
             inquiry = replace(inquiry, searches=(), missing="")
         record = await self._memory.recall(inquiry.thread)
@@ -205,7 +208,7 @@ class QuestionService:
         run = self._running.pop(trace_id, None)
         if run is None:
             return None
-        event = stopped(run)
+        event = stop_run(run)
         await self._settle(run, event, fence)
         return event
 
@@ -291,19 +294,26 @@ class QuestionService:
                 # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
                 # kept for days. Told with each of a dozen events it was half of what journalling costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
-                await self._journal.record(inquiry.id, [traced], **whose)
+                await self._trace_store.record(inquiry.id, [traced], **whose)
             else:
-                await self._journal.record(inquiry.id, [traced])
+                await self._trace_store.record(inquiry.id, [traced])
         match event:
             case CheckpointReached():
                 await self._checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
                 await self._remember(run, event.answer, fence)
+                await self._record(run, event.answer)
             case AgentCompleted():
                 await self._remember(run, event.answer, fence)
+                await self._record(run, event.answer)
             case AgentFailed():
-                await self._journal.count({"outcome.failed": 1})
+                await self._trace_store.count({"outcome.failed": 1})
+                await self._record(run, None)
             case _:
                 pass
+
+    async def _record(self, run: Run, answer: Answer | None) -> None:
+        if self._recorder is not None:
+            await self._recorder.record(run, answer)
 
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
         inquiry = run.inquiry
@@ -325,14 +335,14 @@ class QuestionService:
             "answers.one_search": int(answer.spent.searches == 1),
             "answers.searched": int(answer.spent.searches > 0),
         }
-        await self._journal.count({f"outcome.{answer.outcome}": 1, **searched})
+        await self._trace_store.count({f"outcome.{answer.outcome}": 1, **searched})
 
 
 def _words_from(run: Run) -> frozenset[str]:
     """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
-    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.found())
+    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.items_found())
 
 
 def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:

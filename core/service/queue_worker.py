@@ -1,4 +1,4 @@
-"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the desk."""
+"""Works off the inbox: a bounded number of lanes, each handing one leased delivery at a time to the message handler."""
 
 import asyncio
 import logging
@@ -6,10 +6,11 @@ import logging
 from core.model.clock import Clock
 from core.model.errors import FootnoteError
 from core.model.incoming_events import Expiry
+from core.model.message_records import CheckpointState
 from core.ports.inbox import Inbox, Lease
 from core.service.delivery_codec import delivery
 from core.service.leases import pause, work_off
-from core.service.message_handler import MessageHandler, kept_message
+from core.service.message_handler import MessageHandler
 
 EXPIRY_SECONDS = 5.0
 
@@ -19,11 +20,13 @@ log = logging.getLogger(__name__)
 class Worker:
     """A bounded number of lanes over one inbox. Several processes may each run one."""
 
-    def __init__(self, *, name: str, inbox: Inbox, desk: MessageHandler, clock: Clock, lanes: int = 8) -> None:
+    def __init__(
+        self, *, name: str, inbox: Inbox, message_handler: MessageHandler, clock: Clock, lanes: int = 8
+    ) -> None:
         """Work under this name, on this many deliveries at once."""
         self._name = name
         self._inbox = inbox
-        self._desk = desk
+        self._message_handler = message_handler
         self._clock = clock
         self._lanes = lanes
 
@@ -35,8 +38,8 @@ class Worker:
             group.create_task(self._expire(stop))
 
     async def _handle(self, lease: Lease) -> None:
-        with self._desk.metrics.working():
-            await self._desk.handle(lease)
+        with self._message_handler.metrics.track_work():
+            await self._message_handler.handle(lease)
 
     async def _expire(self, stop: asyncio.Event) -> None:
         """Put checkpoints whose time is over into the inbox, so that exactly one worker answers each."""
@@ -50,12 +53,11 @@ class Worker:
                 log.exception("expiry_failed")
 
     async def _put_expired(self) -> None:
-        for checkpoint_id in await self._desk.checkpoints.due(self._clock.now()):
-            parked = await self._desk.checkpoints.read(checkpoint_id)
-            if parked is None or parked.checkpoint.thread.platform not in self._desk.platforms:
+        for checkpoint_id in await self._message_handler.checkpoints.due(self._clock.now()):
+            parked = await self._message_handler.checkpoints.read(checkpoint_id)
+            if parked is None or parked.checkpoint.thread.platform not in self._message_handler.platforms:
                 continue
-            thread = str(parked.checkpoint.thread)
-            kept = await self._desk.postings.read(thread, f"checkpoint:{checkpoint_id}")
-            if "question" in kept:
-                expiry = Expiry(checkpoint_id, kept_message(kept["question"]))
-                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", expiry))
+            card = CheckpointState(thread=parked.checkpoint.thread, checkpoint=checkpoint_id)
+            kept = await self._message_handler.message_states.read(card)
+            if kept is not None and kept.question is not None:
+                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", Expiry(checkpoint_id, kept.question)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.container import _answer_budget, _purse
+from bot.container import _answer_budget, _daily_budget
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 
@@ -15,7 +15,7 @@ def test_a_budget_without_a_price_is_refused_because_nothing_would_hold_it() -> 
     with pytest.raises(ConfigurationError, match="LLM_ANSWER_BUDGET is set, but no price"):
         _answer_budget(settings(llm_answer_budget=0.05))
     with pytest.raises(ConfigurationError, match="LLM_DAILY_BUDGET is set, but no price"):
-        _purse(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
+        _daily_budget(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
 
 
 def test_an_answers_budget_is_its_cap() -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from bot import __main__ as command_line
-from bot.cli.failures import explained
+from bot.cli.failures import explain_failure
 from bot.cli.runner import print_json
 from bot.doctor import explain
 from bot.health import application, listen
-from bot.settings import load_settings
 from core.model.errors import ConfigurationError, NotFound
 
 
@@ -37,27 +36,29 @@ def failed(error: Exception) -> Exception:
 
 
 def test_what_nobody_foresaw_is_one_line_with_its_place() -> None:
-    line = explained(failed(KeyError("colour")))
+    line = explain_failure(failed(KeyError("colour")))
     assert line.startswith("Footnote failed, and does not know why: KeyError: 'colour' (tests/bot/test_failures.py:")
     assert line.endswith("LOG_LEVEL=debug shows all of it.\n")
     assert line.count("\n") == 1
 
 
 def test_a_file_that_cannot_be_read_is_named_without_the_number_of_the_error() -> None:
-    assert explained(failed(PermissionError(13, "Permission denied", "/secret"))) == "Permission denied: /secret.\n"
-    assert explained(failed(OSError(28, "No space left on device"))) == "No space left on device.\n"
+    assert (
+        explain_failure(failed(PermissionError(13, "Permission denied", "/secret"))) == "Permission denied: /secret.\n"
+    )
+    assert explain_failure(failed(OSError(28, "No space left on device"))) == "No space left on device.\n"
 
 
 def test_ours_is_found_in_a_group_and_says_its_own_line() -> None:
     group = ExceptionGroup("tasks", [ValueError("x"), ExceptionGroup("more", [NotFound("There is no such thing.")])])
-    assert explained(group) == "There is no such thing.\n"
+    assert explain_failure(group) == "There is no such thing.\n"
 
 
 def test_a_secret_in_an_unforeseen_failure_is_hidden_also_in_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_MODEL", "m")
     monkeypatch.setenv("LLM_API_KEY", "our-own-key-1234")
     monkeypatch.setenv("LOG_LEVEL", "DEBUG")
-    told = explained(failed(RuntimeError("refused: our-own-key-1234 and redis://bot:hunter22@host/0")))
+    told = explain_failure(failed(RuntimeError("refused: our-own-key-1234 and redis://bot:hunter22@host/0")))
     assert "Traceback" in told
     assert "our-own-key-1234" not in told
     assert "hunter22" not in told
@@ -104,27 +105,6 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
         taken.listen()
         with pytest.raises(ConfigurationError, match=r"cannot be listened on: address already in use\. Set HTTP_PORT"):
             await listen(application(ready), "127.0.0.1", taken.getsockname()[1])
-
-
-@pytest.mark.parametrize(("name", "value"), [("LOG_LEVEL", "loud"), ("LOG_FORMAT", "xml"), ("PROFILE", "fast")])
-def test_a_setting_that_is_none_of_the_choices_is_refused(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigurationError, match=f"{name}: Input should be"):
-        load_settings()
-
-
-def test_a_choice_may_be_written_in_capitals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOG_LEVEL", "WARNING")
-    monkeypatch.setenv("PROFILE", "Quick")
-    assert (load_settings().log_level, load_settings().profile) == ("warning", "quick")
-
-
-def test_an_env_file_that_is_no_text_is_said(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_bytes(b"PROFILE=caf\xe9\n")
-    with pytest.raises(ConfigurationError, match=r"The file \.env cannot be read"):
-        load_settings()
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:

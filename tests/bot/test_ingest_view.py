@@ -14,17 +14,16 @@ from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change
 from core.model.errors import NoText
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobProgress, JobStage, JobState
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.parser import PageProgress
-from core.service.kb.job_text import job_text
 from tests.bot.test_interrupted import Screen, written
-from tests.core.service.kb.knowledge_room import PlainParser, Room
+from tests.core.service.kb.knowledge_room import PlainParser, Room, card_words
 
 
 class StubParser(PlainParser):
     """Says of an empty file what the real one says."""
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         if not data.strip():
             raise NoText("This file is empty.")
         return await super().parse(name, data, progress)
@@ -61,7 +60,7 @@ async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, 
         "added",
         "added",
     ]
-    assert await room.shelves.base("new") is None
+    assert await room.trash.base("new") is None
 
 
 @pytest.mark.parametrize(
@@ -80,8 +79,8 @@ def test_a_card_says_which_page_is_read_and_what_had_no_text() -> None:
     items = (JobItem(ItemKind.FILE, "a.pdf", "a"),)
     job = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC), items=items)
     running = replace(job, state=JobState.RUNNING, progress=JobProgress(JobStage.RECOGNIZING, "a.pdf", 2, 12))
-    assert "a.pdf, reading page 3 of 12 by OCR." in job_text(running)
+    assert "a.pdf, reading page 3 of 12 by OCR." in card_words(running)
     skipped = replace(items[0], state=ItemState.SKIPPED, reason="This file is empty.")
-    done = replace(job, items=(skipped,)).ended(datetime(2026, 1, 1, tzinfo=UTC), JobState.DONE, "")
-    assert "1 skipped" in job_text(done)
-    assert "a.pdf: This file is empty." in job_text(done)
+    done = replace(job, items=(skipped,)).at_end(datetime(2026, 1, 1, tzinfo=UTC), JobState.DONE, "")
+    assert "1 skipped" in card_words(done)
+    assert "a.pdf: This file is empty." in card_words(done)

@@ -13,18 +13,18 @@ from rich.progress import Progress, TextColumn
 
 from adapters.terminal.ingest_view import Terminal, _Bar, ingest_files
 from adapters.terminal.operator import operator
-from core.ingestion.ingestor import Change, Ingested
+from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.material import Material
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from core.ports.encoder import Vectors
 from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import JobWorker, job_thread
-from tests.core.service.kb.knowledge_room import PlainParser, Room
+from tests.core.service.kb.knowledge_room import PlainParser, Room, job_in, words
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -36,7 +36,7 @@ class Screen:
         self.room = room
         self._printed = io.StringIO()
 
-    async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[Ingested]:
+    async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[IngestResult]:
         console = Console(file=self._printed, width=200)
         files = [(path, path.name) for path in paths]
         return await ingest_files(console, self.terminal(connected=connected), files, base)
@@ -45,12 +45,12 @@ class Screen:
         room = self.room
 
         def alone() -> JobWorker:
-            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.acceptance.tick)
+            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
 
         return Terminal(
-            ingest=room.desk.ingest_bytes,
+            ingest=room.kb_service.ingest_bytes,
             jobs=room.jobs,
-            shelves=room.shelves,
+            trash=room.trash,
             ingestor=room.ingestor,
             consistency=room.consistency,
             worker=room.worker if connected else alone,
@@ -69,7 +69,7 @@ class ParserInParts(PlainParser):
         super().__init__()
         self.reached, self.go_on, self._at = asyncio.Event(), asyncio.Event(), at
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         if name == self._at:
             self.reached.set()
             await self.go_on.wait()
@@ -101,7 +101,7 @@ async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room
     assert "1 added" in screen.shows
     assert "2 files are left: the same command goes on with them." in screen.shows
     assert [job.state for job in await room.jobs.recent()] == [JobState.CANCELLED]
-    assert room.archive.kept == {}
+    assert room.blobs.kept == {}
     parser.go_on.set()
     results = await screen.ingests(*paths)
     assert [(one.source, one.change) for one in results] == [
@@ -159,13 +159,12 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     monkeypatch.setattr("core.service.kb.job_runner.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
-    assert waits.job is not None
     screen = Screen(room)
     ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
     async with asyncio.timeout(60):
         while "waits for its turn" not in screen.shows:
             await asyncio.sleep(0.02)
-    await room.says(KbVerb.CANCEL, target=waits.job.id)
+    await room.says(KbVerb.CANCEL, target=job_in(waits).id)
     (result,) = await ingesting
     assert result.change is Change.ADDED
 
@@ -226,7 +225,7 @@ async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(r
     refused = await room.says(KbVerb.CREATE, base="with/slash")
     with pytest.raises(NotFound) as raised:
         await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
-    assert str(raised.value) == refused.text
+    assert str(raised.value) == words(refused)
     assert await room.catalog.bases() == []
 
 
@@ -238,7 +237,7 @@ async def test_a_killed_ingest_given_again_is_the_same_job(room: Room, tmp_path:
     results = await _given_again(room, paths)
     assert [(one.source, one.change) for one in results] == [("a.md", Change.ADDED), ("b.md", Change.ADDED)]
     assert [(job.id, job.state) for job in await room.jobs.recent()] == [(killed.id, JobState.DONE)]
-    assert room.archive.kept == {}
+    assert room.blobs.kept == {}
 
 
 async def test_what_is_left_of_a_killed_ingest_is_gone_on_with_and_told_once(room: Room, tmp_path: Path) -> None:
@@ -276,12 +275,11 @@ async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
             yield path.name, path.name, path.read_bytes()
 
     room.clock.advance(1)
-    reply = await room.desk.ingest_bytes(files(), "base", operator())
-    assert reply.job is not None
-    return reply.job
+    reply = await room.kb_service.ingest_bytes(files(), "base", operator())
+    return await room.job(job_in(reply).id)
 
 
-async def _given_again(room: Room, paths: Sequence[Path]) -> list[Ingested]:
+async def _given_again(room: Room, paths: Sequence[Path]) -> list[IngestResult]:
     """The same command once more; the job in line is taken up at once, and nothing comes out before it is accepted."""
     room.parser.opened.clear()
     accepted = len(await room.audit.recent())

@@ -53,7 +53,7 @@ class Terminal:
 
     def audience(self, base: str) -> frozenset[str]:
         """Whom a base is for."""
-        found = asyncio.run(self.room.shelves.base(base))
+        found = asyncio.run(self.room.trash.base(base))
         assert found is not None
         return found.grants
 
@@ -65,16 +65,16 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
     monkeypatch.setenv("COLUMNS", "200")
 
     def worker(name: str, platforms: Mapping[str, PlatformCapabilities]) -> JobWorker:
-        return JobWorker(name=name, inbox=room.inbox, runner=room.runner(platforms), tick=room.acceptance.tick)
+        return JobWorker(name=name, inbox=room.inbox, runner=room.runner(platforms), tick=room.job_queue.tick)
 
     @asynccontextmanager
     async def opened(*_: object, **__: object) -> AsyncIterator[SimpleNamespace]:
         waiting = [one for line in room.inbox._lines.values() for one in line.deliveries]
-        room.inbox = room.acceptance.inbox = InProcessInbox(clock=room.clock)  # each command has a loop of its own
+        room.inbox = room.job_queue.inbox = InProcessInbox(clock=room.clock)  # each command has a loop of its own
         for delivery in waiting:
             await room.inbox.put(delivery)
-        governance = SimpleNamespace(desk=room.desk, jobs=room.jobs, shelves=room.shelves, worker=worker)
-        yield SimpleNamespace(governance=governance, audit=room.audit)
+        knowledge_stack = SimpleNamespace(kb_service=room.kb_service, jobs=room.jobs, trash=room.trash, worker=worker)
+        yield SimpleNamespace(knowledge_stack=knowledge_stack, audit=room.audit)
 
     def typed(words: tuple[str, ...], answers: str | None) -> Printed:
         monkeypatch.setattr(sys, "argv", ["footnote", *words])
@@ -293,8 +293,8 @@ def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> Non
     async def proposed() -> list[str]:
         for number in range(2):
             said = conversation("Thirty days.", source=f"T/C/{number}", title=f"Refunds {number}?")
-            await room.desk.propose(said, room.caller(MEMBER))
-        return [one.id for one in await room.records.proposals()]
+            await room.kb_service.propose(said, room.caller(MEMBER))
+        return [one.id for one in await room.proposal_store.proposals()]
 
     first, second = asyncio.run(proposed())
     assert f"{first} Refunds 0?, by Bo:" in terminal("kb", "proposals").out
@@ -310,8 +310,8 @@ def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Termin
     assert f"{done.id} Adding 2 files to “rules”: Done" in filled("kb", "jobs").out
     assert filled("kb", "jobs", done.id).out.endswith(f"job {done.id}\n")
     assert filled("kb", "cancel", done.id).err == "That job is over.\n"
-    assert filled("kb", "cancel", "none").err == "There is no such job. footnote kb jobs shows them.\n"
-    waiting = asyncio.run(room.acceptance.site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
+    assert filled("kb", "cancel", "none").err == "There is no such job. The list of jobs shows them.\n"
+    waiting = asyncio.run(room.job_queue.ingest_site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
     assert "1 job in line or under way." in filled("kb", "status").out
     assert f"Cancelling job {waiting.id}." in filled("kb", "cancel", waiting.id).out
 
@@ -332,19 +332,27 @@ async def _denied(room: Room) -> None:
 
     caller = room.caller(MEMBER)
     assert caller.audience == Audience(frozenset({MEMBER.id}))
-    await room.desk.handle(KbCommand(KbVerb.RESTORE, "rules", "refunds"), caller)
+    await room.kb_service.handle(KbCommand(KbVerb.RESTORE, "rules", "refunds"), caller)
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("list",), ("show", "refunds"), ("status",), ("jobs",), ("refresh", "refunds"), ("remove", "refunds", "--yes")],
+    ("words", "kind"),
+    [
+        (("list",), "document_list"),
+        (("show", "refunds"), "document_details"),
+        (("status",), "queue_status"),
+        (("jobs",), "job_list"),
+        (("refresh", "refunds"), "refused"),
+        (("remove", "refunds", "--yes"), "document_removed"),
+    ],
 )
-def test_json_is_one_document_and_nothing_else(filled: Terminal, words: tuple[str, ...]) -> None:
+def test_json_is_one_document_and_nothing_else(filled: Terminal, words: tuple[str, ...], kind: str) -> None:
     printed = filled(
         "kb", words[0], *words[1:], *(() if words[0] in {"status", "jobs"} else ("--kb", "rules")), "--json"
     )
     told = json.loads(printed.out)
-    assert set(told) == {"ok", "said", "jobs"}
+    assert set(told) == {"ok", "said", "results", "jobs"}
+    assert [one["kind"] for one in told["results"]] == [kind]
     assert told["ok"] is (printed.code == 0)
     assert told["said"]
 

@@ -15,81 +15,81 @@ from core.ports.memory import Memory
 from tests.contracts.conversations import NOW, OTHER_THREAD, THREAD, asking_back, parked
 
 
-class MessageHandler(NamedTuple):
+class Stores(NamedTuple):
     checkpoints: Checkpoints
     memory: Memory
 
 
 class CheckpointsContract:
-    """Override ``desk``."""
+    """Override ``stores``."""
 
     @pytest.fixture
-    def desk(self) -> MessageHandler:
+    def stores(self) -> Stores:
         raise NotImplementedError
 
-    async def test_a_parked_inquiry_comes_back_as_it_was(self, desk: MessageHandler) -> None:
+    async def test_a_parked_inquiry_comes_back_as_it_was(self, stores: Stores) -> None:
         for one in (parked("c1"), asking_back("c2")):
-            await desk.checkpoints.park(one)
-            assert await desk.checkpoints.read(one.checkpoint.id) == one
-            assert await desk.checkpoints.claim(one.checkpoint.id) == one
+            await stores.checkpoints.park(one)
+            assert await stores.checkpoints.read(one.checkpoint.id) == one
+            assert await stores.checkpoints.claim(one.checkpoint.id) == one
 
-    async def test_an_unknown_checkpoint_is_none(self, desk: MessageHandler) -> None:
-        assert await desk.checkpoints.read("no such") is None
-        assert await desk.checkpoints.claim("no such") is None
+    async def test_an_unknown_checkpoint_is_none(self, stores: Stores) -> None:
+        assert await stores.checkpoints.read("no such") is None
+        assert await stores.checkpoints.claim("no such") is None
 
-    async def test_of_many_who_press_at_once_one_gets_it(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("c1"))
-        got = await asyncio.gather(*(desk.checkpoints.claim("c1") for _ in range(10)))
+    async def test_of_many_who_press_at_once_one_gets_it(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        got = await asyncio.gather(*(stores.checkpoints.claim("c1") for _ in range(10)))
         assert [one for one in got if one is not None] == [parked("c1")]
-        assert await desk.checkpoints.read("c1") is None
+        assert await stores.checkpoints.read("c1") is None
 
-    async def test_the_same_claimant_gets_it_again_and_another_does_not(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("c1"))
-        assert await desk.checkpoints.claim("c1", by="press-1") == parked("c1")
-        assert await desk.checkpoints.claim("c1", by="press-2") is None
-        assert await desk.checkpoints.read("c1", by="press-2") is None
-        assert await desk.checkpoints.read("c1", by="press-1") == parked("c1")
-        assert await desk.checkpoints.claim("c1", by="press-1") == parked("c1")
+    async def test_the_same_claimant_gets_it_again_and_another_does_not(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        assert await stores.checkpoints.claim("c1", by="press-1") == parked("c1")
+        assert await stores.checkpoints.claim("c1", by="press-2") is None
+        assert await stores.checkpoints.read("c1", by="press-2") is None
+        assert await stores.checkpoints.read("c1", by="press-1") == parked("c1")
+        assert await stores.checkpoints.claim("c1", by="press-1") == parked("c1")
 
-    async def test_parking_opens_it_in_its_thread_and_claiming_closes_it(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("c1"))
-        assert (await desk.memory.recall(THREAD)).open_checkpoint == "c1"
-        assert (await desk.memory.recall(OTHER_THREAD)).open_checkpoint == ""
-        await desk.checkpoints.claim("c1")
-        assert (await desk.memory.recall(THREAD)).open_checkpoint == ""
+    async def test_parking_opens_it_in_its_thread_and_claiming_closes_it(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        assert (await stores.memory.recall(THREAD)).open_checkpoint == "c1"
+        assert (await stores.memory.recall(OTHER_THREAD)).open_checkpoint == ""
+        await stores.checkpoints.claim("c1")
+        assert (await stores.memory.recall(THREAD)).open_checkpoint == ""
 
-    async def test_a_second_checkpoint_of_a_thread_closes_the_first(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("c1"))
-        await desk.checkpoints.park(parked("c2"))
-        assert (await desk.memory.recall(THREAD)).open_checkpoint == "c2"
-        assert await desk.checkpoints.claim("c1") is None
-        assert await desk.checkpoints.claim("c2") is not None
+    async def test_a_second_checkpoint_of_a_thread_closes_the_first(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        await stores.checkpoints.park(parked("c2"))
+        assert (await stores.memory.recall(THREAD)).open_checkpoint == "c2"
+        assert await stores.checkpoints.claim("c1") is None
+        assert await stores.checkpoints.claim("c2") is not None
 
-    async def test_the_same_one_parked_again_can_be_taken_again(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("c1"))
-        await desk.checkpoints.claim("c1")
-        await desk.checkpoints.park(parked("c1"))
-        assert await desk.checkpoints.claim("c1") == parked("c1")
+    async def test_the_same_one_parked_again_can_be_taken_again(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("c1"))
+        await stores.checkpoints.claim("c1")
+        await stores.checkpoints.park(parked("c1"))
+        assert await stores.checkpoints.claim("c1") == parked("c1")
 
-    async def test_those_whose_time_is_over_are_due_until_somebody_takes_them(self, desk: MessageHandler) -> None:
-        await desk.checkpoints.park(parked("later", minutes=60))
-        await desk.checkpoints.park(parked("soon", thread=OTHER_THREAD, minutes=10))
-        assert await desk.checkpoints.due(NOW) == []
-        assert await desk.checkpoints.due(NOW + timedelta(minutes=30)) == ["soon"]
-        assert await desk.checkpoints.due(NOW + timedelta(hours=2)) == ["soon", "later"]
-        await desk.checkpoints.claim("soon")
-        assert await desk.checkpoints.due(NOW + timedelta(hours=2)) == ["later"]
+    async def test_those_whose_time_is_over_are_due_until_somebody_takes_them(self, stores: Stores) -> None:
+        await stores.checkpoints.park(parked("later", minutes=60))
+        await stores.checkpoints.park(parked("soon", thread=OTHER_THREAD, minutes=10))
+        assert await stores.checkpoints.due(NOW) == []
+        assert await stores.checkpoints.due(NOW + timedelta(minutes=30)) == ["soon"]
+        assert await stores.checkpoints.due(NOW + timedelta(hours=2)) == ["soon", "later"]
+        await stores.checkpoints.claim("soon")
+        assert await stores.checkpoints.due(NOW + timedelta(hours=2)) == ["later"]
 
 
 class TestInProcessCheckpoints(CheckpointsContract):
     @pytest.fixture
-    def desk(self) -> MessageHandler:
+    def stores(self) -> Stores:
         state = InProcessState()
-        return MessageHandler(InProcessCheckpoints(state), InProcessMemory(state))
+        return Stores(InProcessCheckpoints(state), InProcessMemory(state))
 
 
 @pytest.mark.live
 class TestRedisCheckpoints(CheckpointsContract):
     @pytest.fixture
-    def desk(self, redis: Redis) -> MessageHandler:
-        return MessageHandler(RedisCheckpoints(redis), RedisMemory(redis))
+    def stores(self, redis: Redis) -> Stores:
+        return Stores(RedisCheckpoints(redis), RedisMemory(redis))

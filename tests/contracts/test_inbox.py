@@ -51,10 +51,10 @@ class InboxContract:
     async def test_a_delivery_that_comes_four_times_at_once_is_taken_once(self, inbox: Inbox) -> None:
         put = await asyncio.gather(*(inbox.put(delivery("d1")) for _ in range(4)))
         assert sorted(put) == [False, False, False, True]
-        await inbox.done(await taken(inbox))
+        await inbox.complete(await taken(inbox))
         assert not await inbox.put(delivery("d1"))
         assert await inbox.take("worker", timedelta(milliseconds=50)) is None
-        assert await inbox.waiting() == 0
+        assert await inbox.count_waiting() == 0
 
     async def test_one_who_waits_is_woken_by_a_delivery(self, inbox: Inbox) -> None:
         waiting = asyncio.create_task(inbox.take("worker", WAIT))
@@ -71,7 +71,7 @@ class InboxContract:
             lease = await taken(inbox)
             assert await inbox.take("another", timedelta(milliseconds=50)) is None
             order.append(lease.delivery.id)
-            await inbox.done(lease)
+            await inbox.complete(lease)
         assert order == ["d1", "d2", "d3"]
 
     async def test_threads_are_worked_on_side_by_side(self, inbox: Inbox) -> None:
@@ -106,7 +106,7 @@ class InboxContract:
         for _ in range(8):
             await inbox.renew(lease)
             assert await inbox.take("another", timedelta(milliseconds=100)) is None
-        await inbox.done(lease)
+        await inbox.complete(lease)
 
     async def test_a_stale_worker_is_refused_everything(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=SHORT_LEASE)
@@ -114,19 +114,24 @@ class InboxContract:
         await inbox.put(delivery("d2"))
         stale = await taken(inbox, "slow")
         current = await taken(inbox, "quick")
-        stale_calls = (inbox.renew(stale), inbox.begin(stale), inbox.note(stale, "message", "late"), inbox.done(stale))
+        stale_calls = (
+            inbox.renew(stale),
+            inbox.begin(stale),
+            inbox.note(stale, "message", "late"),
+            inbox.complete(stale),
+        )
         for stale_call in stale_calls:
             with pytest.raises(LeaseLost):
                 await stale_call
         await inbox.hand_back(stale)
-        await inbox.done(current)
-        assert await inbox.waiting() == 1
+        await inbox.complete(current)
+        assert await inbox.count_waiting() == 1
 
     async def test_what_is_done_cannot_be_held_on_to(self, inbox: Inbox) -> None:
         await inbox.put(delivery("d1"))
         await inbox.put(delivery("d2"))
         lease = await taken(inbox)
-        await inbox.done(lease)
+        await inbox.complete(lease)
         with pytest.raises(LeaseLost):
             await inbox.renew(lease)
         with pytest.raises(LeaseLost):
@@ -173,19 +178,19 @@ class InboxContract:
         lease = await taken(inbox)
         await inbox.begin(lease)
         await inbox.note(lease, "message", "17.3")
-        await inbox.done(lease)
+        await inbox.complete(lease)
         following = await taken(inbox)
         assert (following.delivery.id, following.runs, following.notes) == ("d2", 0, {})
         assert following.fence > lease.fence
 
     async def test_it_counts_what_is_not_done(self, inbox: Inbox) -> None:
-        assert await inbox.waiting() == 0
+        assert await inbox.count_waiting() == 0
         await inbox.put(delivery("d1"))
         await inbox.put(delivery("d2", "thread 2"))
         lease = await taken(inbox)
-        assert await inbox.waiting() == 2
-        await inbox.done(lease)
-        assert await inbox.waiting() == 1
+        assert await inbox.count_waiting() == 2
+        await inbox.complete(lease)
+        assert await inbox.count_waiting() == 1
 
     async def test_a_person_with_too_many_waiting_is_told_so_and_others_are_not(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(most_waiting_each=2)
@@ -195,8 +200,8 @@ class InboxContract:
             await inbox.put(delivery("d3"))
         assert not await inbox.put(delivery("d2"))
         assert await inbox.put(delivery("theirs", "thread 2", "U2"))
-        await inbox.done(await taken(inbox))
-        await inbox.done(await taken(inbox))
+        await inbox.complete(await taken(inbox))
+        await inbox.complete(await taken(inbox))
         assert await inbox.put(delivery("d3"))
 
     async def test_a_full_inbox_takes_no_more(self, new_inbox: NewInbox) -> None:
@@ -205,7 +210,7 @@ class InboxContract:
         await inbox.put(delivery("d2", "thread 2", "U2"))
         with pytest.raises(Busy):
             await inbox.put(delivery("d3", "thread 3", "U3"))
-        assert await inbox.waiting() == 2
+        assert await inbox.count_waiting() == 2
 
     async def test_several_lanes_share_the_work_and_each_delivery_is_done_once(self, inbox: Inbox) -> None:
         names = {f"d{number}" for number in range(40)}
@@ -216,13 +221,13 @@ class InboxContract:
         async def lane(worker: str) -> None:
             while (lease := await inbox.take(worker, timedelta(milliseconds=300))) is not None:
                 done.append(lease.delivery.id)
-                await inbox.done(lease)
+                await inbox.complete(lease)
 
         async with asyncio.TaskGroup() as group:
             for number in range(5):
                 group.create_task(lane(f"lane {number}"))
         assert sorted(done) == sorted(names)
-        assert await inbox.waiting() == 0
+        assert await inbox.count_waiting() == 0
 
 
 class TestInProcessInbox(InboxContract):
@@ -249,8 +254,8 @@ class TestRedisInbox(InboxContract):
         for _ in range(9):
             lease = await taken(other)
             done.append(lease.delivery.id)
-            await other.done(lease)
-        await one.done(busy)
+            await other.complete(lease)
+        await one.complete(busy)
         assert len({busy.delivery.id, *done}) == 10
 
     async def test_an_inbox_that_is_worked_off_leaves_no_token_and_no_text(
@@ -261,7 +266,7 @@ class TestRedisInbox(InboxContract):
             await inbox.put(delivery(f"d{number}", f"thread {number % 2}"))
             await inbox.put(delivery(f"d{number}", f"thread {number % 2}"))
         for _ in range(5):
-            await inbox.done(await taken(inbox))
+            await inbox.complete(await taken(inbox))
         assert await inbox.take("worker", timedelta(milliseconds=400)) is None
         assert await redis.xlen("footnote:inbox") == 0
         left = {key async for key in redis.scan_iter() if key != "footnote:inbox"}
@@ -271,7 +276,7 @@ class TestRedisInbox(InboxContract):
     async def test_it_goes_on_after_the_server_lost_everything(self, new_inbox: NewInbox, redis: Redis) -> None:
         inbox = new_inbox()
         await inbox.put(delivery("d1"))
-        await inbox.done(await taken(inbox))
+        await inbox.complete(await taken(inbox))
         await redis.flushall()
         await inbox.put(delivery("d2"))
         assert (await taken(inbox)).delivery.id == "d2"

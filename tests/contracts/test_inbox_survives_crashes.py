@@ -143,7 +143,7 @@ class World:
         if fate > 0.9:
             await inbox.hand_back(lease)
             return
-        await inbox.done(lease)
+        await inbox.complete(lease)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -182,5 +182,5 @@ async def test_what_was_admitted_but_never_put_does_not_count_for_ever(
     await redis.zadd("footnote:{person:U1}:waiting", {'["thread 1", "d1", "U1"]': 1.0})
     inbox = RedisInbox(redis, overdue=timedelta())
     await inbox.take("worker", timedelta())
-    assert await inbox.waiting() == 0
+    assert await inbox.count_waiting() == 0
     assert await redis.zcard("footnote:{person:U1}:waiting") == 0

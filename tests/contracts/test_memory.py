@@ -1,5 +1,6 @@
 """What every memory promises."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pytest
@@ -8,13 +9,14 @@ from redis.asyncio import Redis
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.knowledge_records import RedisKnowledgeRecords
+from adapters.redis.keys import record_key
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.job_store import InProcessKnowledgeRecords
 from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import (
     InProcessCheckpoints,
     InProcessFeedbackStore,
@@ -22,17 +24,21 @@ from adapters.testing.stores import (
     InProcessState,
     InProcessTraceStore,
 )
-from core.model.conversation import ThreadKey
+from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
+from core.model.incoming_events import IncomingMessage
+from core.model.message_records import CheckpointState, QuestionState
+from core.model.records import Record
 from core.ports.checkpoints import Checkpoints
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Delivery, Inbox, Lease
-from core.ports.knowledge_records import KnowledgeRecords, Proposal
 from core.ports.memory import Memory, ThreadRecord
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
+from core.ports.proposal_store import Proposal, ProposalStore
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
+from tests.contracts.records import WORDS, product_types, sample
 from tests.contracts.test_inbox import AT_ONCE, WAIT
 
 EVENT = TracedEvent(1.0, Noticed("hello"))
@@ -42,22 +48,55 @@ EVENT = TracedEvent(1.0, Noticed("hello"))
 class Stores:
     memory: Memory
     checkpoints: Checkpoints
-    journal: TraceStore
+    trace_store: TraceStore
     feedback: FeedbackStore
     inbox: Inbox
-    postings: MessageStateStore
-    proposals: KnowledgeRecords
+    message_states: MessageStateStore
+    proposals: ProposalStore
 
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
         await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
+
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        """Write a record's fields as they stand at rest, and nothing beside."""
+        raise NotImplementedError
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        raise NotImplementedError
 
     async def waiting(self) -> list[str]:
         """What is taken now, of one thread after the other."""
         found = []
         while (lease := await self.inbox.take("worker", AT_ONCE)) is not None:
             found.append(lease.delivery.id)
-            await self.inbox.done(lease)
+            await self.inbox.complete(lease)
         return found
+
+
+@dataclass
+class InProcessStores(Stores):
+    state: InProcessState
+
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        self.state.records[place, subject] = dict(values)
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        return self.state.records.get((place, subject), {})
+
+
+@dataclass
+class RedisStores(Stores):
+    redis: Redis
+
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        await self.redis.hset(record_key(place, subject), mapping=dict(values))  # type: ignore[arg-type]
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        return {str(name): str(value) for name, value in (await self.redis.hgetall(record_key(place, subject))).items()}
+
+
+def posted(thread: ThreadKey, message: str, asker: Person = ANA) -> QuestionState:
+    return QuestionState(thread=thread, message=message, asker=asker.id, outcome="answered")
 
 
 async def leased(stores: Stores, thread: ThreadKey) -> Lease:
@@ -159,12 +198,12 @@ class MemoryContract:
         await stores.memory.remember(OTHER_THREAD, turn("t2"), [])
         await stores.memory.summarise(THREAD, "summary", frozenset(), 1)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
         await stores.feedback.keep(Feedback("t1", BEN, helpful=True))
         assert await stores.memory.forget_thread(THREAD)
         assert await stores.memory.recall(THREAD) == ThreadRecord()
         assert await stores.checkpoints.read("c1") is None
-        assert not await stores.journal.trace("t1")
+        assert not await stores.trace_store.trace("t1")
         assert [word async for word in stores.feedback.all()] == []
         assert (await stores.memory.recall(OTHER_THREAD)).total == 1
         assert not await stores.memory.forget_thread(THREAD)
@@ -183,7 +222,7 @@ class MemoryContract:
         await stores.checkpoints.park(parked("hers", thread=OTHER_THREAD))
         await stores.checkpoints.park(parked("his", asker=BEN))
         for trace, person in (("t1", ANA), ("t2", BEN), ("t-failed", ANA)):
-            await stores.journal.record(trace, [EVENT], person_id=person.id)
+            await stores.trace_store.record(trace, [EVENT], person_id=person.id)
         for trace, person in (("t1", ANA), ("t2", ANA), ("t2", BEN)):
             await stores.feedback.keep(Feedback(trace, person, helpful=False))
 
@@ -196,9 +235,9 @@ class MemoryContract:
         assert record.open_checkpoint == "his"
         assert await stores.memory.recall(OTHER_THREAD) == ThreadRecord()
         assert await stores.checkpoints.read("hers") is None
-        assert not await stores.journal.trace("t1")
-        assert not await stores.journal.trace("t-failed")
-        assert await stores.journal.trace("t2") == [EVENT]
+        assert not await stores.trace_store.trace("t1")
+        assert not await stores.trace_store.trace("t-failed")
+        assert await stores.trace_store.trace("t2") == [EVENT]
         assert [(word.trace_id, word.person) async for word in stores.feedback.all()] == [("t2", BEN)]
         assert await stores.memory.forget_person(ANA.id) == 0
 
@@ -207,85 +246,91 @@ class MemoryContract:
     ) -> None:
         await stores.checkpoints.park(parked("c1"))
         await stores.checkpoints.claim("c1", by="press")
-        await stores.journal.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))
-        await stores.journal.record("t-other", [EVENT], person_id=ANA.id, thread=str(OTHER_THREAD))
+        await stores.trace_store.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))
+        await stores.trace_store.record("t-other", [EVENT], person_id=ANA.id, thread=str(OTHER_THREAD))
         await stores.memory.forget_thread(THREAD)
         assert await stores.checkpoints.read("c1", by="press") is None
-        assert not await stores.journal.trace("t-failed")
-        assert await stores.journal.trace("t-other") == [EVENT]
+        assert not await stores.trace_store.trace("t-failed")
+        assert await stores.trace_store.trace("t-other") == [EVENT]
 
     async def test_forgetting_a_thread_takes_what_was_posted_and_what_waits_there(self, stores: Stores) -> None:
-        here, there = str(THREAD), str(OTHER_THREAD)
-        for thread, subject in ((here, "m1"), (here, "checkpoint:c1"), (there, "m9")):
-            await stores.postings.keep(thread, subject, {"question": "How many days?"})
-        await stores.postings.request_cancel(here, "m1", "stopped")
+        here, there = posted(THREAD, "m1"), posted(OTHER_THREAD, "m9")
+        card = CheckpointState(thread=THREAD, checkpoint="c1", asker=ANA.id, chosen="Search on")
+        for record in (here, there, card):
+            await stores.message_states.save(record)
+        await stores.message_states.request_cancel(str(THREAD), "m1", CancelReason.STOPPED)
+        await stores.message_states.request_cancel(str(THREAD), "m7", CancelReason.STOPPED)
         await stores.ask("d1", THREAD, ANA.id)
         await stores.ask("d2", THREAD, BEN.id)
         await stores.ask("d3", OTHER_THREAD, ANA.id)
         assert await stores.memory.forget_thread(THREAD)
-        assert not await stores.postings.read(here, "m1")
-        assert not await stores.postings.read(here, "checkpoint:c1")
-        assert not await stores.postings.take_cancel(here, "m1")
-        assert await stores.postings.read(there, "m9")
-        assert await stores.inbox.waiting() == 1
-        assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
+        assert await stores.message_states.read(here) is None
+        assert await stores.message_states.read(card) is None
+        for message in ("m1", "m7"):
+            assert await stores.message_states.take_cancel(str(THREAD), message) is None
+        assert await stores.message_states.read(there)
+        assert await stores.inbox.count_waiting() == 1
+        assert not await stores.inbox.put(Delivery("d1", "slack", str(THREAD), ANA.id, "{}"))  # delivered again: over
         assert await stores.waiting() == ["d3"]
 
     async def test_forgetting_a_person_takes_what_was_posted_for_them_and_what_of_theirs_waits(
         self, stores: Stores
     ) -> None:
-        thread = str(THREAD)
-        for name, person, subject in (("d1", ANA.id, "m1"), ("d2", BEN.id, "m2")):
-            await stores.ask(name, THREAD, person)
-            lease = await stores.inbox.take("worker", WAIT)
-            assert lease is not None
-            await stores.postings.keep(thread, subject, {"question": "How many days?"}, fence=lease.fence)
-            await stores.postings.keep(thread, "m1", {"outcome": "answered"}, fence=lease.fence)  # hers, also when he
-            await stores.inbox.done(lease)
-        await stores.postings.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
+        hers, his = posted(THREAD, "m1", ANA), posted(THREAD, "m2", BEN)
+        await stores.message_states.save(hers, his)
         await stores.ask("d3", THREAD, BEN.id)
         await stores.ask("d4", THREAD, ANA.id)
         await stores.ask("d5", OTHER_THREAD, ANA.id)
         await stores.memory.forget_person(ANA.id)
-        kept = [subject for subject in ("m1", "m2", "m3") if await stores.postings.read(thread, subject)]
-        assert kept == ["m2"]
-        assert dict(await stores.postings.read(thread, "m2")) == {"question": "How many days?"}
+        assert await stores.message_states.read(hers) is None
+        assert await stores.message_states.read(his) == his
         assert await stores.waiting() == ["d3"]
-        assert await stores.inbox.waiting() == 0
+        assert await stores.inbox.count_waiting() == 0
 
-    async def test_what_was_posted_for_one_stays_when_another_who_pressed_there_is_forgotten(
+    async def test_a_record_that_has_become_anothers_stays_when_the_first_is_forgotten(self, stores: Stores) -> None:
+        for asker in (ANA, BEN):
+            await stores.message_states.save(posted(THREAD, "m1", asker))
+        await stores.memory.forget_person(ANA.id)
+        assert await stores.message_states.read(posted(THREAD, "m1")) == posted(THREAD, "m1", BEN)
+        await stores.memory.forget_person(BEN.id)
+        assert await stores.message_states.read(posted(THREAD, "m1")) is None
+
+    @pytest.mark.parametrize("kind", product_types(), ids=lambda kind: kind.__name__)
+    async def test_every_type_of_record_is_forgotten_with_each_of_its_owners(
+        self, stores: Stores, kind: type[Record]
+    ) -> None:
+        hers, others = sample(kind, ANA.id, THREAD), sample(kind, BEN.id, OTHER_THREAD)
+        apart = hers.address != others.address
+        for by_person in (True, False):
+            owners = hers.owners.people if by_person else hers.owners.threads
+            await stores.message_states.save(hers, *([others] if apart else []))
+            assert await stores.message_states.read(hers)
+            if by_person:
+                await stores.memory.forget_person(ANA.id)
+            else:
+                await stores.memory.forget_thread(THREAD)
+            assert (await stores.message_states.read(hers) is None) == bool(owners)
+            assert not apart or await stores.message_states.read(others)
+
+    async def test_a_person_is_forgotten_where_the_first_version_did_not_say_whose_a_record_is(
         self, stores: Stores
     ) -> None:
-        thread = str(THREAD)
-        for name, person in (("d1", ANA.id), ("d2", BEN.id)):
-            await stores.ask(name, THREAD, person)
-            lease = await stores.inbox.take("worker", WAIT)
-            assert lease is not None
-            await stores.postings.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
-            await stores.inbox.done(lease)
-        await stores.memory.forget_person(BEN.id)
-        assert dict(await stores.postings.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
-        await stores.memory.forget_person(ANA.id)
-        assert not await stores.postings.read(thread, "m1")
-
-    async def test_a_person_is_forgotten_where_nobody_said_whose_a_note_is(self, stores: Stores) -> None:
-        """Where somebody was last answered, who shared what, whose record a place is: kept without an owner."""
         channel, longer = "slack/T1/C1/", f"{ANA.id}9"
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
-        await stores.postings.keep(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
+        await stores.put_at_rest(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
         for person in (ANA.id, longer):
-            await stores.postings.keep(channel, f"latest:{person}", {"thread": str(THREAD)})
-            await stores.postings.keep(f"slack/kb/{person}", "offer", {"open": "yes"})
-        await stores.postings.keep(str(THREAD), "shared:t1", {"by": ANA.id})
-        await stores.postings.keep("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
+            await stores.put_at_rest(channel, f"latest:{person}", {"thread": str(THREAD)})
+            await stores.put_at_rest(f"slack/kb/{person}", "offer", {"open": "yes"})
+        await stores.put_at_rest(str(THREAD), "shared:t1", {"by": ANA.id})
+        await stores.put_at_rest("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.postings.read(channel, f"latest:{ANA.id}")
-        assert not await stores.postings.read(f"slack/kb/{ANA.id}", "offer")
-        assert not await stores.postings.read(str(THREAD), "shared:t1")
-        assert dict(await stores.postings.read(channel, "latest")) == {"thread": str(THREAD)}
-        assert dict(await stores.postings.read("discord/last/C1", "where")) == {longer: str(THREAD)}
-        assert await stores.postings.read(channel, f"latest:{longer}")
-        assert await stores.postings.read(f"slack/kb/{longer}", "offer")
+        assert not await stores.at_rest(channel, f"latest:{ANA.id}")
+        assert not await stores.at_rest(f"slack/kb/{ANA.id}", "offer")
+        assert not await stores.at_rest(str(THREAD), "shared:t1")
+        assert await stores.at_rest(channel, "latest") == {"thread": str(THREAD)}
+        assert await stores.at_rest("discord/last/C1", "where") == {longer: str(THREAD)}
+        assert await stores.at_rest(channel, f"latest:{longer}")
+        assert await stores.at_rest(f"slack/kb/{longer}", "offer")
 
     async def test_what_is_being_worked_on_is_left_to_come_to_its_end(self, stores: Stores) -> None:
         lease = await leased(stores, THREAD)
@@ -293,18 +338,18 @@ class MemoryContract:
         await stores.memory.forget_person(ANA.id)
         await stores.memory.forget_thread(THREAD)
         await stores.memory.remember(THREAD, turn("t1"), [], fence=lease.fence)
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         assert await stores.waiting() == []
         assert (await stores.memory.recall(THREAD)).total == 1
 
     async def test_whose_a_trace_is_need_be_said_only_once(self, stores: Stores) -> None:
         for trace, thread in (("t1", THREAD), ("t2", OTHER_THREAD)):
-            await stores.journal.record(trace, [EVENT], person_id=ANA.id, thread=str(thread))
-            await stores.journal.record(trace, [EVENT])
+            await stores.trace_store.record(trace, [EVENT], person_id=ANA.id, thread=str(thread))
+            await stores.trace_store.record(trace, [EVENT])
         await stores.memory.forget_thread(THREAD)
-        assert not await stores.journal.trace("t1")
+        assert not await stores.trace_store.trace("t1")
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.journal.trace("t2")
+        assert not await stores.trace_store.trace("t2")
 
     async def test_feedback_is_forgotten_with_whose_question_it_repeats(self, stores: Stores) -> None:
         await stores.memory.remember(THREAD, turn("t1"), [])
@@ -319,7 +364,7 @@ class MemoryContract:
 
     async def test_proposals_that_wait_are_taken_back_with_who_made_them(self, stores: Stores) -> None:
         for name, person in (("p1", ANA), ("p2", BEN)):
-            await stores.proposals.propose(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
+            await stores.proposals.keep_proposal(Proposal(name, "", name, "Days", "Thirty.", person, NOW))
         await stores.memory.forget_person(ANA.id)
         assert [proposal.id for proposal in await stores.proposals.proposals()] == ["p2"]
 
@@ -328,14 +373,15 @@ class TestInProcessMemory(MemoryContract):
     @pytest.fixture
     def stores(self) -> Stores:
         state = InProcessState()
-        return Stores(
+        return InProcessStores(
             InProcessMemory(state, turns=4, library=3),
             InProcessCheckpoints(state),
             InProcessTraceStore(state),
             InProcessFeedbackStore(state),
             InProcessInbox(state),
             InProcessMessageStateStore(state),
-            InProcessKnowledgeRecords(state),
+            InProcessProposalStore(state),
+            state,
         )
 
 
@@ -343,14 +389,15 @@ class TestInProcessMemory(MemoryContract):
 class TestRedisMemory(MemoryContract):
     @pytest.fixture
     def stores(self, redis: Redis) -> Stores:
-        return Stores(
+        return RedisStores(
             RedisMemory(redis, turns=4, library=3),
             RedisCheckpoints(redis),
             RedisTraceStore(redis),
             RedisFeedbackStore(redis),
             RedisInbox(redis),
             RedisMessageStateStore(redis),
-            RedisKnowledgeRecords(redis),
+            RedisProposalStore(redis),
+            redis,
         )
 
     async def test_nothing_of_a_person_is_left_in_any_key_or_value(self, stores: Stores, redis: Redis) -> None:
@@ -358,23 +405,31 @@ class TestRedisMemory(MemoryContract):
         await stores.ask("d1", THREAD, ANA.id)
         lease = await stores.inbox.take("worker", WAIT)
         assert lease is not None
-        await stores.postings.keep(str(THREAD), "m1", {"question": words}, fence=lease.fence)
+        said = IncomingMessage("m1", THREAD, words, ANA, {})
+        card = CheckpointState(thread=THREAD, checkpoint="c1", asker=ANA.id, question=said)
+        await stores.message_states.save(posted(THREAD, "m1"), card, fence=lease.fence)
+        theirs = [kind for kind in product_types() if not kind.of_installation]
+        await stores.message_states.save(*(sample(kind, ANA.id, THREAD) for kind in theirs))
         await stores.memory.remember(THREAD, replace(turn("t1"), question=words), [], fence=lease.fence)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
+        await stores.trace_store.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
         await stores.feedback.keep(Feedback("t1", BEN, helpful=True, question=words, asker=ANA.id))
-        await stores.inbox.done(lease)
+        await stores.inbox.complete(lease)
         await stores.inbox.put(Delivery("d2", "slack", str(THREAD), ANA.id, words))
         await stores.memory.forget_person(ANA.id)
         await stores.waiting()
         left = [await _everything(redis, key) async for key in redis.scan_iter()]
         assert not [text for text in left if words in text or ANA.id in text]
+        kept = [
+            text for text in left if WORDS in text and "all-postings" not in text
+        ]  # the thread's index, of no words
+        assert kept == []
 
     async def test_every_key_about_a_conversation_has_an_end(self, stores: Stores, redis: Redis) -> None:
         await stores.memory.remember(THREAD, turn("t1", cites=(1,)), [evidence(1)])
         await stores.memory.mute(OTHER_THREAD, muted=True)
         await stores.checkpoints.park(parked("c1"))
-        await stores.journal.record("t1", [EVENT], person_id=ANA.id)
+        await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
         keys = [key async for key in redis.scan_iter() if key != "footnote:checkpoints:due"]
         assert len(keys) > 8
         assert [key for key in keys if await redis.ttl(key) < 0] == []

@@ -1,4 +1,4 @@
-"""What every journal promises."""
+"""What every trace store promises."""
 
 import pytest
 from redis.asyncio import Redis
@@ -51,42 +51,42 @@ EVERY_EVENT: tuple[AgentEvent, ...] = (
 
 
 class JournalContract:
-    """Override ``journal``."""
+    """Override ``trace_store``."""
 
     @pytest.fixture
-    def journal(self) -> TraceStore:
+    def trace_store(self) -> TraceStore:
         raise NotImplementedError
 
-    async def test_every_kind_of_event_comes_back_as_itself_and_in_order(self, journal: TraceStore) -> None:
+    async def test_every_kind_of_event_comes_back_as_itself_and_in_order(self, trace_store: TraceStore) -> None:
         events = [TracedEvent(float(number), event) for number, event in enumerate(EVERY_EVENT)]
-        await journal.record("t1", events[:5])
-        await journal.record("t1", events[5:])
-        assert await journal.trace("t1") == events
+        await trace_store.record("t1", events[:5])
+        await trace_store.record("t1", events[5:])
+        assert await trace_store.trace("t1") == events
 
-    async def test_an_unknown_trace_is_empty(self, journal: TraceStore) -> None:
-        await journal.record("t1", [TracedEvent(1.0, Noticed("here"))])
-        assert await journal.trace("t2") == []
+    async def test_an_unknown_trace_is_empty(self, trace_store: TraceStore) -> None:
+        await trace_store.record("t1", [TracedEvent(1.0, Noticed("here"))])
+        assert await trace_store.trace("t2") == []
 
-    async def test_streamed_text_is_not_kept(self, journal: TraceStore) -> None:
-        await journal.record("t1", [TracedEvent(1.0, AnswerDelta("Thir")), TracedEvent(2.0, Noticed("there"))])
-        await journal.record("t1", [TracedEvent(3.0, AnswerDelta("ty"))])
-        assert await journal.trace("t1") == [TracedEvent(2.0, Noticed("there"))]
+    async def test_streamed_text_is_not_kept(self, trace_store: TraceStore) -> None:
+        await trace_store.record("t1", [TracedEvent(1.0, AnswerDelta("Thir")), TracedEvent(2.0, Noticed("there"))])
+        await trace_store.record("t1", [TracedEvent(3.0, AnswerDelta("ty"))])
+        assert await trace_store.trace("t1") == [TracedEvent(2.0, Noticed("there"))]
 
-    async def test_counters_add_up(self, journal: TraceStore) -> None:
-        assert await journal.counters() == {}
-        await journal.count({"outcome.answered": 1, "answers.searched": 2})
-        await journal.count({"outcome.answered": 3})
-        assert await journal.counters() == {"outcome.answered": 4, "answers.searched": 2}
+    async def test_counters_add_up(self, trace_store: TraceStore) -> None:
+        assert await trace_store.counters() == {}
+        await trace_store.count({"outcome.answered": 1, "answers.searched": 2})
+        await trace_store.count({"outcome.answered": 3})
+        assert await trace_store.counters() == {"outcome.answered": 4, "answers.searched": 2}
 
 
 class TestInProcessJournal(JournalContract):
     @pytest.fixture
-    def journal(self) -> TraceStore:
+    def trace_store(self) -> TraceStore:
         return InProcessTraceStore()
 
 
 @pytest.mark.live
 class TestRedisJournal(JournalContract):
     @pytest.fixture
-    def journal(self, redis: Redis) -> TraceStore:
+    def trace_store(self, redis: Redis) -> TraceStore:
         return RedisTraceStore(redis)

@@ -12,6 +12,7 @@ from adapters.testing.stores import (
     InProcessCatalog,
     InProcessCheckpoints,
     InProcessMemory,
+    InProcessQuestionLog,
     InProcessState,
     InProcessTraceStore,
 )
@@ -34,6 +35,7 @@ from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice,
 from core.model.knowledge import Document, KnowledgeBase, Locator, Passage
 from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
+from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import Question, QuestionService
 
 E = TypeVar("E")
@@ -117,8 +119,9 @@ class Scene:
         self.catalog = InProcessCatalog()
         self.memory = InProcessMemory(self.state)
         self.checkpoints = InProcessCheckpoints(self.state)
-        self.journal = InProcessTraceStore(self.state)
-        bench = AgentDeps(
+        self.trace_store = InProcessTraceStore(self.state)
+        self.questions = InProcessQuestionLog(self.state)
+        deps = AgentDeps(
             reasoner=self.reasoner,
             retriever=Retriever(self.index, self.encoder, None, self.catalog),
             index=self.index,
@@ -129,14 +132,15 @@ class Scene:
             remedy=remedy,
             floor=floor,
         )
-        self.assistant = QuestionService(
-            agent=Agent(bench, limits or PROFILE_LIMITS),
+        self.question_service = QuestionService(
+            agent=Agent(deps, limits or PROFILE_LIMITS),
             reasoner=self.reasoner,
             memory=self.memory,
             checkpoints=self.checkpoints,
-            journal=self.journal,
+            trace_store=self.trace_store,
             catalog=self.catalog,
             clock=self.clock,
+            recorder=QuestionRecorder(self.questions, self.encoder),
         )
         self._documents = 0
 
@@ -188,12 +192,12 @@ class Scene:
     ) -> Told:
         """Someone asks in a thread."""
         question = Question(text, self.key(thread), by, audience or Audience(), conduct or AnswerPolicy())
-        return await told(self.assistant.ask(question))
+        return await told(self.question_service.ask(question))
 
     async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:
         """Someone presses a button."""
         found = checkpoint.choice(choice) or Choice(choice, choice)
-        return await told(self.assistant.choose(checkpoint.id, found, by, text=text))
+        return await told(self.question_service.choose(checkpoint.id, found, by, text=text))
 
 
 async def told(events: AsyncIterator[AgentEvent]) -> Told:

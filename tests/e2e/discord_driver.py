@@ -31,7 +31,12 @@ class DiscordDriver:
 
     @asynccontextmanager
     async def connecting(
-        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
+        self,
+        inbox: Inbox,
+        message_states: MessageStateStore,
+        checkpoints: Checkpoints,
+        answer_actions: AnswerActions,
+        **more: Any,
     ) -> AsyncIterator[Running]:
         platform = DiscordPlatform(
             token=self.discord.token,
@@ -39,9 +44,9 @@ class DiscordDriver:
             gateway_url=self.discord.gateway_url,
             pace_seconds=PACE_SECONDS,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             checkpoints=checkpoints,
-            controls=controls,
+            answer_actions=answer_actions,
             **more,
         )
         async with platform:
@@ -186,9 +191,9 @@ class DiscordDriver:
     def rating(self, helpful: bool) -> str:
         return "Helpful" if helpful else "Not helpful"
 
-    async def configure(self, controls: AnswerActions, **values: str) -> None:
+    async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
         channel = self.discord.channel("general")
-        await controls.preferences.write(
+        await answer_actions.preferences.write(
             channel_principal("discord", str(self.discord.guild_id), str(channel.id)), values
         )
 

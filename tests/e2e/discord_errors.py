@@ -160,7 +160,7 @@ class Theatre:
         asked = await asyncio.gather(*(route.ask(stage) for stage in stages))
         async with asyncio.timeout(PATIENCE):
             await self.discord.quiet(0.1)
-            while await self.office.inbox.waiting():
+            while await self.office.inbox.count_waiting():
                 await asyncio.sleep(0.02)
         await self.discord.quiet(0.1)
         self.discord.faults.ordered.clear()

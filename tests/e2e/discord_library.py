@@ -1,16 +1,20 @@
-"""The knowledge as it is governed, over the stores of a scene: the real desk, the real jobs, and pages on paper."""
+"""The knowledge as it is governed, over the stores of a scene: the real service, the real jobs, and pages on paper."""
 
 from collections.abc import Sequence
 
 from adapters.documents.web.crawler import WebCrawler
 from adapters.testing.inbox import InProcessInbox
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
+from adapters.testing.proposal_store import InProcessProposalStore
+from adapters.testing.schedule_store import InProcessScheduleStore
+from adapters.testing.site_store import InProcessSiteStore
+from adapters.testing.trash_store import InProcessTrashStore
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.trash import Trash
 from core.ports.audit import Audit
 from core.ports.index import Scope
-from core.ports.knowledge_records import Proposal
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.proposal_store import Proposal
 from core.retrieval.hybrid import Retriever
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
@@ -26,7 +30,8 @@ class Library:
     def __init__(self, scene: Scene, audit: Audit) -> None:
         self.parser, self.site = PlainParser(), PaperSite()
         self.jobs, self.inbox = InProcessJobStore(), InProcessInbox()
-        self._records, self._archive = InProcessKnowledgeRecords(), InProcessBlobStore()
+        self._proposal_store, self._site_store = InProcessProposalStore(), InProcessSiteStore()
+        self._blobs = InProcessBlobStore()
         self._catalogue, self._index, self._clock = scene.catalog, scene.index, scene.clock
         self._ingestor = Ingestor(
             index=scene.index,
@@ -35,17 +40,21 @@ class Library:
             parser=self.parser,
             clock=scene.clock,
         )
-        self._shelves = Trash(
+        self._trash = Trash(
             catalog=scene.catalog,
             index=scene.index,
             encoder=scene.encoder,
-            records=self._records,
-            archive=self._archive,
+            store=InProcessTrashStore(),
+            blobs=self._blobs,
             clock=scene.clock,
         )
-        self._acceptance = JobQueue(self.jobs, self.inbox, self._archive, self._shelves, self._records, self._clock)
+        self._job_queue = JobQueue(
+            self.jobs, self.inbox, self._blobs, self._trash, InProcessScheduleStore(), self._proposal_store, self._clock
+        )
         retriever = Retriever(scene.index, scene.encoder, None, scene.catalog)
-        self.desk = KnowledgeService(scene.catalog, scene.index, retriever, self._acceptance, audit)
+        self.kb_service = KnowledgeService(
+            scene.catalog, scene.index, retriever, self._job_queue, self._site_store, audit
+        )
 
     def worker(self, capabilities: PlatformCapabilities) -> JobWorker:
         """Who does the jobs, with what Discord lends."""
@@ -53,16 +62,16 @@ class Library:
             jobs=self.jobs,
             ingestor=self._ingestor,
             catalog=self._catalogue,
-            shelves=self._shelves,
-            records=self._records,
-            materials=ItemSources(self._catalogue, self._archive, WebCrawler(self.site), {"discord": capabilities}),
+            trash=self._trash,
+            site_store=self._site_store,
+            item_sources=ItemSources(self._catalogue, self._blobs, WebCrawler(self.site), {"discord": capabilities}),
             clock=self._clock,
         )
-        return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._acceptance.tick)
+        return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._job_queue.tick)
 
     async def proposals(self) -> Sequence[Proposal]:
         """What waits for an admin."""
-        return await self._records.proposals()
+        return await self._proposal_store.proposals()
 
     async def text(self, title: str) -> str:
         """What can be found of the document of this title."""

@@ -15,9 +15,9 @@ from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.service.answer_actions import AnswerActions
-from core.service.kb.commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
@@ -27,9 +27,9 @@ from tests.fakes.discord import FakeDiscord
 SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
 
 
-async def parse(name: str, data: bytes) -> Parsed:
+async def parse(name: str, data: bytes) -> ParsedDocument:
     """A text file as it is."""
-    return Parsed(name, (Block(data.decode()),), "text/plain")
+    return ParsedDocument(name, (Block(data.decode()),), "text/plain")
 
 
 class Office:
@@ -50,7 +50,7 @@ class Office:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
-        self.postings = InProcessMessageStateStore(self.scene.state)
+        self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state, lease=lease)
         self.lanes = lanes
         self.preferences = InProcessChannelSettingsStore()
@@ -58,28 +58,30 @@ class Office:
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
         self.library = Library(self.scene, self.audit) if library else None
-        self.kb = self.library.desk if self.library is not None else kb
+        self.kb = self.library.kb_service if self.library is not None else kb
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
         self.platform: DiscordPlatform = self._platform()
 
     def _platform(self) -> DiscordPlatform:
-        controls = AnswerActions(
+        answer_actions = AnswerActions(
             memory=self.scene.memory,
-            journal=self.scene.journal,
+            trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
         return DiscordPlatform(
             token=self.discord.token,
             inbox=self.inbox,
-            postings=self.postings,
+            message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
-            controls=controls,
+            answer_actions=answer_actions,
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,
@@ -94,15 +96,17 @@ class Office:
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
         """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
         self.platform = platform = self._platform()
-        desk = MessageHandler(
-            assistant=self.scene.assistant,
+        message_handler = MessageHandler(
+            question_service=self.scene.question_service,
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
-            postings=self.postings,
+            message_states=self.message_states,
             inbox=self.inbox,
             platforms={"discord": platform},
         )
-        worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=self.lanes)
+        worker = Worker(
+            name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes
+        )
         stop = asyncio.Event()
         async with platform, asyncio.TaskGroup() as group:
             group.create_task(platform.run(stop))
@@ -114,7 +118,7 @@ class Office:
                 yield platform
             finally:
                 stop.set()
-                if answering is not None and not await self.inbox.waiting():
+                if answering is not None and not await self.inbox.count_waiting():
                     answering.cancel()  # it would look for more for another second
                 if jobs is not None:
                     jobs.cancel()
@@ -128,5 +132,5 @@ class Office:
         """Returns when everything that was heard has been worked off."""
         await self.discord.quiet(0.1)
         async with asyncio.timeout(60):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)

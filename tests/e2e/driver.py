@@ -38,7 +38,12 @@ class PlatformDriver(Protocol):
     person_id: str  # how the platform's people are qualified, with {} for the own id
 
     def connecting(
-        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
+        self,
+        inbox: Inbox,
+        message_states: MessageStateStore,
+        checkpoints: Checkpoints,
+        answer_actions: AnswerActions,
+        **more: Any,
     ) -> AbstractAsyncContextManager[Running]:
         """The adapter under test, connected to the fake platform."""
 
@@ -102,7 +107,7 @@ class PlatformDriver(Protocol):
     def rating(self, helpful: bool) -> str:
         """The label of the feedback button."""
 
-    def configure(self, controls: AnswerActions, **values: str) -> Any:
+    def configure(self, answer_actions: AnswerActions, **values: str) -> Any:
         """Settings of the channel ``general``, awaitable."""
 
     def pings(self) -> list[Any]:

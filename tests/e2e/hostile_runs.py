@@ -1,4 +1,4 @@
-"""One hostile text in every place of a run's events: what the surfaces of all platforms are given."""
+"""One hostile text in every place of a run's events: what the answer views of all platforms are given."""
 
 import asyncio
 from collections.abc import AsyncIterator

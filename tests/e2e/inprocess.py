@@ -1,4 +1,4 @@
-"""The bot in this process: scripted reasoner, stores in memory, the real desk, workers and platform adapter."""
+"""The bot in this process: scripted reasoner, stores in memory, the real service, workers and platform adapter."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -15,7 +15,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
 from core.service.answer_actions import AnswerActions
@@ -62,18 +62,20 @@ class Bot:
         self.driver = driver
         self.reasoner = PausingReasoner()
         self.scene = Scene(self.reasoner)
-        self.postings = InProcessMessageStateStore(self.scene.state)
+        self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.controls = AnswerActions(
+        self.answer_actions = AnswerActions(
             memory=self.scene.memory,
-            journal=self.scene.journal,
+            trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
             preferences=InProcessChannelSettingsStore(),
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
         self.more: dict[str, Any] = {}
@@ -86,7 +88,7 @@ class Bot:
         async with self._process(lanes=lanes) as (stop, connection, worker):
             yield
             stop.set()
-            if not await self.inbox.waiting():
+            if not await self.inbox.count_waiting():
                 worker.cancel()  # it would look for more for another second
             await asyncio.wait([connection, worker])
             connection.result()
@@ -104,20 +106,22 @@ class Bot:
         """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
-            self.inbox, self.postings, self.scene.checkpoints, self.controls, parse=parse, **self.more
+            self.inbox, self.message_states, self.scene.checkpoints, self.answer_actions, parse=parse, **self.more
         )
         async with opening as platform:
             self.platform = platform
-            desk = MessageHandler(
-                assistant=self.scene.assistant,
+            message_handler = MessageHandler(
+                question_service=self.scene.question_service,
                 memory=self.scene.memory,
                 checkpoints=self.scene.checkpoints,
-                postings=self.postings,
+                message_states=self.message_states,
                 inbox=self.inbox,
                 metrics=self.metrics,
                 platforms={platform.name: platform},
             )
-            worker = Worker(name="w", inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=lanes)
+            worker = Worker(
+                name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=lanes
+            )
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
                 async with asyncio.timeout(60):
@@ -137,7 +141,7 @@ class Bot:
     async def seen(self, question: str, within: float = 60.0) -> None:
         """The reasoner was asked this."""
         async with asyncio.timeout(within):
-            while question not in [call.given[0].question for call in self.reasoner.called("understand")]:
+            while question not in [call.given[0].question for call in self.reasoner.calls_of("understand")]:
                 await asyncio.sleep(0.01)
 
     async def rated(self, count: int, within: float = 60.0) -> None:
@@ -157,16 +161,16 @@ class Bot:
     async def waits(self, count: int, within: float = 60.0) -> None:
         """So many messages wait or are under way."""
         async with asyncio.timeout(within):
-            while await self.inbox.waiting() < count:
+            while await self.inbox.count_waiting() < count:
                 await asyncio.sleep(0.01)
 
     async def settled(self, within: float = 60.0) -> None:
         """Everything that came in has had its outcome."""
         async with asyncio.timeout(within):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)
 
 
-async def parse(name: str, data: bytes) -> Parsed:
+async def parse(name: str, data: bytes) -> ParsedDocument:
     """Files in scenes are plain text."""
-    return Parsed(name, (Block(data.decode()),), "text/plain")
+    return ParsedDocument(name, (Block(data.decode()),), "text/plain")

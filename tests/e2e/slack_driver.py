@@ -31,7 +31,12 @@ class SlackDriver:
 
     @asynccontextmanager
     async def connecting(
-        self, inbox: Inbox, postings: MessageStateStore, checkpoints: Checkpoints, controls: AnswerActions, **more: Any
+        self,
+        inbox: Inbox,
+        message_states: MessageStateStore,
+        checkpoints: Checkpoints,
+        answer_actions: AnswerActions,
+        **more: Any,
     ) -> AsyncIterator[Running]:
         socket = self.road == "socket"
         platform = SlackPlatform(
@@ -40,9 +45,9 @@ class SlackDriver:
             signing_secret=None if socket else self.slack.signing_secret,
             api_url=self.slack.api_url,
             inbox=inbox,
-            postings=postings,
+            message_states=message_states,
             checkpoints=checkpoints,
-            controls=controls,
+            answer_actions=answer_actions,
             **more,
         )
         async with platform:
@@ -134,9 +139,9 @@ class SlackDriver:
     def rating(self, helpful: bool) -> str:
         return "👍" if helpful else "👎"
 
-    async def configure(self, controls: AnswerActions, **values: str) -> None:
+    async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
         channel = self.slack.channel("general")
-        await controls.preferences.write(channel_principal("slack", self.slack.team_id, channel.id), values)
+        await answer_actions.preferences.write(channel_principal("slack", self.slack.team_id, channel.id), values)
 
     def pings(self) -> list[Any]:
         return list(self.slack.pings())

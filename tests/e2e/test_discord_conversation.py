@@ -1,6 +1,7 @@
 """In Discord, by its own means: threads, forum posts, replies, commands, menus, and who reads where."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -80,7 +81,7 @@ async def test_a_reply_to_an_answer_in_the_channel_goes_on_with_its_conversation
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
     again = await alice.says("and for annual plans?", reply_to=answer)
     await discord.reply_to(again)
-    (_, second) = office.script.called("understand")
+    (_, second) = office.script.calls_of("understand")
     assert [turn.question for turn in second.given[1].turns] == ["how long do refunds take?"]
 
 
@@ -101,7 +102,7 @@ async def test_a_bare_mention_in_reply_to_a_message_asks_that(discord: FakeDisco
     question = await discord.person("bob").says("how long do refunds take?")
     asked = await discord.person("alice").says("<@bot>", reply_to=question)
     await discord.reply_to(asked)
-    assert office.script.called("understand")[0].given[0].question == "how long do refunds take?"
+    assert office.script.calls_of("understand")[0].given[0].question == "how long do refunds take?"
 
 
 # --- commands and menus
@@ -116,7 +117,7 @@ async def test_ask_is_answered_for_everybody_to_see_and_can_be_replied_to(discor
     assert REFUNDS in answer.text
     again = await discord.person("bob").says("and for annual plans?", reply_to=answer)
     assert REFUNDS in (await discord.reply_to(again)).text
-    assert len(office.script.called("understand")[1].given[1].turns) == 1
+    assert len(office.script.calls_of("understand")[1].given[1].turns) == 1
 
 
 async def test_ask_in_private_is_seen_by_nobody_else(discord: FakeDiscord, office: Office) -> None:
@@ -134,7 +135,7 @@ async def test_ask_in_private_is_seen_by_nobody_else(discord: FakeDiscord, offic
 async def test_a_file_that_comes_with_ask_is_read(discord: FakeDiscord, office: Office) -> None:
     asked = await discord.person("alice").slash("ask", question="what of Lyon?", file=("note.txt", b"Pay Lyon."))
     await discord.reply_to(asked)
-    (call,) = office.script.called("understand")
+    (call,) = office.script.calls_of("understand")
     assert [one.text for one in call.given[1].attachments] == ["Pay Lyon."]
 
 
@@ -146,6 +147,14 @@ async def test_ask_looks_only_where_it_is_told_to(discord: FakeDiscord, office: 
     answer = await discord.reply_to(asked)
     assert "Lyon" in answer.text
     assert "14 days" not in answer.text
+
+
+async def test_words_of_what_not_everybody_may_read_are_not_kept(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    await discord.reply_to(await alice.slash("ask", question="how long do refunds take?", private=False))
+    await discord.reply_to(await alice.slash("ask", question="do refunds of mine take long?", private=True))
+    kept = [question async for question in office.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    assert [(one.private, one.question) for one in kept] == [(False, "how long do refunds take?"), (True, "")]
 
 
 async def test_a_base_that_not_everybody_here_may_read_cannot_be_named(discord: FakeDiscord, office: Office) -> None:
@@ -221,7 +230,7 @@ async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: F
         await ada.selects(menu, manner.custom_id or "", choice)
         await discord.quiet(0.1)
     await discord.reply_to(await discord.person("alice").says("<@bot> how long do refunds take?", channel=channel))
-    conduct = office.script.called("understand")[0].given[0].conduct
+    conduct = office.script.calls_of("understand")[0].given[0].conduct
     assert (conduct.profile, conduct.behaviour) == ("thorough", "conservative")
 
 

@@ -55,7 +55,7 @@ async def settled_on(discord: FakeDiscord, office: Office, asked: Message, asker
     """The one outcome there is, once everything has been worked off."""
     await discord.until(lambda: outcomes(discord, asked, asker), LONG, what="anything visible")
     async with asyncio.timeout(LONG):
-        while await office.inbox.waiting():
+        while await office.inbox.count_waiting():
             await asyncio.sleep(0.01)
     (found,) = outcomes(discord, asked, asker)
     return found
@@ -261,7 +261,7 @@ async def test_who_takes_no_direct_messages_costs_nobody_else_anything(discord: 
     asked = await discord.person("bob").says(ASKED)
     assert REFUNDS in (await discord.reply_to(asked, LONG)).text
     async with asyncio.timeout(LONG):
-        while await office.inbox.waiting():
+        while await office.inbox.count_waiting():
             await asyncio.sleep(0.01)
 
 
@@ -311,7 +311,7 @@ async def test_a_token_that_is_revoked_is_not_ready_and_its_questions_are_kept(
     asked = await alice.says(ASKED)
     await discord.until(lambda: "DISCORD_BOT_TOKEN" in office.platform.waiting_for(), LONG, what="being told")
     await discord.quiet(0.2)
-    assert await office.inbox.waiting() == 1
+    assert await office.inbox.count_waiting() == 1
     discord.token = good
     for line in office.inbox._lines.values():
         line.held = False

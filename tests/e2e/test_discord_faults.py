@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,9 +11,11 @@ from structlog.testing import capture_logs
 
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.inbound.gateway import FootnoteClient
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight
 from core.model.errors import LeaseLost, StoreUnavailable
 from core.model.inquiry import AskBack
+from core.model.records import Record
 from core.ports.inbox import Delivery
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
@@ -55,7 +57,7 @@ async def test_a_resumed_connection_repeats_itself_and_nobody_notices(discord: F
     await discord.until(lambda: discord.resumes, what="a resumption")
     await office.settled()
     assert len(discord.answers_to(asked)) == 1
-    assert len(office.script.called("understand")) == 1
+    assert len(office.script.calls_of("understand")) == 1
 
 
 async def test_what_was_said_while_the_connection_was_away_is_answered(discord: FakeDiscord, office: Office) -> None:
@@ -97,7 +99,7 @@ async def test_an_edit_is_heard_once_however_often_discord_tells_of_the_message(
         await discord.quiet(0.2)
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked)).text
-    assert closed.script.called("understand")[-1].given[0].question == "so how long do refunds take?"
+    assert closed.script.calls_of("understand")[-1].given[0].question == "so how long do refunds take?"
 
 
 async def test_of_two_edits_before_the_first_is_begun_the_last_is_answered(
@@ -112,7 +114,7 @@ async def test_of_two_edits_before_the_first_is_begun_the_last_is_answered(
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked)).text
         await closed.settled()
-    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+    assert [call.given[0].question for call in closed.script.calls_of("understand")] == ["how long do refunds take?"]
     assert len(discord.answers_to(asked)) == 1
 
 
@@ -132,7 +134,7 @@ async def test_an_earlier_edit_that_is_told_again_does_not_stop_the_later_one(
         await discord.quiet(0.6)  # longer than a worker takes to notice that it was called off
         held.release()
         assert REFUNDS in (await discord.reply_to(asked)).text
-    assert [call.given[0].question for call in closed.script.called("understand")] == ["how long do refunds take?"]
+    assert [call.given[0].question for call in closed.script.calls_of("understand")] == ["how long do refunds take?"]
 
 
 async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
@@ -141,13 +143,13 @@ async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
     await office.scene.knows(REFUNDS, title="Refund policy")
     async with office.open():
         asked = [await helper.says("<@bot> how long do refunds take?") for _ in range(5)]
-        await discord.until(lambda: len(office.script.called("understand")) == 3, what="three answers")
+        await discord.until(lambda: len(office.script.calls_of("understand")) == 3, what="three answers")
         await office.settled()
         assert [bool(discord.answers_to(one)) for one in asked] == [True, True, True, False, False]
         await discord.person("alice").says("Thank you both.")
         again = await helper.says("<@bot> how long do refunds take?")
         assert REFUNDS in (await discord.reply_to(again)).text
-        assert await office.inbox.waiting() == 0
+        assert await office.inbox.count_waiting() == 0
 
 
 async def test_a_card_in_a_thread_that_was_put_away_still_works(discord: FakeDiscord, office: Office) -> None:
@@ -180,18 +182,16 @@ async def test_an_answer_lost_on_its_way_back_is_not_posted_twice(discord: FakeD
 async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    kept = closed.postings.keep
+    saved = closed.message_states.save
     crashes = ["now"]
 
-    async def keep(
-        thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
-    ) -> None:
-        if "message" in values and crashes:
+    async def save(*records: Record, was: Record | None = None, fence: int | None = None) -> None:
+        if any(isinstance(one, DiscordQuestionState) and one.first for one in records) and crashes:
             crashes.pop()
             raise LeaseLost("As if the process had died here.")
-        await kept(thread, subject, values, fence=fence, person=person)
+        await saved(*records, was=was, fence=fence)
 
-    closed.postings.keep = keep  # type: ignore[method-assign]
+    closed.message_states.save = save  # type: ignore[method-assign]
     async with closed.open():
         asked = await discord.person("alice").says("<@bot> how long do refunds take?")
         await discord.until(lambda: not crashes, what="the crash")
@@ -345,7 +345,7 @@ async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: F
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
-    kept = office.scene.state.postings
+    kept = office.scene.state.records
     for key in [key for key in kept if "trace" in str(key)]:
         del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")

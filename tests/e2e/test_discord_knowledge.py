@@ -1,4 +1,4 @@
-"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge desk that writes down what it is asked."""
+"""``/kb`` and *Add to knowledge base* in Discord, over a knowledge service that writes down what it is asked."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,9 @@ import pytest
 
 from adapters.discord.preflight import preflight
 from core.model.transcripts import Conversation
-from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb, KnowledgeCommands
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import BaseDescribed, BaseList, KbAction, KbResult, Page, ProposalSent, RemovalPreview
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -24,23 +26,28 @@ class WrittenDown(KnowledgeCommands):
     commands: list[tuple[KbCommand, Caller]] = field(default_factory=list)
     proposed: list[tuple[Conversation, Caller]] = field(default_factory=list)
 
-    async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         self.commands.append((command, caller))
         if command.verb is KbVerb.REMOVE and not command.confirmed:
-            return KbReply("Remove it?", confirm=replace(command, confirmed=True), confirm_label="Remove")
+            confirm = KbAction("Remove", replace(command, confirmed=True), once=True)
+            return RemovalPreview("handbook", confirm, "Refund policy")
         if command.verb is KbVerb.LIST:
-            return KbReply(f"Page {command.page}.", page=command.page, pages=3)
-        return KbReply(f"Done: {command.verb}.")
+            number = command.page
+            page = Page(number, 3, replace(command, page=number - 1), replace(command, page=number + 1))
+            return BaseList((), replace(page, previous=None) if number == 1 else page)
+        return BaseDescribed("handbook", f"Done: {command.verb}")
 
-    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbReply:
+    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
         self.proposed.append((conversation, caller))
-        return KbReply("Proposed.")
+        return ProposalSent("a1b2c3d4")
 
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
-        return KbReply("Proposed.")
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
+        return ProposalSent("a1b2c3d4")
 
-    async def waiting(self, caller: Caller) -> str:
-        return ""
+    async def proposals_waiting(self, caller: Caller) -> int:
+        return 0
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         return tuple(name for name in ("handbook", "policies") if name.startswith(typed))
@@ -68,7 +75,7 @@ async def test_a_removal_is_confirmed_by_a_button(discord: FakeDiscord, kb: Writ
     asked = await discord.reply_to(await ada.slash("kb remove", source="Refund policy"))
     assert asked.buttons() == ["Remove"]
     await ada.clicks(asked, "Remove")
-    await discord.until(lambda: asked.text == "Done: remove.", what="the outcome in the question's place")
+    await discord.until(lambda: "Done: remove." in asked.text, what="the outcome in the question's place")
     assert asked.buttons() == []
     assert [command.confirmed for command, _ in kb.commands] == [False, True]
     assert all(caller.permissions.is_admin for _, caller in kb.commands)
@@ -79,7 +86,7 @@ async def test_a_long_list_is_turned_page_by_page(discord: FakeDiscord, kb: Writ
     first = await discord.reply_to(await ada.slash("kb list"))
     assert first.buttons() == ["Next page"]
     await ada.clicks(first, "Next page")
-    await discord.until(lambda: first.text == "Page 2.", what="the second page in place of the first")
+    await discord.until(lambda: "Page 2 of 3." in first.text, what="the second page in place of the first")
     assert first.buttons() == ["Previous page", "Next page"]
 
 
@@ -116,7 +123,7 @@ async def test_a_message_is_proposed_with_the_thread_that_hangs_on_it(discord: F
     await alice.starts_thread(question, "Router")
     await alice.says("Hold the button for ten seconds.", thread=question)
     pressed = await alice.context_menu("Add to knowledge base", question)
-    assert (await discord.reply_to(pressed)).text == "Proposed."
+    assert "it waits as proposal a1b2c3d4" in (await discord.reply_to(pressed)).text
     ((conversation, caller),) = kb.proposed
     assert conversation.title == "Router"
     assert [(one.author, one.text) for one in conversation.messages] == [

@@ -1,4 +1,4 @@
-"""Feeding and governing the knowledge from Discord: the real desk and the real jobs, as admins and others see them."""
+"""Feeding and governing the knowledge from Discord: the real service and the real jobs, as people see them."""
 
 from collections.abc import AsyncIterator
 

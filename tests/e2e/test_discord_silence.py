@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.conversation import channel_principal
+from core.service.heard_places import HeardUntil
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
@@ -42,14 +43,14 @@ async def office(closed: Office) -> AsyncIterator[Office]:
 
 async def worked_off(office: Office) -> None:
     async with asyncio.timeout(LONG):
-        while await office.inbox.waiting():
+        while await office.inbox.count_waiting():
             await asyncio.sleep(0.01)
 
 
 async def has_noted_that_it_hears(office: Office) -> None:
     """As it does every few seconds; from here on there is something to look back from."""
     async with asyncio.timeout(LONG):
-        while not await office.postings.read("discord/heard", "until"):
+        while not await office.message_states.read(HeardUntil(platform="discord")):
             await asyncio.sleep(0.01)
 
 
@@ -75,7 +76,7 @@ async def test_what_was_said_between_two_processes_is_answered_once(discord: Fak
             await worked_off(closed)
     assert [len(discord.answers_to(asked)) for asked in (in_channel, in_thread, direct)] == [1, 1, 1]
     assert discord.answers_to(chatter) == []
-    assert len(closed.script.called("understand")) == 5
+    assert len(closed.script.calls_of("understand")) == 5
 
 
 async def test_what_was_said_while_a_session_was_invalid_is_answered(discord: FakeDiscord, office: Office) -> None:
@@ -189,4 +190,4 @@ async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: Fake
     )
     await worked_off(office)
     assert len([one for one in discord.visible("general") if one.author is discord.me]) == 1
-    assert len(office.script.called("understand")) == 1
+    assert len(office.script.calls_of("understand")) == 1

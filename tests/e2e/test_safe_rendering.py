@@ -1,6 +1,6 @@
 """Nothing in what is shown can be clicked or calls anybody, whatever a document or a model wrote: by construction.
 
-Every hostile text is put into every place of what is shown, played through the real surface to the fake platform, and
+Every hostile text is put into every place of what is shown, played through the real view to the fake platform, and
 what arrived there is read with the platform's own rules, by readers that use nothing of ours.
 """
 
@@ -15,13 +15,16 @@ import pytest
 from adapters.discord.api.messages import Spot
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.answer_records import SlackQuestionState
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
@@ -30,6 +33,8 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_spans import Line, Span, Style, plain
 from tests.e2e import discord_links, slack_links
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.hostile_runs import ANSWER_PLACES, CHECKPOINT_PLACES, TRACE, answering, asking, citation, failing, job
@@ -66,12 +71,12 @@ async def many(play: Callable[[str], Any]) -> None:
 
 
 async def played(
-    platform: Platform, message: IncomingMessage, posting: MessageState, events: AsyncIterator[AgentEvent]
+    platform: Platform, message: IncomingMessage, message_state: MessageState[Any], events: AsyncIterator[AgentEvent]
 ) -> None:
-    """A run on the platform's real surface."""
-    surface = platform.surface(message, posting, TRACE)
-    await surface.open()
-    await EventPresenter(surface).show(events)
+    """A run in the platform's real answer view."""
+    shown_view = platform.answer_view(message, message_state, TRACE)
+    await shown_view.open()
+    await EventPresenter(shown_view).show(events)
 
 
 # --- Slack
@@ -81,10 +86,12 @@ async def played(
 async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
     driver = SlackDriver(slack, "socket")
     bot = Bot(driver)
-    async with driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None) as platform:
+    async with driver.connecting(
+        bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
+    ) as platform:
         assert isinstance(platform, SlackPlatform)
-        platform.workplace.web.pace = Pace({})
-        await platform.workplace.directory.identity()
+        platform.workspace.web.pace = Pace({})
+        await platform.workspace.directory.identity()
         yield platform
 
 
@@ -99,9 +106,10 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
             message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
-                posting = MessageState(platform.workplace.postings, str(thread), subject, {}, person=asker.id)
-                await played(platform, message, posting, events(hostile))
-            await platform.workplace.whisper(thread, alice, hostile)
+                kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
+                message_state = MessageState(platform.workspace.message_states, kept)
+                await played(platform, message, message_state, events(hostile))
+            await platform.workspace.whisper(thread, alice, hostile)
             await slack_beside(platform, thread, alice, hostile)
 
         await many(play)
@@ -116,19 +124,24 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         assert [one for one in slack.violations if "trigger" not in one] == []
 
 
+def hostile_lines(hostile: str) -> list[Line]:
+    """The text in every style that a line has."""
+    return [(Span(hostile, style), plain(f" {hostile}")) for style in Style]
+
+
 async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, hostile: str) -> None:
     """What is shown beside answers: forms, the Home tab, cards and replies."""
-    web = platform.workplace.web
+    web = platform.workspace.web
     base = KnowledgeBase(hostile, hostile)
     await web.patiently(
         "views.publish",
         user_id=user,
-        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile)),
+        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
     )
-    await platform.workplace.say(thread, hostile, kb_blocks.card(job(hostile)))
-    await platform.workplace.say(thread, hostile, kb_blocks.reply(hostile, note=hostile))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(summarize_job(job(hostile))))
+    await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
-    await platform.workplace.say(thread, hostile, blocks.settled_card(shown, hostile))
+    await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
     with suppress(Refusal):  # it was sent all the same, which is what is read here
         await web.eagerly("views.open", trigger_id="none", view=views.quotes(Quotes(hostile, (citation(hostile),))))
 
@@ -141,7 +154,9 @@ async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
         driver = DiscordDriver(discord)
         bot = Bot(driver)
         stop = asyncio.Event()
-        opening = driver.connecting(bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=None)
+        opening = driver.connecting(
+            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
+        )
         async with opening as platform:
             assert isinstance(platform, DiscordPlatform)
             running = asyncio.create_task(platform.run(stop))
@@ -171,8 +186,9 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
-        posting = MessageState(bot.postings, str(thread), subject, {}, person=asker.id)
-        await played(platform, message, posting, events(hostile))
+        kept = DiscordQuestionState(thread=thread, message=subject, asker=asker.id)
+        message_state = MessageState(bot.message_states, kept)
+        await played(platform, message, message_state, events(hostile))
     await platform.tell(message, hostile)
 
 
@@ -180,10 +196,10 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
     spot = Spot(asked.channel.id, discord.guild_id)
     quotes = text.quote_blocks(hostile, (citation(hostile),), 1)
     shown = {
-        "quotes": layouts.said(quotes[:3_900], (citation(hostile),)),
-        "chosen": layouts.chosen(hostile, hostile),
-        "job": discord_cards.card({"latest": f"{hostile}\njob 0123456789abcdef", "note": hostile}),
-        "reply": layouts.layout(Text(layouts.reply_text(hostile), mentions=True)),
+        "quotes": layouts.text_layout(quotes[:3_900], (citation(hostile),)),
+        "chosen": layouts.choice_note(hostile, hostile),
+        "job": discord_cards.card(summarize_job(job(hostile)), hostile),
+        "reply": layouts.layout(Text(markdown_lines(hostile_lines(hostile)), mentions=True)),
     }
     for name, view in shown.items():
         await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])

@@ -67,7 +67,7 @@ async def test_a_follow_up_needs_no_mention_and_chatter_is_left_alone(bot: Bot, 
     await driver.reply(follow_up, containing=REFUNDS)
     await bot.settled()
     assert len(await driver.replies(said)) == 2
-    assert [call.given[0].question for call in bot.reasoner.called("understand")] == [
+    assert [call.given[0].question for call in bot.reasoner.calls_of("understand")] == [
         "how long do refunds take?",
         "and how long do they take for annual plans?",
     ]
@@ -78,7 +78,7 @@ async def test_what_nobody_asked_it_in_a_channel_is_not_even_kept(bot: Bot, driv
     await driver.says("alice", "how long do refunds take?", mention=False)
     said = await driver.says("bob", "how long do refunds take?")
     await driver.reply(said, containing=REFUNDS)
-    assert len(bot.reasoner.called("understand")) == 1
+    assert len(bot.reasoner.calls_of("understand")) == 1
 
 
 async def test_a_muted_thread_is_quiet_until_it_is_unmuted(bot: Bot, driver: PlatformDriver) -> None:
@@ -109,7 +109,7 @@ async def test_an_edited_question_is_answered_as_edited_and_once(bot: Bot, drive
     bot.reasoner.go_on()
     await driver.reply(said, containing=REFUNDS)
     assert len(await driver.replies(said)) == 1
-    questions = [call.given[0].question for call in bot.reasoner.called("understand")]
+    questions = [call.given[0].question for call in bot.reasoner.calls_of("understand")]
     assert questions == ["how long do refunds tkae?", "how long do refunds take?"]
 
 
@@ -124,7 +124,7 @@ async def test_a_question_edited_while_it_waits_is_answered_as_edited(bot: Bot, 
     bot.reasoner.go_on()
     await driver.reply(waiting, containing=REFUNDS)
     await bot.settled()
-    questions = [call.given[0].question for call in bot.reasoner.called("understand")]
+    questions = [call.given[0].question for call in bot.reasoner.calls_of("understand")]
     assert questions == ["how long do refunds take?", "and for annual plans?"]
 
 
@@ -135,7 +135,7 @@ async def test_an_edit_after_the_answer_changes_nothing(bot: Bot, driver: Platfo
     await driver.edits("alice", said, "how long do refunds take, roughly?")
     await asyncio.sleep(0.3)
     await bot.settled()
-    assert len(bot.reasoner.called("understand")) == 1
+    assert len(bot.reasoner.calls_of("understand")) == 1
 
 
 async def test_a_deleted_question_takes_its_answer_along(bot: Bot, driver: PlatformDriver) -> None:
@@ -229,7 +229,7 @@ async def test_a_checkpoint_is_answered_in_words_too(bot: Bot, driver: PlatformD
 
 
 async def test_a_checkpoint_nobody_answers_ends_by_itself(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.controls, sources_first="yes", checkpoints="sources_first")
+    await driver.configure(bot.answer_actions, sources_first="yes", checkpoints="sources_first")
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing="sources first")
     bot.scene.clock.advance(3_600)
@@ -255,7 +255,7 @@ async def test_feedback_is_kept_with_question_answer_and_evidence(bot: Bot, driv
 
 
 async def test_a_private_answer_is_seen_by_the_asker_until_they_share_it(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.controls, reply_style="private")
+    await driver.configure(bot.answer_actions, reply_style="private")
     said = await driver.says("alice", "how long do refunds take?")
     first = await driver.private("alice")
     assert "visible to you only" in first.text
@@ -274,7 +274,7 @@ async def test_the_same_event_four_times_at_once_is_one_answer(bot: Bot, driver:
     await driver.reply(said, containing=REFUNDS)
     await bot.settled()
     assert len(await driver.replies(said)) == 1
-    assert len(bot.reasoner.called("understand")) == 1
+    assert len(bot.reasoner.calls_of("understand")) == 1
 
 
 async def test_a_question_outlives_the_process_that_heard_it(driver: PlatformDriver) -> None:
@@ -296,7 +296,7 @@ async def test_earlier_messages_of_a_thread_are_context_by_name(bot: Bot, driver
     root = await driver.says("bob", "Our customer in Lyon wants their money back.", mention=False)
     said = await driver.says("alice", "how long do refunds take?", thread=root)
     await driver.reply(said, containing=REFUNDS)
-    thread = bot.reasoner.called("understand")[0].given[1]
+    thread = bot.reasoner.calls_of("understand")[0].given[1]
     assert [(one.author.casefold(), one.text) for one in thread.context] == [
         ("bob", "Our customer in Lyon wants their money back.")
     ]
@@ -305,7 +305,7 @@ async def test_earlier_messages_of_a_thread_are_context_by_name(bot: Bot, driver
 async def test_a_file_on_the_question_is_read_for_this_thread(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says("alice", "what does this say of refunds?", files=[("note.txt", b"Pay Lyon by Friday.")])
     await driver.reply(said, containing=REFUNDS)
-    thread = bot.reasoner.called("understand")[0].given[1]
+    thread = bot.reasoner.calls_of("understand")[0].given[1]
     assert [(one.author, one.text) for one in thread.attachments] == [("note.txt", "Pay Lyon by Friday.")]
 
 
@@ -380,7 +380,7 @@ async def test_a_failure_says_so_with_its_trace(bot: Bot, driver: PlatformDriver
 
 async def test_it_says_when_the_documents_do_not(bot: Bot, driver: PlatformDriver) -> None:
     bot.reasoner.always("grade", 1)
-    await driver.configure(bot.controls, checkpoints="")
+    await driver.configure(bot.answer_actions, checkpoints="")
     said = await driver.says("alice", "who won the cup?")
     await driver.reply(said, containing="The documents don't say")
     turns = [turn for record in bot.scene.state.threads.values() for turn in record.turns]
@@ -425,7 +425,7 @@ async def test_settings_are_for_admins_and_hold_from_the_next_question(bot: Bot,
     assert "visible to you only" in (await driver.private("alice")).text
     assert REFUNDS in (await driver.private("alice")).text
     assert await driver.replies(said) == []
-    assert bot.reasoner.called("understand")[0].given[0].conduct.profile == "quick"
+    assert bot.reasoner.calls_of("understand")[0].given[0].conduct.profile == "quick"
     assert {(entry.action, entry.allowed) for entry in await bot.audit.recent()} == {
         ("settings", True),
         ("settings", False),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -17,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"),
 ]
 
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 WORDS = " ".join(f"word{n}" for n in range(120))
 TEXT = f"{WORDS} [1]."
 PIECES = [TEXT[n : n + 60] for n in range(0, len(TEXT), 60)]
@@ -196,7 +197,7 @@ async def test_a_request_without_slacks_signature_is_refused_and_nothing_kept(sl
         deliveries = slack.deliveries_of(question)
         await slack.until(lambda: all(one.finished.is_set() for one in deliveries), 15)
         assert {attempt.status for one in deliveries for attempt in one.attempts} == {401}
-        assert await bot.inbox.waiting() == 0
+        assert await bot.inbox.count_waiting() == 0
         slack.http.signature = "valid"
         assert await slack.http.verify_url()
     assert slack.answers_to(question) == []
@@ -213,7 +214,7 @@ async def test_events_are_acknowledged_while_no_answer_is_done(slack: FakeSlack,
             await asyncio.sleep(0)
     await slack.until(lambda: all(one.acknowledged for one in slack.deliveries), 60, what="all acknowledgements")
     assert len(slack.deliveries) >= 1_050
-    assert await bot.inbox.waiting() > 0
+    assert await bot.inbox.count_waiting() > 0
     bot.reasoner.go_on()
 
 
@@ -252,7 +253,7 @@ async def test_adding_to_the_knowledge_says_when_it_is_not_there(slack: FakeSlac
 async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("helpdesk", ["bob"])
     slack.allow_pings_of(group)
-    await SlackDriver(slack, "socket").configure(bot.controls, handoff=group.id)
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff=group.id)
     question = await asked(slack)
     answer = await whole(slack, question)
     await slack.person("alice").clicks(answer, "Ask a person")
@@ -264,7 +265,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
 
 
 async def test_a_handoff_that_is_no_groups_id_calls_nobody(slack: FakeSlack, bot: Bot) -> None:
-    await SlackDriver(slack, "socket").configure(bot.controls, handoff="!channel")
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff="!channel")
     answer = await whole(slack, await asked(slack))
     await slack.person("alice").clicks(answer, "Ask a person")
     assert "No group" in (await slack.person("alice").next_private()).markdown
@@ -292,6 +293,10 @@ async def test_a_private_channel_is_another_audience(slack: FakeSlack, bot: Bot)
     inside = await slack.person("alice").says("<@bot> when does the canary sing?", room)
     answer = await slack.reply_to(inside, until=lambda one: "Show quotes" in one.buttons())
     assert "dawn" in answer.markdown
+    logged = {question.place: question async for question in bot.scene.questions.since(LONG_AGO)}
+    assert logged[f"slack:channel:{slack.team_id}/{outside.channel.id}"].question == "when does the canary sing?"
+    private = logged[f"slack:channel:{slack.team_id}/{room.id}"]
+    assert (private.private, private.question) == (True, "")
 
 
 async def test_a_direct_message_reads_what_the_persons_groups_may(slack: FakeSlack, bot: Bot) -> None:

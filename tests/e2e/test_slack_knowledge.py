@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.slack.app import SlackPlatform
-from adapters.slack.inbound.one_time_actions import kept_under
-from adapters.slack.kb.command_parser import parsed
+from adapters.slack.kb.command_parser import parse_command
 from adapters.slack.kb.job_cards import EDITS
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
@@ -55,7 +54,7 @@ class SlackRoom(Room):
         stop, bot = asyncio.Event(), self.bot
         driver = SlackDriver(self.slack, self.road)
         opening = driver.connecting(
-            bot.inbox, bot.postings, bot.scene.checkpoints, bot.controls, parse=parse, kb=self.desk
+            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=parse, kb=self.kb_service
         )
         async with opening as platform:
             assert isinstance(platform, SlackPlatform)
@@ -88,8 +87,8 @@ class SlackRoom(Room):
             return [one for one in self.slack.visible(direct) if f"job {job.id}" in one.markdown]
 
         await self.slack.until(there, what="a card")
-        kept = self.bot.scene.state.postings[kept_under(job.by.id), f"job-{job.id}"]
-        await self.slack.until(lambda: "ts" in kept, what="its place, kept")
+        kept = self.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
+        await self.slack.until(lambda: kept.get("ts"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -195,7 +194,7 @@ class TestTheForm:
     ) -> None:
         form = await opened(slack)
         slack.person("ada").user.is_admin = False
-        room.platforms[-1].workplace.directory._members._values.clear()  # a minute later
+        room.platforms[-1].workspace.directory._members._values.clear()  # a minute later
         await slack.person("ada").submits(form, {"files": [("refunds.md", HANDBOOK)]})
         assert form.errors == {"files": "Only admins can do that. Ask one of them."}
         assert not await room.jobs.recent()
@@ -289,8 +288,8 @@ class TestFiles:
         await slack.person("ada").submits(form, {"files": [("a.md", HANDBOOK), ("page.html", b"<p>Refunds.</p>")]})
         await room.works()
         job = await room.newest()
-        assert [item.state for item in job.failed] == ["failed", "failed"]
-        assert all("files:read" in item.reason for item in job.failed)
+        assert [item.state for item in job.failed_items] == ["failed", "failed"]
+        assert all("files:read" in item.reason for item in job.failed_items)
         assert await room.documents() == {}
 
     async def test_a_file_larger_than_it_was_said_to_be_is_refused(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -298,7 +297,7 @@ class TestFiles:
         await slack.person("ada").submits(form, {"files": [("big.txt", b"x" * (25 * 2**20 + 1))]})
         next(iter(slack.world.files.values())).claimed_size = 10
         await room.works()
-        (item,) = (await room.newest()).failed
+        (item,) = (await room.newest()).failed_items
         assert "larger than 25 MB" in item.reason
 
 
@@ -343,7 +342,7 @@ class TestButtons:
         await room.adds(refunds_md=HANDBOOK.decode())
         asked = await told(slack, "ada", 'remove "Refund policy"')
         slack.person("ada").user.is_admin = False
-        room.platforms[-1].workplace.directory._members._values.clear()  # a minute later
+        room.platforms[-1].workspace.directory._members._values.clear()  # a minute later
         await slack.person("ada").clicks(asked, "Remove it")
         await slack.until(lambda: "Only admins can do that." in asked.markdown, what="the refusal")
         assert await room.documents() != {}
@@ -378,7 +377,7 @@ class TestWhoMay:
         assert "An admin will look at it" in (await slack.person("alice").next_private()).markdown
         assert await room.documents() == {}
         waiting = (await told(slack, "ada", "proposals")).markdown
-        (proposal,) = await room.records.proposals()
+        (proposal,) = await room.proposal_store.proposals()
         assert proposal.id in waiting
         assert "Adding Refunds take 30 days" in (await told(slack, "ada", f"approve {proposal.id}")).markdown
         await room.works()
@@ -433,10 +432,10 @@ class TestProposals:
         await self.proposed(slack)
         listed = await told(slack, "ada", "proposals")
         slack.person("ada").user.is_admin = False
-        room.platforms[-1].workplace.directory._members._values.clear()  # a minute later
+        room.platforms[-1].workspace.directory._members._values.clear()  # a minute later
         await slack.person("ada").clicks(listed, "Approve")
         await slack.until(lambda: "Only admins can do that." in listed.markdown, what="the refusal")
-        assert len(await room.records.proposals()) == 1
+        assert len(await room.proposal_store.proposals()) == 1
         refused = [one for one in await room.audit.recent() if not one.allowed]
         assert [one.action for one in refused] == ["kb approve"]
 
@@ -447,7 +446,7 @@ class TestProposals:
         listed.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(listed, "Approve")
         await slack.until(lambda: "too old" in listed.markdown, what="the refusal")
-        assert len(await room.records.proposals()) == 1
+        assert len(await room.proposal_store.proposals()) == 1
 
     async def test_admins_read_that_something_waits_where_they_look_and_nobody_is_written_to(
         self, slack: FakeSlack, room: SlackRoom
@@ -543,7 +542,7 @@ class TestCards:
             await shown.show(replace(job, state=JobState.RUNNING, progress=progress))
         assert 1 <= len(slack.calls_of("chat.update")) <= EDITS
         assert "embedding" in card.markdown
-        await shown.show(job.ended(room.clock.now(), JobState.DONE))
+        await shown.show(job.at_end(room.clock.now(), JobState.DONE))
         assert "Done" in card.markdown
         assert len(slack.calls_of("chat.update")) <= EDITS + 1
 
@@ -576,7 +575,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        kept = room.bot.scene.state.postings[kept_under(job.by.id), f"job-{job.id}"]
+        kept = room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
         del kept["ts"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
@@ -622,13 +621,13 @@ class TestCards:
             await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
             job = await room.newest()
             card = await room.card("ada", job)
-            del room.bot.scene.state.postings[kept_under(job.by.id), f"job-{job.id}"]["ts"]
+            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["ts"]
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
             shown = room.platforms[-1].capabilities().card
             assert shown is not None
-            showing = asyncio.create_task(shown.show(job.ended(room.clock.now(), JobState.DONE)))
+            showing = asyncio.create_task(shown.show(job.at_end(room.clock.now(), JobState.DONE)))
             await slack.until(lambda: len(slack.calls_of("conversations.open")) > 1, what="a try")
         await asyncio.wait({showing})
         assert list(left(room)) == [job.id]
@@ -647,7 +646,7 @@ class TestCards:
 
 def left(room: SlackRoom) -> dict[str, str]:
     """The jobs whose cards are still to say that they are over."""
-    return dict(room.bot.scene.state.postings.get(("slack/kb", "endings"), {}))
+    return dict(room.bot.scene.state.records.get(("slack/kb", "endings"), {}))
 
 
 class TestCorrections:
@@ -656,7 +655,7 @@ class TestCorrections:
     async def test_the_right_answer_is_proposed_from_a_thumb_down(self, slack: FakeSlack) -> None:
         room = SlackRoom(slack)
         await room.bot.scene.knows(REFUNDS, title="Refund policy")
-        room.bot.more["kb"] = room.desk
+        room.bot.more["kb"] = room.kb_service
         alice = slack.person("alice")
         async with room.bot.running():
             question = await alice.says("<@bot> how long do refunds take?", "general")
@@ -668,7 +667,7 @@ class TestCorrections:
             again = slack.courier.send("interactive", sent.payload)
             await again.finished.wait()
             await room.bot.rated(1)
-        (proposal,) = await room.records.proposals()
+        (proposal,) = await room.proposal_store.proposals()
         assert proposal.title == "how long do refunds take?"
         assert "Refunds take 30 days since May." in proposal.text
         assert proposal.permalink == slack.world.permalink(answer)
@@ -693,7 +692,7 @@ class TestInWords:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "Proposed." in (await slack.person("alice").next_private()).markdown
+        assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
         ((conversation, caller),) = kb.proposed
         assert [one.text for one in conversation.messages] == ["Refunds take 30 days since May.", "And 14 before that."]
         assert conversation.permalink
@@ -739,9 +738,9 @@ class TestInWords:
     ],
 )
 def test_words_become_a_command(words: str, command: KbCommand) -> None:
-    assert parsed(words, "C1") == command
+    assert parse_command(words, "C1") == command
 
 
 @pytest.mark.parametrize("words", ["", "dance", "list --loud", 'show "open', "list --page two"])
 def test_what_cannot_be_read_says_so(words: str) -> None:
-    assert isinstance(parsed(words), str)
+    assert isinstance(parse_command(words), str)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.inquiry import AskBack
+from core.service.heard_places import HeardUntil
 from core.service.message_handler import EDITED_LATE
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -59,7 +60,7 @@ async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_
     slack: FakeSlack, bot: Bot
 ) -> None:
     slack.faults.fail("chat.postEphemeral", "user_not_in_channel", None)
-    await SlackDriver(slack, "socket").configure(bot.controls, reply_style="private")
+    await SlackDriver(slack, "socket").configure(bot.answer_actions, reply_style="private")
     slack.channel("other")
     async with bot.running():
         await ask(slack)
@@ -118,7 +119,7 @@ async def test_a_token_that_is_revoked_keeps_the_questions_and_is_said(slack: Fa
         slack.faults.fail("*", "token_revoked", None)
         question = await ask(slack)
         await slack.until(lambda: "token_revoked" in waiting_for(bot), PATIENCE, what="a word about it")
-        assert await bot.inbox.waiting() == 1
+        assert await bot.inbox.count_waiting() == 1
         slack.faults.clear()
     bot.scene.clock.advance(60)
     async with bot.running():
@@ -212,7 +213,7 @@ async def test_what_was_asked_while_no_process_ran_is_answered_once(slack: FakeS
         first = await ask(slack)
         await finished(slack, first)
         async with asyncio.timeout(PATIENCE):
-            while not await bot.postings.read("slack/heard", "until"):
+            while not await bot.message_states.read(HeardUntil(platform="slack")):
                 await asyncio.sleep(0.05)
     missed = await ask(slack, "who pays them?")
     follow_up = await slack.person("alice").says("and how long do they take?", "general", thread=first)

@@ -12,14 +12,16 @@ from adapters.redis.inbox import RedisInbox
 from adapters.terminal.chat import OPERATOR
 from bot.container import Footnote, open_footnote
 from bot.knowledge_stack import JOBS
-from core.ingestion.ingestor import Ingested, Ingestor, Progress
+from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
 from core.model.incoming_events import Permissions
+from core.model.jobs import JobStage
 from core.ports.index import Index
 from core.service.kb.commands import Caller
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner, JobWorker
+from tests.core.service.kb.knowledge_room import job_in
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
@@ -46,8 +48,8 @@ class Telling(Ingestor):
         progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
-    ) -> Ingested:
-        def tell(stage: str, done: int, total: int) -> None:
+    ) -> IngestResult:
+        def tell(stage: JobStage, done: int, total: int) -> None:
             self._tell(stage)
             progress(stage, done, total)
 
@@ -74,18 +76,18 @@ class _Retiring:
 
 def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
     """A worker whose leases run out soon after it dies."""
-    kept = footnote.governance
+    kept = footnote.knowledge_stack
     runner = JobRunner(
         jobs=kept.jobs,
         ingestor=ingestor or kept.ingestor,
         catalog=kept.catalog,
-        shelves=kept.shelves,
-        records=kept.records,
-        materials=ItemSources(kept.catalog, kept.archive, WebCrawler(Fetcher(kept.rules)), {}),
+        trash=kept.trash,
+        site_store=kept.site_store,
+        item_sources=ItemSources(kept.catalog, kept.blobs, WebCrawler(Fetcher(kept.rules)), {}),
         clock=kept.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
-    return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.acceptance.tick, lanes=1)
+    return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.job_queue.tick, lanes=1)
 
 
 def operator() -> Caller:
@@ -109,9 +111,8 @@ async def main(home: Path, base: str) -> None:
     """Accept one job and work on it."""
     async with open_footnote(settings_for(home)) as footnote:
         await footnote.ingestor.ensure_base(base)
-        reply = await footnote.governance.desk.ingest_bytes(documents("second"), base, operator())
-        assert reply.job is not None
-        await worker(footnote, Telling(footnote.ingestor, reply.job.id)).run(asyncio.Event())
+        reply = await footnote.knowledge_stack.kb_service.ingest_bytes(documents("second"), base, operator())
+        await worker(footnote, Telling(footnote.ingestor, job_in(reply).id)).run(asyncio.Event())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import pytest_asyncio
 
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
     InProcessChannelSettingsStore,
@@ -44,17 +45,18 @@ from core.model.inquiry import (
 )
 from core.model.knowledge import KnowledgeBase
 from core.model.sites import Site
-from core.model.transcripts import Conversation, Said
+from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.catalog import Catalog
 from core.ports.index import Index
 from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
-from core.service.kb.commands import Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.results import accepted_jobs, succeeded
 from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
 from core.service.visible_memory import VisibleMemory
-from tests.core.service.kb.knowledge_room import Room
+from tests.core.service.kb.knowledge_room import Room, words
 
 BOARD = Audience(frozenset({"paper:channel:T/BOARD"}))
 PUBLIC = Audience(frozenset({"paper:channel:T/PUBLIC"}))
@@ -67,9 +69,9 @@ TRIES = 1_000
 class Installation:
     """What an attacker can reach, and what the reasoner was shown."""
 
-    assistant: QuestionService
-    controls: AnswerActions
-    desk: KnowledgeService
+    question_service: QuestionService
+    answer_actions: AnswerActions
+    kb_service: KnowledgeService
     ingestor: Ingestor
     catalog: Catalog
     index: Index
@@ -95,7 +97,7 @@ class Installation:
         """A question; what comes of it counts where ``heard``."""
         self.reasoner.calls.clear()
         question = Question(text, key, ASKER, audience)
-        events: list[object] = [event async for event in self.assistant.ask(question)]
+        events: list[object] = [event async for event in self.question_service.ask(question)]
         if heard:
             self.out.append(repr((events, self.reasoner.calls)))
         return events
@@ -145,10 +147,10 @@ async def _summary(at: Installation, dice: random.Random) -> None:
     at.reasoner.always("summarise", lambda _summary, turns: " ".join(turn.answer for turn in turns))
     for _ in range(10):
         await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
-        await at.assistant.reflect(key, BOARD)
+        await at.question_service.reflect(key, BOARD)
     await at.asks("What did we speak of?", key, PUBLIC)
     at.reasoner.calls.clear()
-    await at.assistant.reflect(key, PUBLIC)
+    await at.question_service.reflect(key, PUBLIC)
 
 
 async def _revoked(at: Installation, dice: random.Random) -> None:
@@ -170,7 +172,7 @@ async def _parked(at: Installation, dice: random.Random) -> None:
     assert isinstance(last, CheckpointReached)
     choice = dice.choice(last.checkpoint.choices)
     at.reasoner.calls.clear()
-    told = [event async for event in at.assistant.choose(last.checkpoint.id, choice, ASKER, audience=PUBLIC)]
+    told = [event async for event in at.question_service.choose(last.checkpoint.id, choice, ASKER, audience=PUBLIC)]
     at.out.append(repr((told, at.reasoner.calls)))
 
 
@@ -182,10 +184,10 @@ async def _afterwards(at: Installation, dice: random.Random) -> None:
     """Quotes, reasons and the turn itself, of an answer that the board was given."""
     key = at.key()
     await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
-    trace = await at.assistant.last_trace(key)
-    await at.tries(at.controls.quotes(key, trace, PUBLIC))
-    await at.tries(at.controls.why(key, PUBLIC))
-    await at.tries(at.controls.turn(key, trace, PUBLIC))
+    trace = await at.question_service.last_trace(key)
+    await at.tries(at.answer_actions.quotes(key, trace, PUBLIC))
+    await at.tries(at.answer_actions.why(key, PUBLIC))
+    await at.tries(at.answer_actions.turn(key, trace, PUBLIC))
 
 
 async def _kb(at: Installation, dice: random.Random) -> None:
@@ -195,9 +197,9 @@ async def _kb(at: Installation, dice: random.Random) -> None:
         verbs = [verb for verb in KbVerb if verb not in {KbVerb.CREATE, KbVerb.SCHEDULE}]
         verb = dice.choice(verbs)
         for base, target in ((VAULT, ""), (VAULT, "merger.md"), ("", "Merger"), ("", "")):
-            await at.tries(at.desk.handle(KbCommand(verb, base, target), caller))
-        await at.tries(at.desk.complete(VAULT[: dice.randint(0, 5)], caller))
-        await at.tries(at.desk.complete_document("mer", caller, VAULT))
+            await at.tries(at.kb_service.handle(KbCommand(verb, base, target), caller))
+        await at.tries(at.kb_service.complete(VAULT[: dice.randint(0, 5)], caller))
+        await at.tries(at.kb_service.complete_document("mer", caller, VAULT))
 
 
 async def _removed(at: Installation, dice: random.Random) -> None:
@@ -230,10 +232,12 @@ async def _asked_for(at: Installation, verbs: tuple[KbVerb, ...], *targets: str)
     for caller in _outsiders(at):
         for verb in verbs:
             for base, target in [(base, target) for base in ("", VAULT) for target in ("", *targets)]:
-                await at.tries(at.desk.handle(KbCommand(verb, base, target, every="daily", confirmed=True), caller))
-        await at.tries(at.desk.complete("", caller))
+                await at.tries(
+                    at.kb_service.handle(KbCommand(verb, base, target, every="daily", confirmed=True), caller)
+                )
+        await at.tries(at.kb_service.complete("", caller))
         for base in ("", VAULT):
-            await at.tries(at.desk.complete_document("", caller, base))
+            await at.tries(at.kb_service.complete_document("", caller, base))
 
 
 async def _hidden_words(at: Installation) -> str:
@@ -246,43 +250,45 @@ async def _job_cards(at: Installation, dice: random.Random) -> None:
     """A job of the board, with the canary in its files' names, its card and its failures."""
     chair, canary = _insider(at), await _hidden_words(at)
     files = (FileReference(canary, f"{canary}.md"),)
-    accepted: KbReply = await at.desk.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
-    assert accepted.job is not None
-    job = replace(accepted.job.items[0], reason=f"{canary} is no text.")
-    await at.desk.acceptance.jobs.record(accepted.job.with_item(job), [job])
+    accepted = await at.kb_service.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
+    (begun,) = accepted_jobs(accepted)
+    job = await at.kb_service.job_queue.jobs.read(begun.id)
+    assert job is not None
+    item = replace(job.items[0], reason=f"{canary} is no text.")
+    await at.kb_service.job_queue.jobs.record(job.with_item(item), [item])
     looks = (KbVerb.STATUS, KbVerb.JOBS, KbVerb.SHOW, KbVerb.LIST, KbVerb.CANCEL)
-    await _asked_for(at, looks, accepted.job.id)
-    shown = await at.desk.handle(KbCommand(KbVerb.JOBS, target=accepted.job.id), chair)
-    assert canary in shown.text
-    await at.desk.handle(KbCommand(KbVerb.CANCEL, target=accepted.job.id), chair)
+    await _asked_for(at, looks, begun.id)
+    shown = await at.kb_service.handle(KbCommand(KbVerb.JOBS, target=begun.id), chair)
+    assert canary in words(shown)
+    await at.kb_service.handle(KbCommand(KbVerb.CANCEL, target=begun.id), chair)
 
 
 async def _proposals(at: Installation, dice: random.Random) -> None:
     """A thread of the board, and a correction there, wait for an admin; somebody looks from elsewhere."""
     canary = await _hidden_words(at)
     member = replace(_insider(at), permissions=Permissions(is_admin=False))
-    said = (Said("Chair", at.desk.acceptance.clock.now(), f"It is {canary}."),)
-    await at.desk.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
-    await at.desk.correct(f"When is {canary}?", f"On {canary}.", None, member)
-    ids = [one.id for one in await at.desk.acceptance.records.proposals()]
+    said = (TranscriptMessage("Chair", at.kb_service.job_queue.clock.now(), f"It is {canary}."),)
+    await at.kb_service.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
+    await at.kb_service.correct(f"When is {canary}?", f"On {canary}.", None, member)
+    ids = [one.id for one in await at.kb_service.job_queue.proposal_store.proposals()]
     assert len(ids) >= 2
     decisions = (KbVerb.PROPOSALS, KbVerb.STATUS, KbVerb.APPROVE, KbVerb.REJECT)
     await _asked_for(at, decisions, *ids)
     outsider = _outsiders(at)[0]
-    await at.tries(at.desk.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
-    await at.tries(at.desk.correct("When is lunch?", "At noon.", None, outsider))
-    for one in await at.desk.acceptance.records.proposals():
-        await at.desk.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
+    await at.tries(at.kb_service.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
+    await at.tries(at.kb_service.correct("When is lunch?", "At noon.", None, outsider))
+    for one in await at.kb_service.job_queue.proposal_store.proposals():
+        await at.kb_service.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
 
 
 async def _kept_current(at: Installation, dice: random.Random) -> None:
     """A site and a schedule of the vault, whose links say what nobody else may know."""
     canary = await _hidden_words(at)
     link = f"https://board.example/{canary}/"
-    await at.desk.acceptance.records.keep_site(Site(VAULT, link, 5, {link: 0}))
+    await at.kb_service.site_store.save_site(Site(VAULT, link, 5, {link: 0}))
     guesses = ("https://board.example/", "board", "Merger", "merger.md")
     await _asked_for(at, (KbVerb.REFRESH, KbVerb.SHOW, KbVerb.STATUS), *guesses)
-    await at.desk.acceptance.records.keep_site(Site(VAULT, link))
+    await at.kb_service.site_store.save_site(Site(VAULT, link))
 
 
 async def _put_away(at: Installation, dice: random.Random) -> None:
@@ -290,10 +296,10 @@ async def _put_away(at: Installation, dice: random.Random) -> None:
     base = next(base for base in await at.catalog.bases() if base.name == VAULT)
     await at.catalog.save_base(replace(base, grants=frozenset()))
     chair = _insider(at)
-    assert (await at.desk.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair)).ok
+    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair))
     await at.catalog.save_base(base)
     await _asked_for(at, (KbVerb.RESTORE, KbVerb.REMOVE), "Merger", "merger.md")
-    assert (await at.desk.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair)).ok
+    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair))
 
 
 PATHS: tuple[Path, ...] = (
@@ -306,23 +312,25 @@ def _in_process() -> Installation:
     room = Room()
     state, reasoner = InProcessState(), ScriptedReasoner()
     memory = VisibleMemory(InProcessMemory(state), room.catalog)
-    journal, checkpoints = InProcessTraceStore(state), InProcessCheckpoints(state)
+    trace_store, checkpoints = InProcessTraceStore(state), InProcessCheckpoints(state)
     retriever = Retriever(room.index, room.encoder, None, room.catalog)
-    bench = AgentDeps(reasoner=reasoner, retriever=retriever, index=room.index, catalog=room.catalog, clock=room.clock)
-    assistant = QuestionService(
-        agent=Agent(bench, PROFILE_LIMITS),
+    deps = AgentDeps(reasoner=reasoner, retriever=retriever, index=room.index, catalog=room.catalog, clock=room.clock)
+    question_service = QuestionService(
+        agent=Agent(deps, PROFILE_LIMITS),
         reasoner=reasoner,
         memory=memory,
         checkpoints=checkpoints,
-        journal=journal,
+        trace_store=trace_store,
         catalog=room.catalog,
         clock=room.clock,
     )
-    controls = AnswerActions(
-        memory, journal, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit,
-        room.inbox, ChannelSettings(),
+    answer_actions = AnswerActions(
+        memory, trace_store, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit,
+        room.inbox, InProcessMessageStateStore(state), checkpoints, ChannelSettings(),
     )  # fmt: skip
-    return Installation(assistant, controls, room.desk, room.ingestor, room.catalog, room.index, memory, reasoner)
+    return Installation(
+        question_service, answer_actions, room.kb_service, room.ingestor, room.catalog, room.index, memory, reasoner
+    )
 
 
 async def test_in_a_thousand_tries_no_canary_leaves_the_vault() -> None:
@@ -353,26 +361,26 @@ async def test_the_board_itself_hears_the_canary_so_the_tries_above_can_fail(pat
 async def stored(footnote: Footnote) -> AsyncIterator[Installation]:
     """The same paths over the embedded stores and the packaged encoder."""
     reasoner = ScriptedReasoner()
-    bench = AgentDeps(
+    deps = AgentDeps(
         reasoner=reasoner,
         retriever=footnote.retriever,
         index=footnote.index,
         catalog=footnote.catalog,
         clock=footnote.clock,
     )
-    assistant = QuestionService(
-        agent=Agent(bench, PROFILE_LIMITS),
+    question_service = QuestionService(
+        agent=Agent(deps, PROFILE_LIMITS),
         reasoner=reasoner,
         memory=footnote.memory,
         checkpoints=footnote.checkpoints,
-        journal=footnote.journal,
+        trace_store=footnote.trace_store,
         catalog=footnote.catalog,
         clock=footnote.clock,
     )
     yield Installation(
-        assistant,
-        footnote.controls(),
-        footnote.governance.desk,
+        question_service,
+        footnote.answer_actions(),
+        footnote.knowledge_stack.kb_service,
         footnote.ingestor,
         footnote.catalog,
         footnote.index,

@@ -105,7 +105,7 @@ async def test_only_the_named_base_is_read(footnote: Footnote) -> None:
     question = Question(
         "How long are driver positions kept?", key, OPERATOR, Audience(unrestricted=True), bases=frozenset({"empty"})
     )
-    events = [event async for event in footnote.assistant.ask(question)]
+    events = [event async for event in footnote.question_service.ask(question)]
     assert isinstance(events[-1], AgentCompleted)
     assert events[-1].answer.outcome is Outcome.ABSTAINED
     assert any(isinstance(event, RetrievalStarted) for event in events)

@@ -23,23 +23,23 @@ pytestmark = pytest.mark.live
 async def test_of_many_at_once_only_what_the_budget_bears_is_reserved(tmp_path: Path) -> None:
     async with EmbeddedValkey(tmp_path) as server:
         client = connect(server.url)
-        purse = RedisDailyBudget(client, ManualClock(), 10.0)
-        granted = await asyncio.gather(*(purse.reserve(1.0) for _ in range(100)))
+        daily_budget = RedisDailyBudget(client, ManualClock(), 10.0)
+        granted = await asyncio.gather(*(daily_budget.reserve(1.0) for _ in range(100)))
         assert sum(granted) == 10
-        await purse.settle(1.0, 0.25)
-        assert not await purse.reserve(1.0)
-        assert await purse.reserve(0.75)
+        await daily_budget.settle(1.0, 0.25)
+        assert not await daily_budget.reserve(1.0)
+        assert await daily_budget.reserve(0.75)
         await client.aclose()
 
 
 async def test_a_new_day_has_a_new_budget(tmp_path: Path) -> None:
     async with EmbeddedValkey(tmp_path) as server:
         client, clock = connect(server.url), ManualClock()
-        purse = RedisDailyBudget(client, clock, 1.0)
-        assert await purse.reserve(1.0)
-        assert not await purse.reserve(0.1)
+        daily_budget = RedisDailyBudget(client, clock, 1.0)
+        assert await daily_budget.reserve(1.0)
+        assert not await daily_budget.reserve(0.1)
         clock.advance(24 * 3600)
-        assert await purse.reserve(1.0)
+        assert await daily_budget.reserve(1.0)
         await client.aclose()
 
 
@@ -47,13 +47,13 @@ async def test_when_the_budget_is_used_no_call_is_made_and_the_standby_answers(t
     async with EmbeddedValkey(tmp_path) as server, ScriptedEndpoint() as endpoint:
         endpoint.answers_with(ObedientModel())
         client, clock = connect(server.url), ManualClock()
-        purse = RedisDailyBudget(client, clock, 0.02)
-        model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", daily_budget=purse, prices=Prices(1.0, 2.0))
+        daily_budget = RedisDailyBudget(client, clock, 0.02)
+        model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", daily_budget=daily_budget, prices=Prices(1.0, 2.0))
         scene = Scene(FallbackReasoner(model, ScriptedReasoner("quotes"), clock=clock))
         await scene.knows("Refunds are paid within 14 days.")
         answers = [await scene.asks("How long do refunds take?", thread=str(number)) for number in range(8)]
         spent = sum(Prices(1.0, 2.0).cost(a.answer.spent.tokens_in, a.answer.spent.tokens_out) for a in answers)
-        while await purse.reserve(0.0002):  # others use what is left
+        while await daily_budget.reserve(0.0002):  # others use what is left
             pass
         before = len(endpoint.requests)
         last = await scene.asks("How long do refunds take?", thread="last")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.client import connect, durability, reaching
+from adapters.redis.client import bounded_call, connect, durability
 from adapters.redis.embedded_server import SOCKET_PATH_LIMIT, EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
@@ -77,7 +77,7 @@ def ended(started: subprocess.Popen[str]) -> None:
 
 async def answers(client: Redis) -> bool:
     try:
-        async with reaching():
+        async with bounded_call():
             return bool(await client.ping())
     except StoreUnavailable:
         return False
@@ -101,7 +101,7 @@ async def test_nothing_acknowledged_is_lost_when_the_server_is_killed(valkey: Em
     record = await memory.recall(THREAD)
     assert [kept.trace_id for kept in record.turns] == [f"t{number}" for number in range(50)]
     assert len(record.library) == 50
-    assert await inbox.waiting() == 50
+    assert await inbox.count_waiting() == 50
 
 
 async def test_stores_say_that_it_is_away_and_go_on_when_it_is_back(valkey: EmbeddedValkey, client: Redis) -> None:
@@ -124,7 +124,7 @@ async def test_a_server_that_hangs_is_away_too(valkey: EmbeddedValkey, client: R
     os.kill(pid, signal.SIGSTOP)
     try:
         with pytest.raises(StoreUnavailable):
-            async with reaching(deadline=0.2):
+            async with bounded_call(deadline=0.2):
                 await client.ping()
     finally:
         os.kill(pid, signal.SIGCONT)

@@ -10,10 +10,10 @@ from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.baseline import worse_than
 from bot.evaluation.dataset_loader import read
-from bot.evaluation.feedback import exported
+from bot.evaluation.feedback import export_feedback
 from bot.evaluation.report_page import page
 from bot.evaluation.runner import measure
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from core.model.answer import Citation
 from core.model.conversation import Person
 from core.ports.feedback import Feedback
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.live
 async def test_nothing_measured_on_the_sample_set_fell_below_its_baseline(tmp_path: Path) -> None:
     folder = SAMPLES / "eval"
     samples = read(folder, None)
-    async with opened(settings_for(tmp_path)) as footnote:
+    async with open_temporary(settings_for(tmp_path)) as footnote:
         await fill(footnote, samples, tmp_path / "vectors")
         measured = await measure(footnote, samples, ("bm25", "dense", "hybrid", "agent"))
     assert not worse_than(folder / "baseline.json", [measured])
@@ -42,7 +42,9 @@ async def test_answers_that_people_found_helpful_are_measured_as_any_set(footnot
     for trace, question in (("t1", "How many days of leave do I get?"), ("t2", "What may a hotel cost per night?")):
         word = Feedback(trace, person, helpful=True, question=question, citations=citations)
         await footnote.feedback.keep(word)
-    (await exported(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)).write(tmp_path / "rated")
+    (await export_feedback(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)).write(
+        tmp_path / "rated"
+    )
     rated = read(tmp_path / "rated", None)
     few = replace(rated, documents=tuple(d for d in rated.documents if d.id.startswith("samples:handbook/")))
     await fill(footnote, few)
@@ -65,7 +67,7 @@ async def test_questions_with_expected_facts_are_asked_in_their_threads_and_judg
     lines = (json.dumps({"documents": ["leave.md"], **row}) + "\n" for row in rows)
     (folder / "questions.jsonl").write_text("".join(lines))
     few = read(folder, None)
-    async with opened(settings_for(tmp_path)) as footnote:
+    async with open_temporary(settings_for(tmp_path)) as footnote:
         await fill(footnote, few)
         measured = await measure(footnote, few, ("agent",))
     assert measured.verdicts is not None

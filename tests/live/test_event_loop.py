@@ -88,7 +88,7 @@ async def test_asking_while_a_large_document_comes_in_holds_nothing_up(footnote:
 
     async def ask(number: int) -> None:
         question = Question(f"How much does widget {number} weigh?", key, OPERATOR, Audience(unrestricted=True))
-        async for _ in footnote.assistant.ask(question):
+        async for _ in footnote.question_service.ask(question):
             pass
 
     await ask(0)  # what is imported and loaded at the first use is not what this is about
@@ -107,7 +107,7 @@ async def test_fifty_people_asking_at_once_hold_nothing_up(footnote: Footnote) -
     async def ask(number: int) -> None:
         key = ThreadKey("console", "", "terminal", f"crowd-{number}")
         text = f"{questions[number % len(questions)]} I ask for team {number}."
-        async for _ in footnote.assistant.ask(Question(text, key, OPERATOR, Audience(unrestricted=True))):
+        async for _ in footnote.question_service.ask(Question(text, key, OPERATOR, Audience(unrestricted=True))):
             pass
 
     await ask(0)

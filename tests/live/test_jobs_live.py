@@ -11,6 +11,7 @@ from core.ingestion.material import Material
 from core.model.jobs import ItemState, Job, JobState
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb
+from tests.core.service.kb.knowledge_room import asked_in, words
 from tests.live.conftest import settings_for
 from tests.live.job_process import DOCUMENTS, documents, operator, worker
 
@@ -41,7 +42,7 @@ async def _until_over(footnote: Footnote, job_id: str) -> Job:
     working = asyncio.create_task(worker(footnote).run(stop))
     try:
         async with asyncio.timeout(90):
-            while (job := await footnote.governance.jobs.read(job_id)) is None or not job.over:
+            while (job := await footnote.knowledge_stack.jobs.read(job_id)) is None or not job.over:
                 await asyncio.sleep(0.1)
     finally:
         stop.set()
@@ -65,7 +66,7 @@ async def test_a_job_killed_in_the_middle_is_gone_on_with_by_another_process(
             await footnote.ingestor.ingest(Material(source, name, data), "rules")
     job_id = await _killed_at(tmp_path, "rules", over, stage)
     async with open_footnote(settings_for(tmp_path)) as footnote:
-        half = await footnote.governance.jobs.read(job_id)
+        half = await footnote.knowledge_stack.jobs.read(job_id)
         assert half is not None
         assert half.state is JobState.RUNNING
         first, *_, last = half.items
@@ -89,20 +90,19 @@ async def test_a_job_killed_in_the_middle_is_gone_on_with_by_another_process(
 
 
 async def test_a_document_taken_out_is_gone_from_both_legs_and_comes_back_as_it_was(footnote: Footnote) -> None:
-    desk, caller = footnote.governance.desk, operator()
+    kb_service, caller = footnote.knowledge_stack.kb_service, operator()
     await footnote.ingestor.ensure_base("shelf")
     text = b"# Heron timetable\n\nThe heron ferry leaves at quarter past nine from the north pier."
     await footnote.ingestor.ingest(Material("heron.md", "heron.md", text), "shelf")
     scope = Scope(frozenset({"shelf"}))
-    asked = await desk.handle(KbCommand(KbVerb.REMOVE, "shelf", "heron timetable"), caller)
-    assert asked.confirm is not None
-    reply = await desk.handle(asked.confirm, caller)
-    assert "now finds nothing" in reply.text
+    asked = await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", "heron timetable"), caller)
+    reply = await kb_service.handle(asked_in(asked), caller)
+    assert "now finds nothing" in words(reply)
     vector = (await footnote.encoder.encode_queries(["when does the heron ferry leave"]))[0]
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense == legs.bm25 == ()
-    assert "is back" in (await desk.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller)).text
+    assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller))
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense[0][0] == legs.bm25[0][0]
     assert legs.dense[0][0].text.endswith("north pier.")
-    await desk.handle(KbCommand(KbVerb.REMOVE, "shelf", confirmed=True), caller)
+    await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", confirmed=True), caller)

@@ -19,7 +19,7 @@ from adapters.reasoners.extractive.evidence import grading
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
-from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, questions, run, shelf
+from tests.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
     from core.ports.encoder import Encoder
@@ -40,7 +40,7 @@ class Asked:
     chance: float
 
 
-async def chance_of(encoder: PackagedEncoder, where: KnowledgeBaseSummary, text: str, without: frozenset[str]) -> float:
+async def chance_of(encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str]) -> float:
     """The chance of the best passage that one search finds, as the reasoner's grading sees it."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)

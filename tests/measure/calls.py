@@ -32,7 +32,7 @@ from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.answers import new_inquiry
 from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
@@ -121,7 +121,7 @@ async def main() -> None:
             llm_api_key=SecretStr("none"),
             llm_model="scripted",
         )
-        async with opened(settings) as footnote:
+        async with open_temporary(settings) as footnote:
             await fill(footnote, samples, Path(tempfile.gettempdir()) / "footnote-measure")
             for model in (Quoting(), Reading()):
                 endpoint.answers_with(model)

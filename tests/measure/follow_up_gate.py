@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from adapters.reasoners.extractive.question import follow_up
 from adapters.reasoners.extractive.question.follow_up import ASKING, VERBISH
-from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
 from core.evaluation.conversations import closeness
@@ -60,7 +60,7 @@ class Choice:
 
 def choice(question: str, earlier: tuple[Exchange, ...], human: str) -> Choice | None:
     """The choice that a follow-up offers; None where the thread has no topic."""
-    bare = asked(question).question
+    bare = split_question(question).question
     topics = topics_of(earlier[-follow_up.EXCHANGES :])
     if not topics:
         return None
@@ -99,7 +99,7 @@ def choices(name: str, half: str) -> list[Choice]:
     found = []
     for case in cases(name, half):
         one = choice(case.text, understood(case.earlier), case.rewrite)
-        same = closeness(asked(case.text).question, case.rewrite).f1
+        same = closeness(split_question(case.text).question, case.rewrite).f1
         raw = closeness(case.text, case.rewrite).f1
         found.append(one or Choice(np.zeros(len(FEATURES)), raw, same, same))
     return found

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adapters.reasoners.extractive.question.discourse_frames import unframed
+from adapters.reasoners.extractive.question.discourse_frames import strip_frames
 from adapters.reasoners.extractive.question.follow_up import EXCHANGES, pronoun_in, resolve
-from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
 from core.evaluation.conversations import FollowUp
@@ -45,8 +45,8 @@ class Change:
 
 def changes(case: FollowUp) -> Iterator[Change]:
     """What the rules do to a follow-up, and what they might have added."""
-    human, bare, earlier = said(case.rewrite), asked(case.text).question, understood(case.earlier)
-    plain = unframed(bare).question if earlier else bare
+    human, bare, earlier = said(case.rewrite), split_question(case.text).question, understood(case.earlier)
+    plain = strip_frames(bare).question if earlier else bare
     raw, left = said(bare), said(plain)
     if raw - left:
         yield change(FRAME, raw - left, raw, left, human)

@@ -23,7 +23,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.conversation import Audience, Person, Thread, ThreadKey
 from core.model.inquiry import Inquiry, Insufficient, Investigate, Search, SearchKnowledge
 from core.model.knowledge import KnowledgeBase
-from tests.measure.shelf import KnowledgeBaseSummary, PackagedEncoder, Question, questions, run, shelf
+from tests.measure.shelf import IndexedSet, PackagedEncoder, Question, questions, run, shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,9 +51,7 @@ def asked(text: str) -> Inquiry:
     )
 
 
-async def gathered(
-    reasoner: ExtractiveReasoner, where: KnowledgeBaseSummary, question: Question, searches: int
-) -> Inquiry:
+async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Question, searches: int) -> Inquiry:
     """The inquiry after the agent's loop of searching, grading and deciding."""
     inquiry = asked(question.text)
     moves: tuple[SearchKnowledge, ...] = (SearchKnowledge(question.text),)
@@ -63,10 +61,10 @@ async def gathered(
             library, added = inquiry.library.add(hits, move.query)
             made = Search(move, len(hits), len(added))
             inquiry = replace(inquiry, library=library, searches=(*inquiry.searches, made))
-        fresh = inquiry.library.ungraded()
+        fresh = inquiry.library.ungraded_items()
         grades = await reasoner.grade(inquiry, fresh, NO_METER)
         by_id = {item.id: grade for item, grade in zip(fresh, grades, strict=True)}
-        inquiry = replace(inquiry, library=inquiry.library.graded(by_id))
+        inquiry = replace(inquiry, library=inquiry.library.with_grades(by_id))
         if len(inquiry.searches) >= searches:
             break
         decision = await reasoner.decide(inquiry, Thread(KEY), NO_METER)
@@ -75,7 +73,7 @@ async def gathered(
     return inquiry
 
 
-def crude(where: KnowledgeBaseSummary, question: Question) -> list[str]:
+def crude(where: IndexedSet, question: Question) -> list[str]:
     """A second hop without thought: the question with each of the four best passages, the two scores added."""
     first = where.search(question.text, 60)
     scores = {hit.passage.id: [hit.score, 0.0] for hit in first}

@@ -22,7 +22,7 @@ from core.model.conversation import Thread
 from core.model.evidence import EvidenceLibrary
 from core.model.text import content_words
 from tests.measure.multihop import KEY, NO_METER, asked
-from tests.measure.shelf import DATA, KnowledgeBaseSummary, PackagedEncoder, Question, questions, rows, run, shelf
+from tests.measure.shelf import DATA, IndexedSet, PackagedEncoder, Question, questions, rows, run, shelf
 
 if TYPE_CHECKING:
     from core.model.knowledge import Passage
@@ -56,7 +56,7 @@ async def quoted(reasoner: ExtractiveReasoner, question: Question, passages: Evi
     inquiry = replace(asked(question.text), library=passages)
     items = tuple(passages)
     grades = await reasoner.grade(inquiry, items, NO_METER)
-    inquiry = replace(inquiry, library=passages.graded({i.id: g for i, g in zip(items, grades, strict=True)}))
+    inquiry = replace(inquiry, library=passages.with_grades({i.id: g for i, g in zip(items, grades, strict=True)}))
     good = inquiry.library.relevant(inquiry.cutoff) or inquiry.library.relevant(1)[:1]
     return "".join([part async for part in reasoner.compose(inquiry, Thread(KEY), good[:10], NO_METER)])
 
@@ -77,7 +77,7 @@ def judged(question: str, text: str, answers: list[str]) -> Quoted:
 
 
 async def measured(
-    name: str, where: KnowledgeBaseSummary, encoder: PackagedEncoder, each: int, *, gold_only: bool
+    name: str, where: IndexedSet, encoder: PackagedEncoder, each: int, *, gold_only: bool
 ) -> list[Quoted]:
     """Evenly spread questions of one set; yes and no are not counted as references, since nothing quotes them."""
     reasoner = ExtractiveReasoner(cast("Encoder", encoder))

@@ -19,8 +19,10 @@ from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference
 from core.ports.index import Scope
-from core.service.kb.commands import KbCommand, KbReply, KbVerb
+from core.service.kb.commands import KbCommand, KbVerb
+from core.service.kb.results import KbResult
 from core.service.question_service import Question
+from tests.core.service.kb.knowledge_room import job_in, words
 from tests.live.conftest import settings_for
 from tests.live.job_process import operator
 
@@ -40,7 +42,7 @@ async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
         yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode()
 
 
-async def _timed(work: Callable[[], Awaitable[KbReply]]) -> tuple[float, KbReply]:
+async def _timed(work: Callable[[], Awaitable[KbResult]]) -> tuple[float, KbResult]:
     start = time.perf_counter()
     reply = await work()
     return (time.perf_counter() - start) * 1_000, reply
@@ -61,7 +63,7 @@ async def _found(footnote: Footnote, title: str) -> tuple[int, int, int]:
 
 
 async def _acceptance(footnote: Footnote) -> None:
-    desk, caller = footnote.governance.desk, operator()
+    kb_service, caller = footnote.knowledge_stack.kb_service, operator()
     links: list[float] = []
     files: list[float] = []
     for number in range(TRIES):
@@ -70,42 +72,40 @@ async def _acceptance(footnote: Footnote) -> None:
             (KbCommand(KbVerb.INGEST, BASE, f"https://docs.example/{number}"), links),
             (KbCommand(KbVerb.INGEST, BASE, files=given), files),
         ):
-            took, reply = await _timed(lambda command=command: desk.handle(command, caller))  # type: ignore[misc]
-            assert reply.job is not None, reply.text
+            took, reply = await _timed(lambda command=command: kb_service.handle(command, caller))  # type: ignore[misc]
             times.append(took)
-            await desk.handle(KbCommand(KbVerb.CANCEL, target=reply.job.id), caller)
-            lease = await footnote.governance.inbox.take("measure", timedelta())
+            await kb_service.handle(KbCommand(KbVerb.CANCEL, target=job_in(reply).id), caller)
+            lease = await footnote.knowledge_stack.inbox.take("measure", timedelta())
             assert lease is not None
-            await footnote.governance.inbox.done(lease)
+            await footnote.knowledge_stack.inbox.complete(lease)
     for name, times in (("a link", links), ("ten files", files)):
         print(f"accepted, {name:<10} median {statistics.median(times):7.1f} ms   worst of {TRIES} {max(times):7.1f} ms")
 
 
 async def _removals(footnote: Footnote) -> None:
-    desk, caller = footnote.governance.desk, operator()
+    kb_service, caller = footnote.knowledge_stack.kb_service, operator()
     question = Question(
         "Under rule 5 of volume 7, at which gate does parcel 595 leave?", THREAD, caller.person, caller.audience
     )
-    async for _ in footnote.assistant.ask(question):
+    async for _ in footnote.question_service.ask(question):
         pass
     print(f"before: (dense, BM25, memory) has {await _found(footnote, 'Volume 7')} passages of Volume 7")
     took, reply = await _timed(
-        lambda: desk.handle(KbCommand(KbVerb.REMOVE, BASE, "volume7.md", confirmed=True), caller)
+        lambda: kb_service.handle(KbCommand(KbVerb.REMOVE, BASE, "volume7.md", confirmed=True), caller)
     )
     print(
         f"removed, one of {DOCUMENTS} documents: {took:.0f} ms to the reply; then {await _found(footnote, 'Volume 7')}"
     )
-    print(f"  {reply.text}")
-    took, reply = await _timed(lambda: desk.handle(KbCommand(KbVerb.RESTORE, BASE, "volume7.md"), caller))
+    print(f"  {words(reply)}")
+    took, reply = await _timed(lambda: kb_service.handle(KbCommand(KbVerb.RESTORE, BASE, "volume7.md"), caller))
     print(f"restored: {took:.0f} ms")
     start = time.perf_counter()
-    took, reply = await _timed(lambda: desk.handle(KbCommand(KbVerb.REMOVE, BASE, confirmed=True), caller))
-    assert reply.job is not None
+    took, reply = await _timed(lambda: kb_service.handle(KbCommand(KbVerb.REMOVE, BASE, confirmed=True), caller))
     print(f"removed, the whole base: {took:.0f} ms to the reply, from which nothing is found")
-    print(f"  {reply.text.splitlines()[0]}")
+    print(f"  {words(reply).splitlines()[0]}")
     stop = asyncio.Event()
-    working = asyncio.create_task(footnote.governance.worker("measure", {}).run(stop))
-    while (job := await footnote.governance.jobs.read(reply.job.id)) is None or not job.over:
+    working = asyncio.create_task(footnote.knowledge_stack.worker("measure", {}).run(stop))
+    while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
         await asyncio.sleep(0.05)
     left = await footnote.index.count(SCOPE)
     print(f"  its job is over after {time.perf_counter() - start:.1f} s; {left} passages left in the index")
@@ -118,11 +118,10 @@ async def main() -> None:
     with tempfile.TemporaryDirectory(prefix="measure-") as home:
         async with open_footnote(settings_for(Path(home))) as footnote:
             await footnote.ingestor.ensure_base(BASE)
-            reply = await footnote.governance.desk.ingest_bytes(_documents(), BASE, operator())
-            assert reply.job is not None
+            reply = await footnote.knowledge_stack.kb_service.ingest_bytes(_documents(), BASE, operator())
             stop = asyncio.Event()
-            working = asyncio.create_task(footnote.governance.worker("fill", {}).run(stop))
-            while (job := await footnote.governance.jobs.read(reply.job.id)) is None or not job.over:
+            working = asyncio.create_task(footnote.knowledge_stack.worker("fill", {}).run(stop))
+            while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
                 await asyncio.sleep(0.2)
             stop.set()
             await working

@@ -17,7 +17,7 @@ from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from core.ingestion.chunking import passages_of
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 from core.ports.encoder import Vectors
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -79,7 +79,9 @@ async def chunked(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> l
     for name, (title, text) in found.documents.items():
         document = Document(name, found.name, name, title, "1", "text/plain", 0)
         try:
-            made = await passages_of(Parsed(title, (Block(text),), "text/plain"), document, encoder.count_tokens, 256)
+            made = await passages_of(
+                ParsedDocument(title, (Block(text),), "text/plain"), document, encoder.count_tokens, 256
+            )
         except DocumentRejected:
             continue
         passages.extend(made)

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import asked
+from adapters.reasoners.extractive.question.intent import split_question
 from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
-from core.evaluation.metrics import paired
+from core.evaluation.metrics import paired_difference
 from core.model.conversation import Exchange
 from core.model.text import content_words
 
@@ -46,7 +46,7 @@ def understood(earlier: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 def rewritten(question: str, earlier: tuple[Exchange, ...]) -> str:
     """As the reasoner understands it: without padding, standing alone."""
-    return resolve(asked(question).question, earlier).question
+    return resolve(split_question(question).question, earlier).question
 
 
 def _mean(found: list[Closeness]) -> str:
@@ -86,7 +86,7 @@ def main() -> None:
                 alone += not set(content_words(written)) - set(content_words(case.text))
             before = [exchange.question for exchange in case.earlier[-3:]]
             shown.append((ours[-1].f1 - raw[-1].f1, f"{before}\n  Q {case.text}\n  O {written}\n  H {case.rewrite}"))
-        gain = paired([one.f1 for one in ours], [one.f1 for one in raw])
+        gain = paired_difference([one.f1 for one in ours], [one.f1 for one in raw])
         print(
             f"{name:14} {len(raw):5}  {_mean(raw)}  {_mean(ours)}  "
             f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]  "

@@ -24,7 +24,7 @@ from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
-from bot.evaluation.temp_index import fill, opened
+from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.answer_scoring import comparable
 from core.evaluation.question_sets import Question
@@ -160,7 +160,7 @@ async def main() -> None:
     chosen = arguments.parse_args()
     cases: list[Case] = []
     for folder in chosen.folders:
-        async with opened(Settings()) as footnote:
+        async with open_temporary(Settings()) as footnote:
             cases += await collected(folder, footnote)
     names = sorted({one.set for one in cases})
     for name in names:

@@ -75,7 +75,7 @@ class Question:
     exclude: frozenset[str] = frozenset()
 
 
-class KnowledgeBaseSummary:
+class IndexedSet:
     """The corpus of one set, searchable."""
 
     def __init__(self, passages: Sequence[Passage], vectors: Vectors, encoder: PackagedEncoder) -> None:
@@ -139,7 +139,7 @@ def questions(name: str) -> list[Question]:
     ]
 
 
-def shelf(name: str, encoder: PackagedEncoder) -> KnowledgeBaseSummary:
+def shelf(name: str, encoder: PackagedEncoder) -> IndexedSet:
     """The corpus of a set with its vectors, from the cache where they are there."""
     passages = [
         Passage(row["_id"], name, row["_id"], "1", row["_id"], 0, row["title"], row["text"])
@@ -149,7 +149,7 @@ def shelf(name: str, encoder: PackagedEncoder) -> KnowledgeBaseSummary:
     if not kept.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         np.savez(kept, e=encoder.encode([passage.searchable[:2200] for passage in passages]))
-    return KnowledgeBaseSummary(passages, np.load(kept)["e"], encoder)
+    return IndexedSet(passages, np.load(kept)["e"], encoder)
 
 
 def run(work: Any) -> Any:

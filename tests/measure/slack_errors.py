@@ -122,7 +122,7 @@ class UnpacedDriver(SlackDriver):
     @asynccontextmanager
     async def connecting(self, *given: Any, **more: Any) -> AsyncIterator[Running]:
         async with super().connecting(*given, **more) as platform:
-            platform.workplace.web.pace = Pace({})  # type: ignore[attr-defined]
+            platform.workspace.web.pace = Pace({})  # type: ignore[attr-defined]
             yield platform
 
 
@@ -171,7 +171,7 @@ class Stage:
         kept = [case for case in batch if not self._outcomes(case)]
         for case in batch:
             self.slack.faults.clear(case.where)
-        while await self.bot.inbox.waiting():
+        while await self.bot.inbox.count_waiting():
             self.bot.scene.clock.advance(60)  # the leases of what was kept run out
             await self._rest()
         for case in batch:
@@ -183,7 +183,7 @@ class Stage:
         """Until nothing waits, or what waits is worked on by nobody."""
         rests_since = None
         async with asyncio.timeout(PATIENCE):
-            while await self.bot.inbox.waiting():
+            while await self.bot.inbox.count_waiting():
                 if self._work.now:
                     rests_since = None
                 elif rests_since is None:
@@ -216,7 +216,7 @@ class Stage:
             self.slack.faults.fail(method, error, None, channel=channel.id)
         if case.situation == "private":
             key = channel_principal("slack", self.slack.team_id, channel.id)
-            await self.bot.controls.preferences.write(key, {"reply_style": "private"})
+            await self.bot.answer_actions.preferences.write(key, {"reply_style": "private"})
         if case.situation == "direct":
             case.where = person.dm.id
         if case.method in {"users.info", "conversations.open"}:

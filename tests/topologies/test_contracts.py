@@ -5,19 +5,23 @@ from tests.contracts.test_channel_settings import TestRedisAudit, TestRedisPrefe
 from tests.contracts.test_checkpoints import TestRedisCheckpoints
 from tests.contracts.test_feedback import TestRedisFeedbackBox
 from tests.contracts.test_inbox import TestRedisInbox
-from tests.contracts.test_knowledge_records import (
+from tests.contracts.test_job_store import (
     TestRedisJobs,
-    TestRedisShelfRecords,
     test_two_inboxes_of_different_namespaces_know_nothing_of_each_other,
 )
 from tests.contracts.test_memory import TestRedisMemory
 from tests.contracts.test_message_state import TestRedis as TestRedisMessageState
+from tests.contracts.test_processes import TestRedisNamedLeases, TestRedisProcessRegistry
+from tests.contracts.test_proposal_store import TestRedisProposalStore
 from tests.contracts.test_redis_export import (
     test_keys_of_every_kind_come_back_as_they_were,
     test_questions_that_wait_stay_behind_and_jobs_come_along,
 )
+from tests.contracts.test_schedule_store import TestRedisScheduleStore
 from tests.contracts.test_schema import test_redis_of_a_newer_version_is_not_touched
+from tests.contracts.test_site_store import TestRedisSiteStore
 from tests.contracts.test_trace_store import TestRedisJournal
+from tests.contracts.test_trash_store import TestRedisTrashStore
 
 __all__ = [
     "TestRedisAudit",
@@ -29,8 +33,13 @@ __all__ = [
     "TestRedisJournal",
     "TestRedisMemory",
     "TestRedisMessageState",
+    "TestRedisNamedLeases",
     "TestRedisPreferences",
-    "TestRedisShelfRecords",
+    "TestRedisProcessRegistry",
+    "TestRedisProposalStore",
+    "TestRedisScheduleStore",
+    "TestRedisSiteStore",
+    "TestRedisTrashStore",
     "test_keys_of_every_kind_come_back_as_they_were",
     "test_questions_that_wait_stay_behind_and_jobs_come_along",
     "test_redis_of_a_newer_version_is_not_touched",

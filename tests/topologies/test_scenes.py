@@ -11,20 +11,22 @@ import pytest
 from redis.asyncio import Redis
 from rich.console import Console
 
-from adapters.redis.client import connect, reaching
+from adapters.redis.client import bounded_call, connect
 from adapters.redis.inbox import RedisInbox
 from adapters.terminal.chat import OPERATOR
 from adapters.terminal.ingest_view import ingest_files
 from adapters.terminal.operator import operator
 from bot.container import open_footnote
-from bot.doctor import Health, checks_of
+from bot.doctor import checks_of
 from bot.settings import Settings
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import StoreUnavailable
+from core.model.health import Health
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.leases import work_off
 from core.service.question_service import Question
+from tests.core.service.kb.knowledge_room import words
 from tests.topologies.conftest import Shapes
 from tests.topologies.servers import PATIENCE, Cluster, Watched, redis_cluster, sentinel_trio, server_binary, wait_for
 
@@ -41,19 +43,19 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
     key = ThreadKey("console", "", "terminal", "trip")
     async with open_footnote(settings(tmp_path / "home", redis_url)) as footnote:
         quiet = Console(file=io.StringIO())
-        await ingest_files(quiet, footnote.governance.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
+        await ingest_files(quiet, footnote.knowledge_stack.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
         asked = Question(
             "When does the ferry leave?", key, OPERATOR, Audience(unrestricted=True), footnote.conduct, None
         )
-        async for _ in footnote.assistant.ask(asked):
+        async for _ in footnote.question_service.ask(asked):
             pass
         (turn,) = (await footnote.memory.recall(key)).turns
         assert "nine" in turn.answer
-        assert await footnote.journal.trace(turn.trace_id)
-        desk = footnote.governance.desk
-        removed = await desk.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
-        assert "0 now" in removed.text
-        assert "is back" in (await desk.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator())).text
+        assert await footnote.trace_store.trace(turn.trace_id)
+        kb_service = footnote.knowledge_stack.kb_service
+        removed = await kb_service.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
+        assert "0 now" in words(removed)
+        assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator()))
         assert (await footnote.audit.recent(1))[0].action == "kb restore"
         assert await footnote.memory.forget_person(OPERATOR.id) == 1
         assert (await footnote.memory.recall(key)).turns == ()
@@ -73,7 +75,7 @@ async def test_an_address_that_leaves_out_that_it_is_a_cluster_is_told_so(shapes
 
     async def writes() -> None:
         for number in range(64):
-            async with reaching():
+            async with bounded_call():
                 await client.set(f"k{number}", "v")
 
     with pytest.raises(StoreUnavailable, match=r"is a Cluster.* redis\+cluster://"):
@@ -85,7 +87,7 @@ async def test_a_certificate_of_an_unknown_authority_is_named_as_such(shapes: Sh
     client = connect(shapes.url("tls").partition("?")[0])
 
     async def pings() -> None:
-        async with reaching():
+        async with bounded_call():
             await client.ping()
 
     with pytest.raises(StoreUnavailable, match=r"certificate is not accepted: .*rediss://…\?ssl_ca_certs=") as raised:

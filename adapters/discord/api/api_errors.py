@@ -1,4 +1,4 @@
-"""Where Discord's errors become ours: every call goes out through ``reaching``, with a deadline."""
+"""Where Discord's errors become ours: every call goes out through ``api_call``, with a deadline."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ RESET_REMEDY = "Copy it anew from the developer portal: your application, Bot, R
 log = structlog.get_logger(__name__)
 
 
-class Refused(FootnoteError):
+class RequestRefused(FootnoteError):
     """Discord does not take what we send. Trying again would not help; the log says what it was."""
 
 
@@ -36,7 +36,7 @@ class TokenRefused(PlatformUnavailable):
 
 
 @asynccontextmanager
-async def reaching(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
+async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
     """A call to Discord.
 
     Raises:
@@ -75,7 +75,7 @@ def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if isinstance(error, discord.Forbidden):
         return Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error))
     log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
-    return Refused(f"Discord refuses to {doing} ({error.code}).")
+    return RequestRefused(f"Discord refuses to {doing} ({error.code}).")
 
 
 def remedy_for(error: discord.Forbidden) -> str:

@@ -7,12 +7,18 @@ from collections.abc import Callable
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
-from adapters.discord.api.permissions import Members, channel_principals, is_admin, may_view, person_principals
+from adapters.discord.api.permissions import (
+    Members,
+    channel_principals,
+    is_admin,
+    is_public,
+    may_view,
+    person_principals,
+)
 from adapters.discord.api.reply_target import user_id
+from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
-from core.model.errors import FootnoteError
 from core.model.incoming_events import Permissions
 from core.service.answer_actions import AnswerActions
 
@@ -20,20 +26,27 @@ from core.service.answer_actions import AnswerActions
 class Readers:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
-    def __init__(self, client: Callable[[], discord.Client], controls: AnswerActions) -> None:
+    def __init__(self, client: Callable[[], discord.Client], servers: Servers, answer_actions: AnswerActions) -> None:
         self._client = client
-        self._controls = controls
+        self._servers = servers
+        self._answer_actions = answer_actions
         self.members = Members()
 
     async def of_place(self, thread: ThreadKey) -> Audience:
         """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
         channel = await self._channel(thread)
-        return Audience() if channel is None else Audience(await channel_principals(channel, self.members.get))
+        if channel is None:
+            return Audience()
+        return Audience(await self._principals(channel), public=is_public(channel))
+
+    async def _principals(self, channel: discord.abc.GuildChannel) -> frozenset[str]:
+        us = self._client().user
+        return await channel_principals(channel, us.id if us is not None else 0, self.members.get)
 
     async def of_person(self, person: Person) -> Audience:
         """One person by themselves, as in a direct message: what they have in every server that we share."""
         found: set[str] = {person.id}
-        for guild in self._client().guilds:
+        for guild in await self._servers.servers():
             member = await self.members.get(guild, user_id(person))
             if member is not None:
                 found |= person_principals(member)
@@ -43,7 +56,7 @@ class Readers:
         self, person: Person, guild_id: int | None, channel: object, user: discord.abc.User | None = None
     ) -> Audience:
         """One person in a place, for their own eyes: what they have, and what the channel has if they may view it."""
-        guild = self._client().get_guild(guild_id) if guild_id is not None else None
+        guild = await self._servers.server(guild_id) if guild_id is not None else None
         if guild is None:
             return await self.of_person(person)
         known = user if isinstance(user, discord.Member) else await self.members.get(guild, user_id(person))
@@ -52,7 +65,7 @@ class Readers:
         principals = person_principals(known)
         base = channel.parent if isinstance(channel, discord.Thread) else channel
         if isinstance(base, discord.abc.GuildChannel) and may_view(base, known):
-            principals |= await channel_principals(base, self.members.get)
+            principals |= await self._principals(base)
         return Audience(principals)
 
     async def of_one_in(self, person: Person, thread: ThreadKey) -> Audience:
@@ -62,7 +75,7 @@ class Readers:
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do in this conversation's server, as of the last half minute."""
-        guild = self._client().get_guild(int(thread.space)) if thread.space else None
+        guild = await self._servers.server(int(thread.space)) if thread.space else None
         if guild is None:
             return Permissions(principals=(await self.of_person(person)).principals)
         member = await self.members.get(guild, user_id(person))
@@ -72,7 +85,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._controls.settings(*await self.places(thread))
+        return await self._answer_actions.settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""
@@ -83,14 +96,6 @@ class Readers:
 
     async def _channel(self, thread: ThreadKey) -> discord.abc.GuildChannel | None:
         """The channel of a conversation: never a thread, whose readers are those of its channel."""
-        guild = self._client().get_guild(int(thread.space)) if thread.space.isdigit() else None
-        if guild is None or not thread.channel.isdigit():
+        if not thread.space.isdigit() or not thread.channel.isdigit():
             return None
-        channel: object = guild.get_channel(int(thread.channel))
-        if channel is None:
-            try:
-                async with reaching("look at that channel", 10):
-                    channel = await guild.fetch_channel(int(thread.channel))
-            except FootnoteError:
-                return None
-        return channel if isinstance(channel, discord.abc.GuildChannel) else None
+        return await self._servers.channel(int(thread.space), int(thread.channel))

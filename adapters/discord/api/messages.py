@@ -13,9 +13,17 @@ from typing import Literal, Self
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import ARCHIVED, INVALID_TOKEN, THREAD_EXISTS, Refused, TokenRefused, reaching
+from adapters.discord.api.api_errors import (
+    ARCHIVED,
+    INVALID_TOKEN,
+    THREAD_EXISTS,
+    RequestRefused,
+    TokenRefused,
+    api_call,
+)
 from adapters.discord.api.api_responses import LimitedForLong
 from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import only_text, text_of
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
@@ -63,8 +71,9 @@ def given_at(interaction_id: str) -> float:
 class Messages:
     """Our messages. ``client`` gives the client that is connected now."""
 
-    def __init__(self, client: Callable[[], discord.Client]) -> None:
+    def __init__(self, client: Callable[[], discord.Client], servers: Servers) -> None:
         self._client = client
+        self._servers = servers
 
     def _channel(self, spot: Spot) -> discord.PartialMessageable:
         return self._client().get_partial_messageable(spot.channel, guild_id=spot.guild)
@@ -78,7 +87,7 @@ class Messages:
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
         if spot.token_is_good and spot.private:
-            async with reaching("answer privately"):
+            async with api_call("answer privately"):
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
             return sent.id
         if spot.private:
@@ -88,7 +97,7 @@ class Messages:
             reference = discord.MessageReference(
                 message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
             )
-        async with reaching("write in that channel"):
+        async with api_call("write in that channel"):
             channel = self._channel(spot)
             if reference is None:
                 message = await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
@@ -104,18 +113,18 @@ class Messages:
         """Replace what a message of ours shows. Raises NotFound when it is gone."""
         if spot.token_is_good:
             try:
-                async with reaching("edit my answer"):
+                async with api_call("edit my answer"):
                     await self._webhook(spot).edit_message(message_id, view=shown, allowed_mentions=NOBODY)
             except (NotFound, Denied) as error:
                 log.info("token_refused", reason=str(error))
-            except Refused as error:
+            except RequestRefused as error:
                 if not _token_is_bad(error):
                     raise
             else:
                 return
         if spot.private:
             raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
-        async with reaching("edit my message"):
+        async with api_call("edit my message"):
             message = self._channel(spot).get_partial_message(message_id)
             try:
                 await message.edit(view=shown, allowed_mentions=NOBODY)
@@ -134,7 +143,7 @@ class Messages:
     async def remove(self, spot: Spot, message_id: int) -> None:
         """Delete a message of ours; one that is gone already is gone."""
         try:
-            async with reaching("remove my message"):
+            async with api_call("remove my message"):
                 if spot.token_is_good:
                     await self._webhook(spot).delete_message(message_id)
                 else:
@@ -147,14 +156,15 @@ class Messages:
 
         Raises TokenRefused.
         """
-        if not self._may_write_in_threads(address):
+        channel = await self._servers.channel(int(address.guild), int(address.channel))
+        if channel is not None and not await self._may_write_in_threads(channel):
             return None
         for again in (True, False):
             try:
-                return await self._started_thread(address, question)
+                return await self._started_thread(address, channel, question)
             except TokenRefused:
                 raise
-            except (PlatformUnavailable, Denied, NotFound, Refused) as error:
+            except (PlatformUnavailable, Denied, NotFound, RequestRefused) as error:
                 lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
                 if again and lost:  # it may stand, and only its answer be lost: that is asked for once
                     continue
@@ -162,19 +172,19 @@ class Messages:
                 return None
         return None
 
-    def _may_write_in_threads(self, address: ReplyTarget) -> bool:
+    async def _may_write_in_threads(self, channel: discord.abc.GuildChannel) -> bool:
         """Whether a thread that we start could be written to, as far as we know our permissions."""
-        guild = self._client().get_guild(int(address.guild))
-        channel = guild.get_channel(int(address.channel)) if guild is not None else None
-        if guild is None or channel is None:
+        us = await self._servers.ourselves(channel.guild)
+        if us is None:
             return True
-        ours = channel.permissions_for(guild.me)
+        ours = channel.permissions_for(us)
         return ours.create_public_threads and ours.send_messages_in_threads
 
-    async def _started_thread(self, address: ReplyTarget, question: str) -> int:
-        channel = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+    async def _started_thread(self, address: ReplyTarget, place: object, question: str) -> int:
+        by_id = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+        channel = place if isinstance(place, discord.TextChannel | discord.VoiceChannel) else by_id
         message = channel.get_partial_message(int(address.message))
-        async with reaching("start a thread", THREAD_SECONDS):
+        async with api_call("start a thread", THREAD_SECONDS):
             try:
                 name = label(thread_name(question))
                 thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
@@ -186,7 +196,7 @@ class Messages:
 
     async def archive_empty(self, thread_id: int) -> None:
         """Put a thread of ours away, if nobody has said anything in it."""
-        async with reaching("put a thread away"):
+        async with api_call("put a thread away"):
             thread = await self._client().fetch_channel(thread_id)
             if not isinstance(thread, discord.Thread) or thread.archived:
                 return
@@ -196,14 +206,14 @@ class Messages:
 
     async def direct_channel(self, user_id: int) -> int:
         """The channel of direct messages with someone. Raises Denied when they take none."""
-        async with reaching("write to you directly"):
+        async with api_call("write to you directly"):
             client = self._client()
             return (await client.create_dm(discord.Object(user_id))).id
 
-    async def typing(self, channel_id: int) -> None:
+    async def show_typing(self, channel_id: int) -> None:
         """Show that we are at it; of no consequence when it does not work."""
         try:
-            async with reaching("type", TYPING_SECONDS):
+            async with api_call("type", TYPING_SECONDS):
                 await self._client().get_partial_messageable(channel_id).typing()
         except FootnoteError:
             return
@@ -214,7 +224,7 @@ class Messages:
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
         words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
-        async with reaching("ask a person"):
+        async with api_call("ask a person"):
             await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
 
 
@@ -235,6 +245,6 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _token_is_bad(error: Refused) -> bool:
+def _token_is_bad(error: RequestRefused) -> bool:
     """Whether it was the interaction's token that was refused, whatever its age by our clock."""
     return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

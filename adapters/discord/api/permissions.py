@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
 from core.model.conversation import channel_principal
 from core.model.errors import FootnoteError
@@ -37,7 +37,7 @@ class Members:
             return known[1]
         member: discord.Member | None
         try:
-            async with reaching("look up a member", 10):
+            async with api_call("look up a member", 10):
                 member = await guild.fetch_member(user_id)
         except FootnoteError:
             member = None
@@ -67,19 +67,24 @@ def person_principals(member: discord.Member) -> frozenset[str]:
     return frozenset({user_principal(member.id), guild_principal(guild), *roles})
 
 
-async def channel_principals(channel: discord.abc.GuildChannel, members: FetchMember) -> frozenset[str]:
+async def channel_principals(channel: discord.abc.GuildChannel, us: int, members: FetchMember) -> frozenset[str]:
     """What all readers of a channel share: the channel, the server, and the role that lets them in, if it is one.
 
     A role counts when nobody without it may view the channel: @everyone may not, no other role lets anybody in, and
-    every person who is let in by name has it too. Administrators may read everything anyway, and do not count; other
-    bots that are let in do.
+    every person who is let in by name has it too. Administrators may read everything anyway, and do not count; nor do
+    we, by our id ``us``; other bots that are let in do.
     """
     guild = channel.guild
     shared = {channel_principal("discord", str(guild.id), str(channel.id)), guild_principal(guild.id)}
-    doors = [role for role in guild.roles if _lets_in(channel, role) and not _is_ours(guild, role)]
-    if len(doors) == 1 and not doors[0].is_default() and await _all_named_have(channel, doors[0], members):
+    doors = [role for role in guild.roles if _lets_in(channel, role) and not _is_ours(role, us)]
+    if len(doors) == 1 and not doors[0].is_default() and await _all_named_have(channel, doors[0], us, members):
         shared.add(role_principal(guild.id, doors[0].id))
     return frozenset(shared)
+
+
+def is_public(channel: discord.abc.GuildChannel) -> bool:
+    """Whether every member of the server may view the channel."""
+    return _lets_in(channel, channel.guild.default_role)
 
 
 def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
@@ -99,17 +104,17 @@ def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
     return bool(view)
 
 
-def _is_ours(guild: discord.Guild, role: discord.Role) -> bool:
+def _is_ours(role: discord.Role, us: int) -> bool:
     """The role that Discord made for us, which nobody else can have: we are not a reader."""
-    return role.tags is not None and role.tags.bot_id == guild.me.id
+    return role.tags is not None and role.tags.bot_id == us
 
 
-async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role, members: FetchMember) -> bool:
+async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role, us: int, members: FetchMember) -> bool:
     """Whether everybody whom the channel lets in by name has this role (or may read everything anyway)."""
     for target, overwrite in channel.overwrites.items():
         if isinstance(target, discord.Role) or not overwrite.view_channel:
             continue
-        if target.id == channel.guild.me.id:
+        if target.id == us:
             continue
         member = await members(channel.guild, target.id)
         if member is None or not (member.guild_permissions.administrator or member.get_role(role.id)):

@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import ReplyTarget
 from core.model.conversation import ContextMessage
 from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 LARGEST = 10 * 1024 * 1024  # bytes
 READ = frozenset(
@@ -23,7 +23,7 @@ READ = frozenset(
 )
 DOWNLOAD_SECONDS = 20.0
 
-Parse = Callable[[str, bytes], Awaitable[Parsed]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ async def _addresses(client: discord.Client, address: ReplyTarget, files: Sequen
         return {file.id: address.file for file in files}
     guild = int(address.guild) if address.guild else None
     channel = client.get_partial_messageable(int(address.channel), guild_id=guild)
-    async with reaching("look at the attached files", DOWNLOAD_SECONDS):
+    async with api_call("look at the attached files", DOWNLOAD_SECONDS):
         message = await channel.fetch_message(int(address.message))
     return {str(one.id): one.url for one in message.attachments}
 
@@ -66,5 +66,5 @@ async def _text(client: discord.Client, file: FileReference, url: str, parse: Pa
 
 
 async def _download(client: discord.Client, url: str) -> bytes:
-    async with reaching("download an attached file", DOWNLOAD_SECONDS):
+    async with api_call("download an attached file", DOWNLOAD_SECONDS):
         return await client.http.get_from_cdn(url)

@@ -7,6 +7,7 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -21,71 +22,65 @@ from adapters.discord.inbound.forms import (
     LONGEST_WORDS,
     MODAL,
     correction_form,
-    entered,
+    entered_texts,
     reason_form,
     words_form,
 )
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, is_admin, report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex, Shown
+from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clipped, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import clip, pieces, plain, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
-from core.ports.checkpoints import Checkpoints
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import GONE, AnswerActions
+from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
 from core.service.text_splitting import split_markdown
 
 ANSWER_LIMIT = 3_800
 
-TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS = "Only the person who asked, or an admin, can choose here."
-NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
-FINISHED = "That is finished already."
 THANKS = "Thank you. That helps me to get better."
 KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
 
 log = structlog.get_logger(__name__)
 
 
-class KnowledgePresses(Protocol):
+class KnowledgeButtonHandlers(Protocol):
     """What is pressed and sent that is about the knowledge itself."""
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
 
 
-class DiscordPresses:
+class DiscordButtonHandlers:
     """Everything behind our buttons, menus and forms."""
 
     def __init__(
         self,
         *,
-        controls: AnswerActions,
-        checkpoints: Checkpoints,
-        postings: MessageStateStore,
+        answer_actions: AnswerActions,
+        message_states: MessageStateStore,
         shown: AnswerIndex,
         readers: Readers,
         messages: Messages,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
-        kb: "KnowledgePresses | None",
+        kb: "KnowledgeButtonHandlers | None",
     ) -> None:
-        self._controls = controls
-        self._checkpoints = checkpoints
-        self._postings = postings
+        self._answer_actions = answer_actions
+        self._message_states = message_states
         self._shown = shown
         self._readers = readers
         self._messages = messages
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._set_place = set_place
         self._kb = kb
 
@@ -93,58 +88,37 @@ class DiscordPresses:
 
     async def stop(self, press: Press, trace_id: str) -> None:
         """Call the work off; whoever works on it offers what was found."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await self._shown.of(trace_id)
-                stage = await self._stage(shown)
-            if shown is None or stage != "working":
-                return await tell(press, FINISHED)
-            if person_of(press.user).id != shown.asker and not is_admin(press):
-                await self._controls.refuse(person_of(press.user), "stop", trace_id)
-                return await tell(press, NOT_YOURS_TO_STOP)
+                if shown is None:
+                    raise NotFound(FINISHED)
+                is_admin = partial(_is_admin, press)
+                await self._answer_actions.stop(shown.thread, shown.subject, person_of(press.user), is_admin)
             await press.response.defer()
-            await self._postings.request_cancel(str(shown.thread), shown.subject, "stopped")
-        return None
-
-    async def _stage(self, shown: Shown | None) -> str:
-        if shown is None:
-            return ""
-        return (await self._postings.read(str(shown.thread), shown.subject)).get("stage", "")
 
     # --- checkpoints
 
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
-        async with answering(press):
-            found = await self._choosable(press, checkpoint_id, choice_id)
-            if found is None:
-                return
-            checkpoint, choice, trace_id = found
+        async with report_errors(press):
+            checkpoint, choice, trace_id = await self._find_choice(press, checkpoint_id, choice_id)
             if choice.asks_text:
                 await press.response.send_modal(words_form(checkpoint, choice))
             else:
                 await self._take(press, checkpoint, choice, trace_id, "")
 
-    async def _choosable(
-        self, press: Press, checkpoint_id: str, choice_id: str
-    ) -> tuple[Checkpoint, Choice, str] | None:
-        """The choice if it can still be made, by this person; otherwise they are told why not."""
+    async def _find_choice(self, press: Press, checkpoint_id: str, choice_id: str) -> tuple[Checkpoint, Choice, str]:
+        """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
-            parked = await self._checkpoints.read(checkpoint_id)
-        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
-        if parked is None or choice is None:
-            await tell(press, TAKEN)
-            return None
-        if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
-            await self._controls.refuse(person_of(press.user), "choose", checkpoint_id)
-            await tell(press, NOT_YOURS)
-            return None
+            person, is_admin = person_of(press.user), partial(_is_admin, press)
+            parked, choice = await self._answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
         """Replace the card by what was chosen, then put the choice into the inbox."""
-        label = clipped(f"{choice.label}: {words}" if words else choice.label, 200)
-        card = layouts.chosen(label, press.user.display_name)
+        label = clip(f"{choice.label}: {words}" if words else choice.label, 200)
+        card = layouts.choice_note(label, press.user.display_name)
         await press.response.edit_message(view=card, allowed_mentions=NOBODY)
         incoming = IncomingChoice(
             checkpoint=checkpoint.id,
@@ -158,86 +132,93 @@ class DiscordPresses:
         async def keep() -> None:
             shown = await self._shown.of(trace_id)
             if shown is not None:
-                known = {"chosen": f"{press.user.display_name} chose {label}"}
-                if shown.private:
-                    known |= {"token": press.token, "token_of": str(press.id)}
-                await self._postings.keep(str(shown.thread), shown.subject, known)
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+                state = DiscordQuestionState(
+                    thread=shown.thread,
+                    message=shown.subject,
+                    asker=shown.asker,
+                    chosen=f"{press.user.display_name} chose {label}",
+                    token=press.token if shown.private else "",
+                    token_of=str(press.id) if shown.private else "",
+                )
+                await self._message_states.save(state)
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        if not self._intake.add(keep):
+        if not self._ordered_queue.add(keep):
             await tell(press, TRY_AGAIN)
 
     # --- forms
 
-    async def submitted(self, press: Press) -> None:
+    async def on_submit(self, press: Press) -> None:
         """A form of ours was sent, perhaps one that another process had opened."""
         data = dict(press.data or {})
         match = MODAL.fullmatch(str(data.get("custom_id", "")))
         if match is None:
             return
-        text = " ".join(entered(data.get("components"))).strip()
-        words = clipped(text, LONGEST_WORDS)
-        async with answering(press):
+        text = " ".join(entered_texts(data.get("components"))).strip()
+        words = clip(text, LONGEST_WORDS)
+        async with report_errors(press):
             if match["kind"] == "reason":
                 await self._reason(press, match["rest"], words)
                 return
             if match["kind"] == "correction":
-                await self._correct(press, match["rest"], clipped(text, LONGEST_CORRECTION))
+                await self._correct(press, match["rest"], clip(text, LONGEST_CORRECTION))
                 return
             if match["kind"] == "languages":
                 await self._set_place(press, "languages", match["rest"], [words])
                 return
             checkpoint_id, _, choice_id = match["rest"].partition(":")
-            found = await self._choosable(press, checkpoint_id, choice_id)
-            if found is not None and words:
+            found = await self._find_choice(press, checkpoint_id, choice_id)
+            if words:
                 await self._take(press, *found, words)
-            elif found is not None:
+            else:
                 await tell(press, "There was nothing in that field. Press again and write a few words.")
 
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)
         if shown is not None:
-            await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
             await self._offer_correction(press, trace_id)
 
     async def _offer_correction(self, press: Press, trace_id: str) -> None:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
             return await tell(press, THANKS)
-        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.made(trace_id)))
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
         await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
         return None
 
     async def correct(self, press: Press, trace_id: str) -> None:
         """Open the form for the right answer."""
-        async with answering(press):
+        async with report_errors(press):
             if await self._of(press, trace_id) is not None:
                 await press.response.send_modal(correction_form(trace_id))
 
     async def _correct(self, press: Press, trace_id: str, answer: str) -> None:
-        """Put it to the knowledge desk, with the question as it was asked and the way back to the answer."""
+        """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
         shown = await self._of(press, trace_id)
         if shown is None or self._kb is None:
             return None
         if not answer:
             return await tell(press, "There was nothing in that field. Press again and write the right answer.")
         await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._controls.turn(shown.thread, trace_id, await self.audience(press))
-        await self._kb.correct(press, turn.question, answer, await self._link_to(shown))
+        turn = await self._answer_actions.turn(shown.thread, trace_id, await self.audience(press))
+        await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
-    async def _link_to(self, shown: Shown) -> str | None:
+    async def _link_to(self, shown: ShownAnswer) -> str | None:
         """The way back to an answer that others can see."""
-        posted = await self._postings.read(str(shown.thread), shown.subject)
-        if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
+        if shown.private or not shown.thread.space:
             return None
-        return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
+        posted = await self._message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
+        if posted is None or not (posted.channel and posted.first):
+            return None
+        return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"
 
     # --- answers
 
     async def act(self, press: Press, action: str, trace_id: str) -> None:
         """One of an answer's buttons."""
-        async with answering(press):
+        async with report_errors(press):
             shown = await self._of(press, trace_id)
             if shown is None:
                 return
@@ -245,72 +226,68 @@ class DiscordPresses:
                 case "quotes":
                     await self._quotes(press, shown, trace_id)
                 case "helpful":
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
                 case "unhelpful":
                     await press.response.send_modal(reason_form(trace_id))
-                    await self._controls.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
                 case "handoff":
                     await self._handoff(press, shown, trace_id)
                 case _:
                     await self._share(press, shown, trace_id)
 
-    async def _of(self, press: Press, trace_id: str) -> Shown | None:
+    async def _of(self, press: Press, trace_id: str) -> ShownAnswer | None:
         async with asyncio.timeout(LOOK_UP_SECONDS):
             shown = await self._shown.of(trace_id)
         if shown is None:
             await tell(press, GONE)
         return shown
 
-    async def _quotes(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _quotes(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
-        quotes = await self._controls.quotes(shown.thread, trace_id, await self.audience(press))
+        quotes = await self._answer_actions.quotes(shown.thread, trace_id, await self.audience(press))
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:5]:
             await press.followup.send(
-                view=layouts.said(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
+                view=layouts.text_layout(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
             )
 
     async def audience(self, press: Press) -> Audience:
         """What the one who pressed may read here, for their own eyes."""
         return await self._readers.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
 
-    async def _handoff(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = role_of((await self._readers.settings(shown.thread)).handoff)
-        posted = await self._postings.read(str(shown.thread), shown.subject)
         if role is None or press.channel_id is None or press.guild_id is None:
-            return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
-        if posted.get("handed_off") == trace_id:
-            return await tell(press, "Somebody has been asked about this answer already.")
-        await self._postings.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
-        link = press.message.jump_url if press.message is not None else ""
-        text = f"{clipped(press.user.display_name, 60)} would like a person to look at this:"
-        spot = Spot(press.channel_id, press.guild_id)
-        key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
-        await self._messages.call_role(spot, role, text, link, key)
-        return await tell(press, "I have asked for a person to look at it.")
+            raise NotFound(NOBODY_TO_CALL)
+        person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
+        async with self._answer_actions.hand_over(shown.thread, trace_id, person, audience):
+            link = press.message.jump_url if press.message is not None else ""
+            text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
+            spot = Spot(press.channel_id, press.guild_id)
+            key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
+            await self._messages.call_role(spot, role, text, link, key)
+        await tell(press, "I have asked for a person to look at it.")
 
-    async def _share(self, press: Press, shown: Shown, trace_id: str) -> None:
+    async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
-        if person_of(press.user).id != shown.asker:
-            await self._controls.refuse(person_of(press.user), "share", trace_id)
-            return await tell(press, "Only the person who asked can share this.")
-        await press.response.defer(ephemeral=True, thinking=True)
-        try:
-            turn = await self._controls.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
-        except NotFound:
-            return await tell(press, "Not everybody in this channel may read what that answer is from.")
-        spot = await self._shared_at(press, shown, turn)
-        if spot is None:
-            return await tell(press, GONE)
-        for number, part in enumerate(_shared_views(turn, press.user.display_name)):
-            await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
-        return await tell(press, "Shared.")
 
-    async def _shared_at(self, press: Press, shown: Shown, turn: Turn) -> Spot | None:
+        async def audience() -> Audience:
+            await press.response.defer(ephemeral=True, thinking=True)
+            return await self._readers.of_place(shown.thread)
+
+        async with self._answer_actions.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
+            spot = await self._shared_at(press, shown, turn)
+            if spot is None:
+                raise NotFound(GONE)
+            for number, part in enumerate(_shared_views(turn, press.user.display_name)):
+                await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
+        await tell(press, "Shared.")
+
+    async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         if not shown.asked_at:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
@@ -323,7 +300,7 @@ class DiscordPresses:
 
     async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
         """A menu of a place's settings."""
-        async with answering(press):
+        async with report_errors(press):
             await self._set_place(press, field, place_id, values)
 
     async def knowledge(self, press: Press, kept: str) -> None:
@@ -331,7 +308,11 @@ class DiscordPresses:
         if self._kb is None:
             await tell(press, GONE)
         else:
-            await self._kb.pressed(press, kept)
+            await self._kb.on_press(press, kept)
+
+
+async def _is_admin(press: Press) -> bool:
+    return is_admin(press)
 
 
 def address_of(press: Press) -> ReplyTarget:
@@ -356,10 +337,10 @@ def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = pieces(turn.answer, turn.citations)
-    question = f"> {plain(clipped(turn.question, 300))}"
+    question = f"> {plain(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
-    last = layouts.answered(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
     earlier = [
         layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]

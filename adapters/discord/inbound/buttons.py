@@ -1,6 +1,6 @@
 """Buttons that outlive a restart: each is recognised by its id, which names a trace or a checkpoint and nothing else.
 
-What a press does is the ``Presses``' business, which the client carries; nothing in a button is trusted.
+What a press does is the ``ButtonHandlers``' business, which the client carries; nothing in a button is trusted.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, cast
 import discord
 from discord import ui
 
-from adapters.discord.outbound.text import LABEL_LIMIT, clipped
+from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 
 ANSWER_ACTIONS = {
@@ -23,7 +23,7 @@ ANSWER_ACTIONS = {
 Press = discord.Interaction[Any]
 
 
-class Presses(Protocol):
+class ButtonHandlers(Protocol):
     """What happens when something is pressed, chosen or sent."""
 
     async def stop(self, press: Press, trace_id: str) -> None:
@@ -45,23 +45,23 @@ class Presses(Protocol):
         """A button below a reply of ``/kb``."""
 
 
-def presses_of(press: Press) -> Presses:
+def presses_of(press: Press) -> ButtonHandlers:
     """The client's presses."""
-    return cast("Presses", press.client.presses)
+    return cast("ButtonHandlers", press.client.button_handlers)
 
 
 class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
     """Ends the work on a question."""
 
     @classmethod
-    def made(cls, trace_id: str) -> Self:
+    def create(cls, trace_id: str) -> Self:
         """The button for the run of this trace."""
         return cls(ui.Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"footnote:stop:{trace_id}"))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.made(match["trace"])
+        return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
         """It was pressed."""
@@ -77,7 +77,7 @@ class AnswerButton(
     """What can be done with an answer."""
 
     @classmethod
-    def made(cls, action: str, trace_id: str) -> Self:
+    def create(cls, action: str, trace_id: str) -> Self:
         """The button of this action for the answer of this trace."""
         label, style = ANSWER_ACTIONS[action]
         return cls(ui.Button(label=label, style=style, custom_id=f"footnote:{action}:{trace_id}"))
@@ -85,7 +85,7 @@ class AnswerButton(
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.made(match["action"], match["trace"])
+        return cls.create(match["action"], match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
         """It was pressed."""
@@ -99,16 +99,16 @@ class ChoiceButton(
     """One choice of a checkpoint."""
 
     @classmethod
-    def made(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
+    def create(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
         """The button of this choice; the first of a card stands out."""
         style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
-        label = clipped(choice.label, LABEL_LIMIT) or choice.id
+        label = clip(choice.label, LABEL_LIMIT) or choice.id
         return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.made(match["checkpoint"], Choice(match["choice"], match["choice"]))
+        return cls.create(match["checkpoint"], Choice(match["choice"], match["choice"]))
 
     async def callback(self, interaction: Press) -> Any:
         """It was pressed."""
@@ -120,7 +120,7 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
     """Opens the form for the right answer, below the thanks for saying that one was not."""
 
     @classmethod
-    def made(cls, trace_id: str) -> Self:
+    def create(cls, trace_id: str) -> Self:
         """The button for the answer of this trace."""
         label = "Propose the right answer"
         return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"))
@@ -128,7 +128,7 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.made(match["trace"])
+        return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
         """It was pressed."""
@@ -139,13 +139,13 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<fi
     """A menu in which an admin chooses one setting of a channel or category."""
 
     @classmethod
-    def made(
+    def create(
         cls, field: str, place: int | str, hint: str, options: list[discord.SelectOption], *, several: bool = False
     ) -> Self:
         """The menu for one setting; with ``several``, any number of its options may be chosen."""
         menu = ui.Select[Any](
             custom_id=f"footnote:place:{field}:{place}",
-            placeholder=clipped(hint, 150),
+            placeholder=clip(hint, 150),
             options=options[:25],
             min_values=0 if several else 1,
             max_values=min(len(options), 25) if several else 1,
@@ -169,13 +169,13 @@ class RoleMenu(
     """A menu in which an admin chooses the role that *Ask a person* calls."""
 
     @classmethod
-    def made(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
+    def create(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
         """The menu, with the role that is chosen now."""
         default = [discord.Object(chosen)] if chosen else []
         values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
         menu = ui.RoleSelect[Any](
             custom_id=f"footnote:role:{field}:{place}",
-            placeholder=clipped(hint, 150),
+            placeholder=clip(hint, 150),
             min_values=0,
             max_values=1,
             default_values=values,
@@ -197,15 +197,15 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
     """Below a reply of ``/kb``: a further command, kept under this id."""
 
     @classmethod
-    def made(cls, kept: str, label: str, *, danger: bool = False) -> Self:
+    def create(cls, kept: str, label: str, *, danger: bool = False) -> Self:
         """The button for a command that is kept."""
         style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
-        return cls(ui.Button(label=clipped(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
+        return cls(ui.Button(label=clip(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.made(match["kept"], "…")
+        return cls.create(match["kept"], "…")
 
     async def callback(self, interaction: Press) -> Any:
         """It was pressed."""

@@ -14,7 +14,7 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import (
@@ -31,9 +31,9 @@ from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.interaction_errors import (
     LOOK_UP_SECONDS,
     WENT_WRONG,
-    acknowledged,
-    answering,
+    acknowledge,
     is_admin,
+    report_errors,
     tell,
 )
 from adapters.discord.inbound.message_parser import ourselves, readable
@@ -43,7 +43,7 @@ from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import settings_menu
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
-from adapters.discord.outbound.text import clipped, markdown, plain
+from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Audience, ThreadKey, channel_principal
 from core.model.errors import Denied, FootnoteError, NotFound
@@ -70,17 +70,17 @@ class Commands:
     def __init__(
         self,
         *,
-        controls: AnswerActions,
+        answer_actions: AnswerActions,
         readers: Readers,
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         preferences: ChannelSettingsStore,
         shown: AnswerIndex,
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> None:
-        self._controls = controls
+        self._answer_actions = answer_actions
         self._readers = readers
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._preferences = preferences
         self._shown = shown
         self._kb = kb
@@ -108,7 +108,7 @@ class Commands:
         try:
             if (await self._preferences.read(place)).get("digest") == digest:
                 return False
-            async with reaching("register my commands"):
+            async with api_call("register my commands"):
                 if self._dev_guild is not None:
                     tree.copy_global_to(guild=self._dev_guild)
                 await tree.sync(guild=self._dev_guild)
@@ -125,10 +125,10 @@ class Commands:
         self, press: Press, question: str, private: bool | None, file: discord.Attachment | None, base: str = ""
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
-        async with answering(press):
+        async with report_errors(press):
             alone = private if private is not None else await self._is_private(press)
             alone = alone and press.guild_id is not None
-            response = await acknowledged(press, alone=alone)
+            response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
             address = ReplyTarget(
                 manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
@@ -159,11 +159,11 @@ class Commands:
         thread = asked_in(press, alone=alone)
         readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
         wanted = name.strip().casefold()
-        for base in await self._controls.visible_bases(readers):
+        for base in await self._answer_actions.visible_bases(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
-            f"There is no knowledge base called “{plain(clipped(name.strip(), 60))}” that everybody here may read.",
+            f"There is no knowledge base called “{plain(clip(name.strip(), 60))}” that everybody here may read.",
             remedy="Ask without naming one, or for your eyes only.",
         )
 
@@ -171,7 +171,7 @@ class Commands:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._controls.visible_bases(await self.own_audience(press))
+                bases = await self._answer_actions.visible_bases(await self.own_audience(press))
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
@@ -190,13 +190,13 @@ class Commands:
 
     def _put(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
-            await self._intake.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-        self._intake.add(keep)
+        self._ordered_queue.add(keep)
 
     async def _answer_this(self, press: Press, message: discord.Message) -> None:
         """Somebody else's message as the question, answered in a thread on it."""
-        async with answering(press):
+        async with report_errors(press):
             us = ourselves(press.client.user.id if press.client.user else 0, press.guild)
             text = readable(message, us)
             if not text and not message.attachments:
@@ -240,18 +240,18 @@ class Commands:
         return group
 
     async def _help(self, press: Press) -> None:
-        async with answering(press):
+        async with report_errors(press):
             lines = [line.replace("*Show quotes*", "**Show quotes**") for line in HELP]
             await tell(press, "\n".join([*lines, ALSO_HERE]))
 
     async def _why(self, press: Press) -> None:
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             audience = await self.own_audience(press)
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown(await self._controls.why(thread, audience)))
+            await tell(press, markdown(await self._answer_actions.why(thread, audience)))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:
@@ -271,26 +271,26 @@ class Commands:
         await self._set_muted(press, muted=False)
 
     async def _set_muted(self, press: Press, *, muted: bool) -> None:
-        async with answering(press):
+        async with report_errors(press):
             if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(press)
-                text = await self._controls.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
+                text = await self._answer_actions.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
             await tell(press, text)
         return None
 
     async def forget(self, press: Press, what: str) -> None:
         """Forget a thread, or everything that the person asked."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             person = person_of(press.user)
             if what == "me":
-                return await tell(press, await self._controls.forget_person(person))
+                return await tell(press, await self._answer_actions.forget_person(person))
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, "I kept nothing of that thread.")
-            await tell(press, await self._controls.forget_thread(thread, person, is_admin=is_admin(press)))
+            await tell(press, await self._answer_actions.forget_thread(thread, person, is_admin=is_admin(press)))
         return None
 
     async def own_audience(self, press: Press) -> Audience:
@@ -301,7 +301,7 @@ class Commands:
 
     async def settings(self, press: Press, place: int | None) -> None:
         """Show what applies in a place, with menus to change it."""
-        async with answering(press):
+        async with report_errors(press):
             place_id = place if place is not None else base_channel_id(press.channel)
             await self._require_admin(press, place_id)
             await press.response.defer(ephemeral=True, thinking=True)
@@ -315,17 +315,17 @@ class Commands:
             return
         await press.response.defer()
         place = channel_principal("discord", str(press.guild_id), place_id)
-        bases = [base.name for base in await self._controls.visible_bases(Audience(unrestricted=True))]
-        chosen = dict(await self._controls.preferences.read(place))
-        form = settings_menu.changed(chosen, field, values)
-        await self._controls.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
+        bases = [base.name for base in await self._answer_actions.visible_bases(Audience(unrestricted=True))]
+        chosen = dict(await self._answer_actions.preferences.read(place))
+        form = settings_menu.change_field(chosen, field, values)
+        await self._answer_actions.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
 
     async def _menu(self, press: Press, place_id: int) -> SanitizedView:
         key = ThreadKey("discord", str(press.guild_id), str(place_id), "")
         applies = await self._readers.settings(key)
-        chosen = await self._controls.preferences.read(key.place)
-        bases = await self._controls.visible_bases(Audience(unrestricted=True))
+        chosen = await self._answer_actions.preferences.read(key.place)
+        bases = await self._answer_actions.visible_bases(Audience(unrestricted=True))
         return settings_menu.menu(place_id, applies, chosen, [base.name for base in bases])
 
     async def _require_admin(self, press: Press, place_id: int) -> None:
@@ -333,7 +333,9 @@ class Commands:
         channel = press.guild.get_channel(place_id) if press.guild is not None else None
         if is_admin(press) and channel is not None:
             return
-        await self._controls.refuse(person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}")
+        await self._answer_actions.refuse(
+            person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}"
+        )
         if press.guild is None:
             raise Denied("Settings belong to a channel of a server.", remedy="Use this there.")
         raise Denied(NO_ADMIN)
@@ -342,7 +344,7 @@ class Commands:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
         name = press.command.qualified_name if press.command else ""
         if isinstance(error, app_commands.MissingPermissions):
-            await self._controls.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
+            await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
             await tell(press, NO_ADMIN)
             return
         log.error("command_failed", command=name, exc_info=error)

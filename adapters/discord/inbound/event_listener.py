@@ -12,41 +12,41 @@ from dataclasses import replace
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import Messages
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.edit_versions import EditVersions
-from adapters.discord.inbound.message_parser import SAID, by_person, heard, mentions_us, ourselves, replied_to
+from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
 from core.ports.inbox import Inbox
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
-from core.service.message_handler import kept_message
 
 log = structlog.get_logger(__name__)
 
 
-class Listening:
+class EventListener:
     """Takes in what the gateway tells us."""
 
     def __init__(
         self,
         *,
         client: Callable[[], discord.Client],
-        intake: OrderedQueue,
+        ordered_queue: OrderedQueue,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         places: HeardPlaces,
         shown: AnswerIndex,
-        wordings: EditVersions,
+        edit_versions: EditVersions,
         readers: Readers,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
@@ -54,12 +54,12 @@ class Listening:
     ) -> None:
         """``tell`` says to a writer that they have too many questions waiting."""
         self._client = client
-        self._intake = intake
+        self._ordered_queue = ordered_queue
         self._inbox = inbox
-        self._postings = postings
+        self._message_states = message_states
         self._places = places
         self._shown = shown
-        self._wordings = wordings
+        self._edit_versions = edit_versions
         self._bots = BotLoopGuard()
         self._readers = readers
         self._messages = messages
@@ -67,11 +67,11 @@ class Listening:
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def said(self, message: discord.Message) -> None:
+    def on_message(self, message: discord.Message) -> None:
         """Take a message in, if it could be for us."""
         self._take(message, edited=False)
 
-    def edited(self, message: discord.Message) -> None:
+    def on_edit(self, message: discord.Message) -> None:
         """Take it in as it reads now: what works on the earlier wording stops."""
         self._take(message, edited=True)
 
@@ -86,33 +86,35 @@ class Listening:
         async def keep() -> None:
             await self._place_known(message)
             continues = await self._continues(message)
-            incoming = heard(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
+            incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
             if incoming is None or not self._in_turn(message):
                 return
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
             if str(incoming.thread) != str(expected):
-                await self._shown.keep_question(message.id, incoming.thread)
+                await self._shown.keep_question(incoming)
             if edited and message.edited_at is not None:
                 await self._heard_anew(incoming)
             else:
                 await self._put(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
-                await self._places.note(str(message.channel.id), incoming.thread.thread)
+                await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
-        could_be = heard(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
+        could_be = (
+            parse_message(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
+        )
         if not (could_be or unknown):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._soon(self._messages.typing(message.channel.id))
-        self._intake.add(keep)
+            self._soon(self._messages.show_typing(message.channel.id))
+        self._ordered_queue.add(keep)
 
     async def _place_known(self, message: discord.Message) -> None:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
-                async with reaching("look at that thread", 10):
+                async with api_call("look at that thread", 10):
                     found = await message.guild.fetch_channel(message.channel.id)
                 if isinstance(found, discord.Thread):
                     message.channel = found
@@ -130,15 +132,15 @@ class Listening:
         Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
         before it is put into the inbox, so that it never calls itself off.
         """
-        if not await self._wordings.is_news(incoming):
+        if not await self._edit_versions.is_news(incoming):
             return
-        await self._wordings.announce(incoming)
-        await self._postings.request_cancel(str(incoming.thread), incoming.id, "edited")
+        await self._edit_versions.announce(incoming)
+        await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
         await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
-        await self._wordings.taken_in(incoming)
+        await self._edit_versions.note_kept(incoming)
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
-        await self._intake.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
+        await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
@@ -156,29 +158,28 @@ class Listening:
         key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
         return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
 
-    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
 
         async def take_in() -> None:
             thread = await self._shown.question_of(message_id)
             if thread is None:
                 thread = key_of(await self._place_of(guild_id, channel_id), guild_id, message_id)
-            kept = await self._postings.read(str(thread), str(message_id))
-            if "question" in kept:
-                question = kept_message(kept["question"])
-            else:
+            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
+            question = kept.question if kept is not None else None
+            if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
-            await take_in_deletion(self._postings, self._inbox, question)
+            await take_in_deletion(self._message_states, self._inbox, question)
 
-        self._intake.add(take_in)
+        self._ordered_queue.add(take_in)
 
     async def _place_of(self, guild_id: int | None, channel_id: int) -> object:
         """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
         known = self._client().get_channel(channel_id)
         if known is None and guild_id is not None:
             with suppress(FootnoteError):
-                async with reaching("look at that thread", 10):
+                async with api_call("look at that thread", 10):
                     return await self._client().fetch_channel(channel_id)
         return known or discord.Object(channel_id)
 

@@ -10,7 +10,7 @@ import discord
 from discord import ui
 
 from adapters.discord.outbound.sanitizer import SanitizedForm
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.inquiry import Checkpoint, Choice
 
 LONGEST_WORDS = 500
@@ -24,7 +24,7 @@ def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
-    return form_of(clipped(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
+    return form_of(clip(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
 
 
 def reason_form(trace_id: str) -> SanitizedForm:
@@ -50,12 +50,12 @@ def form_of(title: str, custom_id: str, *items: ui.Item[Any]) -> SanitizedForm:
     return SanitizedForm(title, custom_id, *items)
 
 
-def entered(components: object) -> list[str]:
+def entered_texts(components: object) -> list[str]:
     """The texts of a form that was sent."""
     found: list[str] = []
     for component in components if isinstance(components, list) else []:
         if isinstance(component.get("value"), str):
             found.append(component["value"])
-        found += entered(component.get("components"))
-        found += entered([component["component"]] if component.get("component") else None)
+        found += entered_texts(component.get("components"))
+        found += entered_texts([component["component"]] if component.get("component") else None)
     return found

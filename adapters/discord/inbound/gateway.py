@@ -10,17 +10,17 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.api_errors import RESET_REMEDY, reaching
+from adapters.discord.api.api_errors import RESET_REMEDY, api_call
 from adapters.discord.api.api_responses import ApiResponses
 from adapters.discord.api.endpoints import host
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.inbound.buttons import (
     AnswerButton,
+    ButtonHandlers,
     ChoiceButton,
     CorrectButton,
     KbButton,
     PlaceMenu,
-    Presses,
     RoleMenu,
     StopButton,
 )
@@ -39,28 +39,28 @@ log = structlog.get_logger(__name__)
 class GatewayEvents(Protocol):
     """What wants to know of events."""
 
-    def said(self, message: discord.Message) -> None:
+    def on_message(self, message: discord.Message) -> None:
         """A message, by anybody."""
 
-    def edited(self, message: discord.Message) -> None:
+    def on_edit(self, message: discord.Message) -> None:
         """A message as it reads now."""
 
-    def deleted(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """A message is gone."""
 
-    async def submitted(self, press: discord.Interaction) -> None:
+    async def on_submit(self, press: discord.Interaction) -> None:
         """A form was sent."""
 
-    def changed(self, guild_id: int, user_id: int) -> None:
+    def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles are no longer what they were, or they have left."""
 
     async def ready(self) -> None:
         """A session stands, for the first time or anew: what was said since the last one is not told."""
 
-    def resumed(self) -> None:
+    def on_resume(self) -> None:
         """The session goes on where it was."""
 
-    def disconnected(self) -> None:
+    def on_disconnect(self) -> None:
         """The connection is lost."""
 
 
@@ -75,7 +75,14 @@ def intents(*, content: bool) -> discord.Intents:
 class FootnoteClient(discord.Client):
     """discord.py's client with our ears, our commands and our buttons."""
 
-    def __init__(self, *, ears: GatewayEvents, presses: Presses, identifying: IdentifyLimiter, content: bool) -> None:
+    def __init__(
+        self,
+        *,
+        events: GatewayEvents,
+        button_handlers: ButtonHandlers,
+        identify_limiter: IdentifyLimiter,
+        content: bool,
+    ) -> None:
         self.responses = ApiResponses()
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
         super().__init__(
@@ -86,62 +93,62 @@ class FootnoteClient(discord.Client):
             max_messages=None,
             guild_ready_timeout=0.2,
         )
-        self.ears = ears
-        self.presses = presses
+        self.events = events
+        self.button_handlers = button_handlers
         self.tree = app_commands.CommandTree(
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
-        self._identifying = identifying
+        self._identify_limiter = identify_limiter
         self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""
-        await self._identifying.wait(initial=initial)
+        await self._identify_limiter.wait(initial=initial)
 
     async def on_ready(self) -> None:
         """Identified; the servers are known."""
         log.info("discord_ready", user=str(self.user), guilds=len(self.guilds))
-        await self.ears.ready()
+        await self.events.ready()
 
     async def on_resumed(self) -> None:
         """The connection was lost and goes on where it was."""
         log.info("discord_resumed")
-        self.ears.resumed()
+        self.events.on_resume()
 
     async def on_disconnect(self) -> None:
         """The connection is lost; the library comes back by itself. Told for every try that fails, too."""
-        self.ears.disconnected()
+        self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
         """Something was said."""
-        self.ears.said(message)
+        self.events.on_message(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Something reads otherwise now. Without a time of editing it is only Discord's own doing, like a preview."""
         if payload.message.edited_at is not None:
-            self.ears.edited(payload.message)
+            self.events.on_edit(payload.message)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """Something is gone."""
-        self.ears.deleted(payload.guild_id, payload.channel_id, payload.message_id)
+        self.events.on_delete(payload.guild_id, payload.channel_id, payload.message_id)
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         """Many things are gone."""
         for message_id in payload.message_ids:
-            self.ears.deleted(payload.guild_id, payload.channel_id, message_id)
+            self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Forms are answered here, by their ids alone: the library would only know those this process has opened."""
         if interaction.type is discord.InteractionType.modal_submit:
-            await self.ears.submitted(interaction)
+            await self.events.on_submit(interaction)
 
     async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
         """Told only where the members intent is on."""
-        self.ears.changed(after.guild.id, after.id)
+        self.events.on_member_change(after.guild.id, after.id)
 
     async def on_raw_member_remove(self, payload: discord.RawMemberRemoveEvent) -> None:
         """Told only where the members intent is on."""
-        self.ears.changed(payload.guild_id, payload.user.id)
+        self.events.on_member_change(payload.guild_id, payload.user.id)
 
     async def on_error(self, event_method: str, /, *_: object, **__: object) -> None:
         """Whatever a handler did not catch: the log has it, without what was said."""
@@ -160,7 +167,7 @@ async def logged_in(client: discord.Client, token: str, seconds: float = LOGIN_S
     Raises ConfigurationError for a token that Discord refuses, PlatformUnavailable when nothing useful answers.
     """
     try:
-        async with reaching("log in", seconds):
+        async with api_call("log in", seconds):
             await client.login(token)
     except discord.LoginFailure:
         raise ConfigurationError(

@@ -16,11 +16,14 @@ import structlog
 from adapters.discord.api.api_errors import RESET_REMEDY, TokenRefused
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
 from core.model.errors import ConfigurationError, PlatformUnavailable
+from core.service.turns import Turn
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
 REFUSED_SECONDS = 60.0  # the same, after it refused our token or our intents
 LONGEST_AWAY = 90.0  # seconds; the library's own pauses grow to a quarter of an hour
 LOOK_SECONDS = 5.0  # between two looks at how long the connection is away
+STAND_BY_SECONDS = 1.0  # in which a turn that is free has come; who waits longer works without the gateway
+CLOSE_SECONDS = 10.0
 BAD_TOKEN = 4004  # the gateway's close code
 NOT_YET = "it is not connected yet"
 AWAY = "the connection to Discord's gateway is lost; it is tried again"
@@ -31,18 +34,24 @@ MakeClient = Callable[[bool], FootnoteClient]
 
 
 class GatewayConnection:
-    """One session after another. ``make_client`` gives a new client, with or without the content intent."""
+    """One session after another. ``make_client`` gives a new client, with or without the content intent.
+
+    ``turn`` is the right to hold the gateway. A process without it is logged in all the same: it can say and look up
+    whatever Discord's API lets it, and hears nothing.
+    """
 
     def __init__(
         self,
         make_client: MakeClient,
         token: str,
+        turn: Turn,
         *,
         retry_seconds: Sequence[float] = RETRY_SECONDS,
         refused_seconds: float = REFUSED_SECONDS,
     ) -> None:
         self._make_client = make_client
         self._token = token
+        self._turn = turn
         self._retry_seconds = retry_seconds
         self._refused_seconds = refused_seconds
         self._content = True
@@ -50,6 +59,7 @@ class GatewayConnection:
         self._away_since: float | None = None
         self._failures = 0  # since a session stood
         self._sessions = 0
+        self._holding = False
         self._ready = asyncio.Event()
         self.client: FootnoteClient | None = None
 
@@ -60,7 +70,7 @@ class GatewayConnection:
         return self._waiting_for
 
     async def wait_until_ready(self, seconds: float) -> None:
-        """Returns when the servers are known. Raises PlatformUnavailable, with the reason, when that takes longer."""
+        """Returns when Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
         try:
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
@@ -73,30 +83,34 @@ class GatewayConnection:
         """How many sessions there were, the one that stands included; 0 while the connection is away."""
         return self._sessions if self._away_since is None else 0
 
-    def established(self) -> None:
+    def holding(self) -> bool:
+        """Whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
+        return self._holding
+
+    def mark_established(self) -> None:
         """A session stands: whatever may be asked of Discord can be."""
         self._away_since = None
         self._sessions += 1
         self._failures = 0
         self._ready.set()
 
-    def serving(self) -> None:
+    def mark_serving(self) -> None:
         """Everything that people need is there."""
         self._waiting_for = ""
 
-    def resumed(self) -> None:
+    def mark_resumed(self) -> None:
         """The session goes on."""
         self._away_since = None
         if self._waiting_for == AWAY:
             self._waiting_for = ""
 
-    def disconnected(self) -> None:
+    def mark_disconnected(self) -> None:
         """The connection is lost; the library is coming back."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         self._waiting_for = self._waiting_for or AWAY
 
-    def closing(self) -> None:
+    def mark_closing(self) -> None:
         """We are leaving."""
         self._waiting_for = "it is closing"
 
@@ -167,28 +181,63 @@ class GatewayConnection:
     async def _stay(self, client: FootnoteClient) -> None:
         """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
         while True:
+            await self._stand_by()
+            holding = asyncio.create_task(self._turn.hold())
             connecting = asyncio.create_task(client.connect(reconnect=True))
             try:
-                await self._watch(connecting)
+                await self._watch(connecting, holding)
             finally:
-                connecting.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await connecting
+                await self._let_go(client, connecting, holding)
             if client.is_closed():
                 return
-            self.disconnected()
+            self.mark_disconnected()
             await asyncio.sleep(self._pause())
 
-    async def _watch(self, connecting: "asyncio.Task[None]") -> None:
-        """Returns when the library has given up, or has been away for too long.
+    async def _stand_by(self) -> None:
+        """Wait for our turn. Meanwhile nothing is heard, and all that can be called can be."""
+        if not self._holding:
+            waiting = asyncio.create_task(self._turn.wait())
+            try:
+                await asyncio.wait({waiting}, timeout=STAND_BY_SECONDS)
+                if not waiting.done():
+                    log.info("discord_standing_by")
+                    self._waiting_for = ""
+                    self._ready.set()
+                await waiting
+            finally:
+                waiting.cancel()
+            self._ready.clear()
+            self._waiting_for = NOT_YET
+            self._holding = True
+
+    async def _let_go(
+        self, client: FootnoteClient, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]"
+    ) -> None:
+        """End the connection; where our turn is over too, really: the library would leave its socket open."""
+        if holding.done():
+            self._holding = False
+            if client.ws is not None:  # None until the first connection stands, whatever the library's types say
+                with suppress(TimeoutError, OSError):
+                    async with asyncio.timeout(CLOSE_SECONDS):
+                        await client.ws.close(code=1000)
+        for task in (connecting, holding):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+    async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
+        """Returns when the library has given up, or has been away for too long, or our turn is over.
 
         Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:
         the library itself stumbles when its very first one does.
         """
-        while not (await asyncio.wait({connecting}, timeout=LOOK_SECONDS))[0]:
+        both, first = {connecting, holding}, asyncio.FIRST_COMPLETED
+        while not (await asyncio.wait(both, timeout=LOOK_SECONDS, return_when=first))[0]:
             if self._away_since is not None and time.monotonic() - self._away_since > LONGEST_AWAY:
                 self._away_since = time.monotonic()
                 return
+        if not connecting.done():
+            return
         try:
             connecting.result()
         except (discord.ConnectionClosed, discord.PrivilegedIntentsRequired):

@@ -7,7 +7,7 @@ import aiohttp
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.outbound import layouts
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
     """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
-    shown = layouts.said(text, mentions=mentions)
+    shown = layouts.text_layout(text, mentions=mentions)
     try:
-        async with reaching("answer you", TELL_SECONDS):
+        async with api_call("answer you", TELL_SECONDS):
             if press.response.is_done():
                 await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
             else:
@@ -34,7 +34,7 @@ async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
         log.warning("not_told", reason=str(error))
 
 
-async def acknowledged(press: Press, *, alone: bool) -> str:
+async def acknowledge(press: Press, *, alone: bool) -> str:
     """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
 
     Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
@@ -52,7 +52,7 @@ async def acknowledged(press: Press, *, alone: bool) -> str:
 
 
 @asynccontextmanager
-async def answering(press: Press) -> AsyncIterator[None]:
+async def report_errors(press: Press) -> AsyncIterator[None]:
     """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
     try:
         yield

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.service.heard_places import MOST_PLACES, HeardPlaces, Silence
 
@@ -59,7 +59,7 @@ class LookBack:
                     await self._look_back()
                     caught_up_with = current
                 if current:
-                    self._in_line(self._places.listening)
+                    self._in_line(self._places.mark_listening)
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -95,7 +95,7 @@ class LookBack:
     async def _said_in(self, channel_id: int, after: int) -> list[discord.Message]:
         client = self._client()
         try:
-            async with reaching("read what was said meanwhile", READ_SECONDS):
+            async with api_call("read what was said meanwhile", READ_SECONDS):
                 channel = client.get_channel(channel_id) or await client.fetch_channel(channel_id)
                 if not isinstance(channel, discord.TextChannel | discord.Thread | discord.DMChannel):
                     return []

@@ -2,7 +2,7 @@
 
 Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. So is what is said in a
 channel without naming us; in a thread everything is passed on, and whether it goes on with our conversation is the
-desk's to decide.
+message handler's to decide.
 """
 
 import re
@@ -69,7 +69,7 @@ def replied_to(message: discord.Message) -> int | None:
     return message.reference.message_id
 
 
-def heard(
+def parse_message(
     message: discord.Message,
     us: Ourselves,
     *,

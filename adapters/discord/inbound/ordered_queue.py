@@ -54,7 +54,7 @@ class OrderedQueue:
             finally:
                 self._line.task_done()
 
-    async def drained(self, seconds: float = 5.0) -> None:
+    async def drain(self, seconds: float = 5.0) -> None:
         """Wait until nothing is left in line, but not for long."""
         try:
             async with asyncio.timeout(seconds):

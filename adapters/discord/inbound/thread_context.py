@@ -5,10 +5,11 @@ from collections.abc import Iterable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
@@ -20,15 +21,15 @@ LONGEST_TOGETHER = 20_000
 log = structlog.get_logger(__name__)
 
 
-async def earlier(client: discord.Client, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+async def earlier(client: discord.Client, servers: Servers, message: IncomingMessage) -> tuple[ContextMessage, ...]:
     """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
     address = ReplyTarget.of(message.address)
-    guild = client.get_guild(int(address.guild)) if address.guild else None
+    guild = await servers.server(int(address.guild)) if address.guild else None
     us = ourselves(client.user.id if client.user else 0, guild)
     channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)
     found: list[discord.Message] = []
     try:
-        async with reaching("read what was said before", 20):
+        async with api_call("read what was said before", 20):
             if address.manner is ReplyMode.POST and address.guild and address.message:
                 before = discord.Object(int(address.message))
                 found = [one async for one in channel.history(limit=MOST_MESSAGES, before=before)][::-1]
@@ -43,7 +44,7 @@ def _context_lines(messages: Iterable[discord.Message], us: Ourselves) -> list[C
     lines: list[ContextMessage] = []
     for message in messages:
         shown = _opening_message(message)
-        text = clipped(readable(shown, us), LONGEST) if shown is not None else ""
+        text = clip(readable(shown, us), LONGEST) if shown is not None else ""
         if shown is not None and text:
             role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
             lines.append(ContextMessage(shown.author.display_name, text, role))

@@ -1,13 +1,14 @@
-"""What Discord lends to the knowledge desk: attached files, conversations as documents, and a job's card."""
+"""What Discord lends to the knowledge service: attached files, conversations as documents, and a job's card."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import unquote, urlsplit
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
+from core.model.conversation import ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused
 from core.model.transcripts import Conversation
 from core.ports.platform_capabilities import PlatformCapabilities
@@ -27,14 +28,14 @@ class DiscordKnowledge:
         self._connected = connected
 
     def capabilities(self) -> PlatformCapabilities:
-        """As the knowledge desk takes them."""
+        """As the knowledge service takes them."""
         return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
         """An attached file by its address, which Discord itself gave us. Raises FetchRefused, PlatformUnavailable."""
         name = unquote(urlsplit(reference).path.rsplit("/", 1)[-1]) or "file"
         await self._connected()
-        async with reaching("download an attached file", DOWNLOAD_SECONDS):
+        async with api_call("download an attached file", DOWNLOAD_SECONDS):
             try:
                 data = await self._client().http.get_from_cdn(reference)
             except (discord.NotFound, discord.Forbidden) as error:
@@ -47,6 +48,10 @@ class DiscordKnowledge:
         """One thread. Raises NotFound when it is not there, PlatformUnavailable."""
         await self._connected()
         return await conversation_of(self._client(), reference)
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
+        return f"{thread.space}/{thread.channel}/{thread.thread}"
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""

@@ -1,15 +1,15 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what the knowledge desk does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeCommands`` does.
 
-The group is hidden from those who cannot manage the server; who may do what is the desk's to decide, by rights that
+The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
 """
 
 import asyncio
 import hashlib
-import re
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import discord
@@ -19,45 +19,78 @@ from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, answering, is_admin, tell
+from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.kb.options import subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
+from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
-from core.model.jobs import Job
-from core.model.json_codec import from_json, to_json
+from core.model.json_codec import to_json
+from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
-from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
-from core.service.kb.job_text import job_text, job_title
-from core.service.one_time_actions import OneTimeActions, Taken
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.job_wording import job_state, job_title
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import (
+    JobList,
+    JobSummary,
+    KbAction,
+    KbOutcome,
+    KbResult,
+    Page,
+    ProposalDecided,
+    ProposalList,
+    accepted_jobs,
+)
+from core.service.kb.text_layout import Part, lay_out, plain_lines
+from core.service.kb.text_spans import Line, strong
+from core.service.kb.wording import outcome_lines
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
 ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conversation, each with a command of its own."
 ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
-_LISTED = re.compile(r"^• `(?P<id>[0-9a-f]{4,32})` (?P<what>.+)$", re.MULTILINE)
-_OVER = re.compile(r": (?:Done|Failed|Cancelled)\b")
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
-_COMMAND = "command"
-ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
 
 Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
-class KbGroup:
-    """The commands, over the knowledge desk."""
+class CommandUse(StrEnum):
+    """How the command behind a button is used."""
 
-    def __init__(self, kb: KnowledgeCommands, readers: Readers, postings: MessageStateStore, cards: JobCards) -> None:
+    REPEATED = ""
+    ONCE = "once"  # one single time
+    ASIDE = "aside"  # without taking its message's place
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptCommand(OneTimeAction, place="discord/kb/{kept}", subject="command"):
+    """The command that a button below a reply of ``/kb`` stands for; the button carries ``kept``."""
+
+    kept: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+    command: KbCommand | None = None
+    use: CommandUse = field(default=CommandUse.REPEATED, metadata={"stored": "kind"})
+
+
+class KbGroup:
+    """The commands, over whoever handles them."""
+
+    def __init__(
+        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+    ) -> None:
         self._kb = kb
         self._readers = readers
-        self._postings = postings
+        self._message_states = message_states
         self._cards = cards
-        self._actions = OneTimeActions(postings)
+        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -89,9 +122,10 @@ class KbGroup:
 
     async def run(self, press: Press, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
-            await self._show(press, await self._kb.handle(command, await self.caller(press)), command)
+            caller = await self.caller(press)
+            await self._show(press, await self._kb.handle(command, caller), caller)
 
     async def ingest(
         self, press: Press, base: str, files: Sequence[discord.Attachment], link: str, pages: int, *, here: bool
@@ -115,37 +149,40 @@ class KbGroup:
         )
         return await self.run(press, command)
 
-    async def pressed(self, press: Press, kept: str) -> None:
+    async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
-        async with answering(press):
+        async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._postings.read(_place(kept), _COMMAND)
-            if "command" not in values:
+                action = await self._message_states.read(KeptCommand(kept=kept))
+            if action is None or action.command is None:
                 return await tell(press, EXPIRED)
             await press.response.defer()
-            once = values.get("kind") == ONCE
-            if once and await self._actions.take(_place(kept), _COMMAND) is not Taken.NOW:
+            command, once = action.command, action.use is CommandUse.ONCE
+            if once and await self._actions.take(action) is not PressOutcome.NOW:
                 return await tell(press, DONE_ALREADY)
-            command: KbCommand = from_json(KbCommand, values["command"])
-            reply = await self._kb.handle(command, await self.caller(press))
+            caller = await self.caller(press)
+            result = await self._kb.handle(command, caller)
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.done(_place(kept), _COMMAND, values.get("by", ""))
-            if values.get("kind") != ASIDE:
-                return await self._show(press, reply, command, in_place=True)
-            await self._cards.renewed(command.target, press.token, str(press.id))
-            await tell(press, layouts.reply_text(reply.text), mentions=True)
+                await self._actions.mark_done(KeptCommand(kept=kept, person=action.person))
+            if action.use is not CommandUse.ASIDE:
+                return await self._show(press, result, caller, in_place=True)
+            await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
+            await tell(press, markdown_lines(_result_lines(result)), mentions=True)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
-        async with answering(press):
+        async with report_errors(press):
             await press.response.defer(ephemeral=True, thinking=True)
             conversation = await conversation_of(press.client, reference_of(message), fallback=message)
-            await self._show(press, await self._kb.propose(conversation, await self.caller(press)))
+            caller = await self.caller(press)
+            await self._show(press, await self._kb.propose(conversation, caller), caller)
 
-    async def correct(self, press: Press, question: str, answer: str, link: str | None) -> None:
+    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
-        await self._show(press, await self._kb.correct(question, answer, link, await self.caller(press)))
+        caller = await self.caller(press)
+        result = await self._kb.correct(turn.question, answer, link, caller, trace_id=turn.trace_id)
+        await self._show(press, result, caller)
 
     async def caller(self, press: Press) -> Caller:
         """Who calls, by what Discord says of them now."""
@@ -164,48 +201,52 @@ class KbGroup:
 
     # --- what is shown
 
-    async def _show(
-        self, press: Press, reply: KbReply, command: KbCommand | None = None, *, in_place: bool = False
-    ) -> None:
-        """The reply as a message of its own, or in place of the one whose button was pressed."""
-        jobs = [job for job in (reply.job, *reply.more) if job is not None]
-        if jobs and not reply.choices:
-            return await self._show_jobs(press, reply.text, jobs, in_place=in_place)
-        parts: list[ui.Item[Any]] = []
-        for section in reply.sections():
-            text = layouts.reply_text(_without_cards(section.text, jobs))
-            parts.append(Text(clipped(text, LONGEST_CHOICE) if section.options else text, mentions=True))
-            if section.options:
-                parts.append(layouts.row(*[await self._option(press, one) for one in section.options]))
-        turning = reply.turning or command
-        if turning is not None and turning.verb is KbVerb.PROPOSALS and any(one.options for one in reply.choices):
+    async def _show(self, press: Press, result: KbResult, caller: Caller, *, in_place: bool = False) -> None:
+        """The result as a message of its own, or in place of the one whose button was pressed."""
+        jobs = accepted_jobs(result)
+        if isinstance(result, KbOutcome) and jobs:
+            return await self._show_jobs(press, jobs, outcome_lines(result), caller, in_place=in_place)
+        view = result.remaining if isinstance(result, ProposalDecided) else result
+        layout = None if isinstance(view, KbOutcome) else lay_out(view)
+        parts = await self._items(press, [Part(lines)] if (lines := _result_lines(result)) else [])
+        parts += await self._items(press, layout.parts if layout is not None else ())
+        if isinstance(view, ProposalList) and view.proposals:
             parts.append(ui.TextDisplay(ELSEWHERE))
         buttons: list[KbButton] = []
-        if reply.confirm is not None:
-            label = reply.confirm_label or "Yes, do it"
-            buttons.append(await self._button(press, reply.confirm, label, kind=ONCE, danger=True))
-        if turning is not None and reply.pages > 1:
-            buttons += await self._neighbours(press, turning, reply)
+        if layout is not None and layout.confirm is not None:
+            buttons.append(await self._action(press, layout.confirm, danger=True))
+        if layout is not None:
+            buttons += await self._neighbours(press, layout.page)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
         await self._put(press, shown, in_place=in_place)
         if jobs:
-            await self._show_jobs(press, "", jobs, in_place=False)
+            await self._show_jobs(press, jobs, (), caller, in_place=False)
         return None
 
-    async def _option(self, press: Press, option: KbOption) -> KbButton:
-        return await self._button(press, option.command, option.label, kind=ONCE if option.once else "")
+    async def _items(self, press: Press, parts: Sequence[Part]) -> list[ui.Item[Any]]:
+        """Each part as a text, with a row of buttons below it where something can be done about it."""
+        items: list[ui.Item[Any]] = []
+        for part in parts:
+            text = markdown_lines(part.lines)
+            items.append(Text(clip(text, LONGEST_CHOICE) if part.actions else text, mentions=True))
+            if part.actions:
+                items.append(layouts.row(*[await self._action(press, one) for one in part.actions]))
+        return items
 
-    async def _show_jobs(self, press: Press, text: str, jobs: Sequence[Job], *, in_place: bool) -> None:
-        """A card for each new job, which is edited from now on; what else was said goes with the first."""
-        for job in jobs:
-            text = text.replace(job_text(job), "")
+    async def _action(self, press: Press, action: KbAction, *, danger: bool = False) -> KbButton:
+        use = CommandUse.ONCE if action.once else CommandUse.REPEATED
+        return await self._button(press, action.command, action.label, use, danger=danger)
+
+    async def _show_jobs(
+        self, press: Press, jobs: Sequence[JobSummary], words: Sequence[str], caller: Caller, *, in_place: bool
+    ) -> None:
+        """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
-            note = "" if number else text.strip()
-            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=ASIDE)
+            note = "" if number else "\n".join(words)
+            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
-            shown = card({"latest": job_text(job), "note": note, "cancel": cancel})
-            message = await self._put(press, shown, in_place=in_place and not number)
-            await self._cards.posted(job, message, note=note, cancel=cancel)
+            message = await self._put(press, card(job, note, cancel), in_place=in_place and not number)
+            await self._cards.posted(job, caller, message, note=note, cancel=cancel)
 
     async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Show this; the message's id."""
@@ -213,28 +254,29 @@ class KbGroup:
             return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
         return (await press.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
 
-    async def _neighbours(self, press: Press, command: KbCommand, reply: KbReply) -> list[KbButton]:
+    async def _neighbours(self, press: Press, page: Page) -> list[KbButton]:
         """Buttons to the pages before and after this one."""
-        pages = {"Previous page": reply.page - 1, "Next page": reply.page + 1}
-        return [
-            await self._button(press, replace(command, page=page), label)
-            for label, page in pages.items()
-            if 1 <= page <= reply.pages
-        ]
+        neighbours = (("Previous page", page.previous), ("Next page", page.next))
+        return [await self._button(press, command, label) for label, command in neighbours if command is not None]
 
     async def _button(
-        self, press: Press, command: KbCommand, label: str, *, kind: str = "", danger: bool = False
+        self,
+        press: Press,
+        command: KbCommand,
+        label: str,
+        use: CommandUse = CommandUse.REPEATED,
+        *,
+        danger: bool = False,
     ) -> KbButton:
         """A button for a command, which is kept; one that counts once is another each time it is offered."""
-        text = to_json(command)
-        mark = f"{uuid.uuid4()}" if kind == ONCE else text
+        mark = f"{uuid.uuid4()}" if use is CommandUse.ONCE else to_json(command)
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
-        person = person_of(press.user).id
-        values = {"command": text, "kind": kind, "by": person}
-        await self._postings.keep(_place(kept), _COMMAND, values, person=person)
-        if kind == ONCE:
-            await self._actions.open(_place(kept), _COMMAND, person)
-        return KbButton.made(kept, label, danger=danger)
+        action = KeptCommand(kept=kept, person=person_of(press.user).id, command=command, use=use)
+        if use is CommandUse.ONCE:
+            await self._actions.open(action)
+        else:
+            await self._message_states.save(action)
+        return KbButton.create(kept, label, danger=danger)
 
     # --- autocomplete
 
@@ -258,24 +300,35 @@ class KbGroup:
         if not is_admin(press):
             return []
         caller, found = await self.caller(press), dict[str, str]()
-        for page in range(1, PAGES_COMPLETED + 1):
-            reply = await self._kb.handle(KbCommand(verb, page=page), caller)
-            found |= {one["id"]: one["what"].replace("**", "") for one in _LISTED.finditer(reply.text)}
-            if page >= reply.pages:
+        command: KbCommand | None = KbCommand(verb)
+        for _ in range(PAGES_COMPLETED):
+            if command is None:
                 break
+            result = await self._kb.handle(command, caller)
+            found |= _names_by_id(result)
+            command = result.page.next if isinstance(result, JobList | ProposalList) else None
         return [
-            choice(clipped(what, 100), number)
+            choice(clip(what, 100), number)
             for number, what in found.items()
-            if typed.strip().casefold() in f"{number} {what}".casefold() and not _OVER.search(what)
+            if typed.strip().casefold() in f"{number} {what}".casefold()
         ][:25]
 
 
-def _without_cards(text: str, jobs: Sequence[Job]) -> str:
-    """A part of a reply; of jobs, which have cards of their own, what each does."""
-    for job in jobs:
-        text = text.replace(job_text(job), f"**{job_title(job)}**")
-    return text
+def _names_by_id(result: KbResult) -> dict[str, str]:
+    """What a list's entries are called, by their ids: proposals, and jobs that are not over."""
+    match result:
+        case JobList(jobs=jobs):
+            return {job.id: f"{job_title(job)}: {job_state(job)}" for job in jobs if not job.over}
+        case ProposalList(proposals=proposals):
+            return {one.id: f"{one.title}, by {one.by}" for one in proposals}
+        case _:
+            return {}
 
 
-def _place(kept: str) -> str:
-    return f"discord/kb/{kept}"
+def _result_lines(result: KbResult) -> tuple[Line, ...]:
+    """What became of a command, in words; of jobs, which have cards of their own, what each does."""
+    outcome = result.outcome if isinstance(result, ProposalDecided) else result
+    if not isinstance(outcome, KbOutcome):
+        return ()
+    titles = [(strong(job_title(job)),) for job in accepted_jobs(outcome)]
+    return (*titles, *plain_lines(outcome_lines(outcome)))

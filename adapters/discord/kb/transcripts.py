@@ -8,11 +8,11 @@ from itertools import groupby
 
 import discord
 
-from adapters.discord.api.api_errors import reaching
+from adapters.discord.api.api_errors import api_call
 from adapters.discord.inbound.message_parser import Ourselves, could_be_for_us, mentions_us, ourselves, readable
-from adapters.discord.outbound.text import clipped
+from adapters.discord.outbound.text import clip
 from core.model.errors import NotFound
-from core.model.transcripts import Conversation, Said
+from core.model.transcripts import Conversation, TranscriptMessage
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
@@ -33,7 +33,7 @@ async def conversation_of(
 ) -> Conversation:
     """One thread as a document; a message without a thread (``fallback``) is a conversation of one. Raises NotFound."""
     thread_id = int(reference.rpartition("/")[2])
-    async with reaching("read that conversation", READ_SECONDS):
+    async with api_call("read that conversation", READ_SECONDS):
         try:
             thread = await client.fetch_channel(thread_id)
         except discord.NotFound:
@@ -42,7 +42,7 @@ async def conversation_of(
             return await _of_thread(client, reference, thread)
     if fallback is None:
         raise NotFound(GONE)
-    title = clipped(" ".join(readable(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    title = clip(" ".join(readable(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
         raise NotFound(NOTHING_TO_KEEP)
@@ -55,7 +55,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
     Threads that we started are questions to us, not knowledge, and what is said in private threads stays there: such a
     thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
     """
-    async with reaching("look at that channel", READ_SECONDS):
+    async with api_call("look at that channel", READ_SECONDS):
         place = await client.fetch_channel(channel_id)
         if not isinstance(place, discord.TextChannel | discord.ForumChannel):
             raise NotFound("That channel has no conversations that I could read.")
@@ -101,7 +101,7 @@ async def _read(
     """One of them; None when it has gone since it was listed."""
     if isinstance(one, discord.Thread):
         try:
-            async with reaching("read that conversation", READ_SECONDS):
+            async with api_call("read that conversation", READ_SECONDS):
                 return await _of_thread(client, f"{place.guild.id}/{place.id}/{one.id}", one)
         except NotFound:
             return None
@@ -121,7 +121,7 @@ def _conversation(
     return Conversation(f"discord/{reference}", title, said, link or messages[0].jump_url)
 
 
-def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[Said]:
+def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[TranscriptMessage]:
     for message in messages:
         shown = message
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
@@ -129,7 +129,7 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
             shown = original if isinstance(original, discord.Message) else message
         text = readable(shown, _us(client, message.guild))
         if could_be_for_us(shown) and text:
-            yield Said(shown.author.display_name, shown.created_at, text)
+            yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
 
 
 def _us(client: discord.Client, guild: discord.Guild | None) -> Ourselves:

@@ -12,21 +12,21 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from adapters.discord.api.api_errors import Refused
+from adapters.discord.api.api_errors import RequestRefused
 from adapters.discord.api.messages import Messages
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.inbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
+from adapters.discord.outbound.answer_records import AnswerStage, DiscordQuestionState
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from adapters.discord.outbound.text import clipped, pieces, plain
+from adapters.discord.outbound.text import clip, pieces, plain
 from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.json_codec import to_json
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
@@ -61,11 +61,11 @@ class DiscordAnswerView:
         self,
         *,
         message: IncomingMessage,
-        posting: MessageState,
+        message_state: MessageState[DiscordQuestionState],
         trace_id: str,
         messages: Messages,
         shown: AnswerIndex,
-        wordings: EditVersions,
+        edit_versions: EditVersions,
         pace: Pace,
         connected: Callable[[], Awaitable[None]],
         extras: Callable[[], Awaitable[Extras]],
@@ -74,16 +74,16 @@ class DiscordAnswerView:
     ) -> None:
         self._message = message
         self._address = ReplyTarget.of(message.address)
-        self._posting = posting
+        self._message_state = message_state
         self._trace_id = trace_id
         self._shown = shown
-        self._wordings = wordings
+        self._edit_versions = edit_versions
         self._pace = pace
         self._connected = connected
         self._extras = extras
         self._seconds = seconds
         self._shown_as = AnswerMessages(
-            posting=posting,
+            message_state=message_state,
             address=self._address,
             question=message.text,
             messages=messages,
@@ -105,16 +105,18 @@ class DiscordAnswerView:
         """
         self._pace.stop()
         await self._connected()
-        if not self._posting.get("outcome"):  # what is parked goes on, whatever became of its wording
+        if not self._message_state.kept.outcome:  # what is parked goes on, whatever became of its wording
             try:
-                await self._wordings.check(self._message)
+                await self._edit_versions.check(self._message)
             except Superseded:
                 self._superseded = True
                 raise
         await self._shown.keep(self._trace_id, self._message)
-        if chosen := self._posting.get("chosen"):
+        if chosen := self._message_state.kept.chosen:
             self._notices.append(plain(chosen))
-        await self._posting.keep(stage="working", question=to_json(self._message))
+        await self._message_state.keep(
+            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
+        )
         await self._shown_as.open(self._progress_views)
         self._pace.last = time.monotonic()
         await self._remember_first()
@@ -143,7 +145,7 @@ class DiscordAnswerView:
 
     async def _progress_views(self) -> list[SanitizedView]:
         question = self._question_line()
-        return [layouts.working(self._steps, self._written, self._notices, self._trace_id, question=question)]
+        return [layouts.progress_layout(self._steps, self._written, self._notices, self._trace_id, question=question)]
 
     def _question_line(self) -> str:
         """The question, where the answer does not stand below it, and who can see this, where that is only one."""
@@ -151,7 +153,7 @@ class DiscordAnswerView:
         if self._shown_as.manner not in apart and self._address.manner not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        return f"> {plain(clipped(self._message.text, 300))}{alone}"
+        return f"> {plain(clip(self._message.text, 300))}{alone}"
 
     def _with_place(self, render: Render) -> Render:
         """With where it was asked, where the answer had to go to the asker directly."""
@@ -177,7 +179,7 @@ class DiscordAnswerView:
                 return
             self._pace.last = time.monotonic()
             with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
-                await self._posting.keep(stage="working")
+                await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.WORKING))
                 await self._shown_as.change(self._progress_views)
 
     # --- the end
@@ -193,7 +195,7 @@ class DiscordAnswerView:
         async def render() -> list[SanitizedView]:
             question = self._question_line()
             beside = replace(extras, question="" if len(parts) > 1 else question)
-            last = layouts.answered(parts[-1], answer, trace_id, beside, notices=self._notices)
+            last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
             return [
                 *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
                 last,
@@ -206,7 +208,9 @@ class DiscordAnswerView:
         trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[SanitizedView]:
-            return [layouts.asking(checkpoint, answer, trace_id, self._notices, question=self._question_line())]
+            return [
+                layouts.checkpoint_card(checkpoint, answer, trace_id, self._notices, question=self._question_line())
+            ]
 
         await self._end(render, trace_id, answer.outcome)
 
@@ -223,35 +227,35 @@ class DiscordAnswerView:
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
-            await self._posting.keep(stage="ending")
+            await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.ENDING))
             try:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
                 await self._say_why_not(error, trace_id)
-            except Refused as error:
+            except RequestRefused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
-            await self._posting.settle(outcome)
+            await self._message_state.settle(self._message_state.kept, outcome)
             self._pace.last = time.monotonic()
 
-    async def _say_refused(self, error: Refused, trace_id: str) -> None:
+    async def _say_refused(self, error: RequestRefused, trace_id: str) -> None:
         """The answer itself is what is refused: that much may be said."""
         try:
             await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
-        except (NotFound, Denied, Refused) as again:
+        except (NotFound, Denied, RequestRefused) as again:
             await self._say_why_not(again, trace_id)
 
     async def _say_why_not(self, error: FootnoteError, trace_id: str) -> None:
         """Who asked where answers are private, and cannot be written to, hears of it there; else the log has it."""
         log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
         if self._address.manner is ReplyMode.DIRECT and self._address.guild:
-            with suppress(NotFound, Denied, Refused):
-                await self._shown_as.refer(layouts.failed(NOT_DIRECTLY, trace_id))
+            with suppress(NotFound, Denied, RequestRefused):
+                await self._shown_as.refer(layouts.failure_layout(NOT_DIRECTLY, trace_id))
 
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""
         if self._shown_as.first and self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            await self._shown.keep_message(self._shown_as.first, self._message.thread)
+            await self._shown.keep_message(self._shown_as.first, self._message)
 
     def _note_redirect(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""
@@ -260,6 +264,6 @@ class DiscordAnswerView:
 
 def _failure(message: str, trace_id: str) -> Render:
     async def render() -> list[SanitizedView]:
-        return [layouts.failed(message, trace_id)]
+        return [layouts.failure_layout(message, trace_id)]
 
     return render

@@ -40,9 +40,9 @@ def layout(*items: ui.Item[Any]) -> SanitizedView:
     return SanitizedView(*items)
 
 
-def said(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
+def text_layout(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
     """A message that is only text, in Discord's own Markdown; what may be a link in it are these sources."""
-    return layout(Text(texts.clipped(text, texts.LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
+    return layout(Text(texts.clip(text, texts.LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
 
 
 def links_of(sources: Sequence[Citation]) -> frozenset[str]:
@@ -52,20 +52,20 @@ def links_of(sources: Sequence[Citation]) -> frozenset[str]:
 
 def plainly(shown: SanitizedView) -> SanitizedView:
     """The same words and nothing else, for where the rest is refused."""
-    return layout(Text(texts.clipped(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
+    return layout(Text(texts.clip(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
 def shown_text(text: str) -> str:
     """Core's Markdown, as much of it as one message takes beside some small print."""
-    return texts.clipped(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
+    return texts.clip(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
 
 
 def reply_text(text: str) -> str:
-    """What the knowledge desk replies: as ``shown_text``, with places and people by the names that Discord has."""
-    return texts.named(shown_text(text))
+    """What the knowledge service replies: as ``shown_text``, with places and people by the names that Discord has."""
+    return texts.name_principals(shown_text(text))
 
 
-def working(
+def progress_layout(
     steps: Mapping[str, Step],
     written: str,
     notices: Sequence[str],
@@ -80,19 +80,19 @@ def working(
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
     if can_stop:
-        parts.append(row(StopButton.made(trace_id)))
-    return layout(*asked(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
+        parts.append(row(StopButton.create(trace_id)))
+    return layout(*question_items(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
-def asked(question: str) -> list[ui.Item[Any]]:
+def question_items(question: str) -> list[ui.Item[Any]]:
     """The question as small print above, where it does not stand there anyway; nothing where it does."""
     return [ui.TextDisplay(question)] if question else []
 
 
 def _step(step: Step) -> str:
     mark = "…" if step.state is StepState.RUNNING else "✓"
-    detail = f" · {texts.plain(texts.clipped(step.detail, 120))}" if step.detail else ""
-    return f"-# {mark} {texts.plain(texts.clipped(step.title, 120))}{detail}"
+    detail = f" · {texts.plain(texts.clip(step.detail, 120))}" if step.detail else ""
+    return f"-# {mark} {texts.plain(texts.clip(step.title, 120))}{detail}"
 
 
 def _so_far(written: str) -> str:
@@ -110,14 +110,14 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
 
 def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
     """A part of a long answer that is not its last."""
-    return layout(*asked(question), Text(text, links=links_of(sources)))
+    return layout(*question_items(question), Text(text, links=links_of(sources)))
 
 
-def answered(
+def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
 ) -> SanitizedView:
     """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
-    parts: list[ui.Item[Any]] = asked(extras.question)
+    parts: list[ui.Item[Any]] = question_items(extras.question)
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
     if answer.citations:
@@ -131,7 +131,7 @@ def answered(
         *([texts.footer(answer, trace_id)] if took else []),
     ]
     if small:
-        parts.append(ui.TextDisplay(texts.clipped("\n".join(small), 500)))
+        parts.append(ui.TextDisplay(texts.clip("\n".join(small), 500)))
     return layout(*parts)
 
 
@@ -141,52 +141,52 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Answe
         wanted += ["helpful", "unhelpful"]
     wanted += ["handoff"] if extras.handoff else []
     wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
-    return [AnswerButton.made(action, trace_id) for action in wanted]
+    return [AnswerButton.create(action, trace_id) for action in wanted]
 
 
-def asking(
+def checkpoint_card(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
 ) -> SanitizedView:
     """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
     lines = [
         *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
-        texts.clipped(texts.markdown(checkpoint.message), 1_500),
+        texts.clip(texts.markdown(checkpoint.message), 1_500),
     ]
     if checkpoint.missing:
-        lines.append(f"-# Still missing: {texts.plain(texts.clipped(checkpoint.missing, 300))}")
+        lines.append(f"-# Still missing: {texts.plain(texts.clip(checkpoint.missing, 300))}")
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
     listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.found)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
     if answer.citations:
-        parts.append(row(AnswerButton.made("quotes", trace_id)))
-    choices = [ChoiceButton.made(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+        parts.append(row(AnswerButton.create("quotes", trace_id)))
+    choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
     parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
-    return layout(*asked(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
+    return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
 def _found_list(found: Sequence[str]) -> str:
-    return "\n".join(f"-# • {texts.plain(texts.clipped(one, 120))}" for one in found)
+    return "\n".join(f"-# • {texts.plain(texts.clip(one, 120))}" for one in found)
 
 
-def chosen(label: str, who: str) -> SanitizedView:
+def choice_note(label: str, who: str) -> SanitizedView:
     """What stands in a card's place once somebody has chosen."""
     text = f"-# ✓ **{texts.plain(label)}** was chosen by {texts.plain(who)}."
     return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
 
 
-def failed(message: str, trace_id: str) -> SanitizedView:
+def failure_layout(message: str, trace_id: str) -> SanitizedView:
     """That it did not work, and under which trace."""
-    parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clipped(texts.markdown(message), 1_500))]
+    parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clip(texts.markdown(message), 1_500))]
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
 
 
 def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
-    return [f"-# {texts.clipped(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
+    return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
 def only_text(message: discord.Message) -> str:

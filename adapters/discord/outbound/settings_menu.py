@@ -13,7 +13,7 @@ from adapters.discord.inbound.buttons import PlaceMenu, RoleMenu
 from adapters.discord.inbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
-from adapters.discord.outbound.text import clipped, plain
+from adapters.discord.outbound.text import clip, plain
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import CHECKPOINT_LABELS, REPLY_LABELS, SettingsForm
@@ -25,7 +25,7 @@ OTHER = "other"
 def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> SanitizedView:
     """The settings of one channel or category, as they are."""
     lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen)]
-    head = Text(clipped("\n".join(lines), 2_500), mentions=True)
+    head = Text(clip("\n".join(lines), 2_500), mentions=True)
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
         _manner(place_id, chosen),
@@ -33,7 +33,7 @@ def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bas
         _replies(place_id, chosen),
         _other(place_id, applies),
     ]
-    handoff = RoleMenu.made("handoff", place_id, "Ask a person: which role?", role_of(applies.handoff))
+    handoff = RoleMenu.create("handoff", place_id, "Ask a person: which role?", role_of(applies.handoff))
     return layout(head, *(row(one) for one in menus), row(handoff))
 
 
@@ -59,8 +59,8 @@ def _explain(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
 
 def _bases(place_id: int, chosen: Mapping[str, str], bases: Sequence[str]) -> PlaceMenu:
     now = chosen.get("bases", "").split(",")
-    options = [discord.SelectOption(label=clipped(name, 100), value=name[:100], default=name in now) for name in bases]
-    return PlaceMenu.made("bases", place_id, "Knowledge: all that the channel may see", options, several=True)
+    options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
+    return PlaceMenu.create("bases", place_id, "Knowledge: all that the channel may see", options, several=True)
 
 
 def _manner(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
@@ -69,7 +69,7 @@ def _manner(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
         *(_option(f"Effort: {one.value}", f"profile={one.value}", chosen, "profile", one) for one in Profile),
         *(_option(f"Behaviour: {one.value}", f"behaviour={one.value}", chosen, "behaviour", one) for one in Behaviour),
     ]
-    return PlaceMenu.made("manner", place_id, "How much effort, and how careful", options, several=True)
+    return PlaceMenu.create("manner", place_id, "How much effort, and how careful", options, several=True)
 
 
 def _option(label: str, value: str, chosen: Mapping[str, str], name: str, now: str) -> discord.SelectOption:
@@ -82,7 +82,7 @@ def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
         discord.SelectOption(label=label, value=kind.value, default=kind in on)
         for kind, label in CHECKPOINT_LABELS.items()
     ]
-    return PlaceMenu.made("checkpoints", place_id, "Ask back when …: never", options, several=True)
+    return PlaceMenu.create("checkpoints", place_id, "Ask back when …: never", options, several=True)
 
 
 def _replies(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
@@ -90,7 +90,7 @@ def _replies(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
         discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.get("reply_style") == style)
         for style in ReplyStyle
     ]
-    return PlaceMenu.made("reply_style", place_id, "Where answers appear", options)
+    return PlaceMenu.create("reply_style", place_id, "Where answers appear", options)
 
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
@@ -101,10 +101,10 @@ def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
         discord.SelectOption(label="Languages …", value="languages"),
         discord.SelectOption(label="Back to the defaults", value=DEFAULT),
     ]
-    return PlaceMenu.made(OTHER, place_id, "Sources first, languages, defaults", options)
+    return PlaceMenu.create(OTHER, place_id, "Sources first, languages, defaults", options)
 
 
-def changed(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> SettingsForm:
+def change_field(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> SettingsForm:
     """What was chosen so far, with one field changed; what was not chosen stays the default."""
     now = dict(chosen)
     match field:

@@ -48,7 +48,7 @@ def plain(text: str) -> str:
     return quiet(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
 
 
-def clipped(text: str, limit: int) -> str:
+def clip(text: str, limit: int) -> str:
     """At most ``limit`` characters, the last an ellipsis where something is missing."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
@@ -56,7 +56,7 @@ def clipped(text: str, limit: int) -> str:
 def thread_name(question: str) -> str:
     """What a question's thread is called: its first words, as plain text, never empty."""
     words = re.sub(r"<[@#:/][^>]*>|[*_~`|>#\\]", " ", question)
-    return clipped(quiet(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
+    return clip(quiet(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
 
 
 def markdown(text: str) -> str:
@@ -107,7 +107,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
 
 
-def named(text: str) -> str:
+def name_principals(text: str) -> str:
     """Principals as people see them: a role, a channel or a person by name, a server as everybody in it.
 
     These mentions are for the eye: whatever shows them sends them with no mention allowed.
@@ -128,7 +128,7 @@ def link(citation: Citation) -> str:
     return url if sound and len(url) <= LINK_LIMIT else ""
 
 
-def linked(text: str, citations: Sequence[Citation]) -> str:
+def link_citations(text: str, citations: Sequence[Citation]) -> str:
     """Every ``[n]`` as a link to its source, where the source has an address; code is left alone."""
     addresses = {citation.n: link(citation) for citation in citations}
 
@@ -146,7 +146,7 @@ def pieces(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
     """
     written = markdown(text)
     for limit in (MESSAGE_LIMIT, 1_500, 1_000):
-        parts = tuple(linked(part, citations) for part in split_markdown(written, limit))
+        parts = tuple(link_citations(part, citations) for part in split_markdown(written, limit))
         if all(len(part) <= MESSAGE_LIMIT for part in parts):
             return parts
     return split_markdown(written, MESSAGE_LIMIT)
@@ -166,16 +166,16 @@ def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> s
 
 
 def _source(citation: Citation) -> str:
-    title = plain(clipped(citation.title or citation.document, TITLE_LIMIT))
+    title = plain(clip(citation.title or citation.document, TITLE_LIMIT))
     address = link(citation)
     named = f"[{title}](<{address}>)" if address else title
-    parts = [named, plain(clipped(citation.locator, TITLE_LIMIT)), plain(citation.dated)]
+    parts = [named, plain(clip(citation.locator, TITLE_LIMIT)), plain(citation.dated)]
     return f"[{citation.n}] " + " · ".join(part for part in parts if part)
 
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
     """The exact passages behind an answer, each below its source, as one Markdown text."""
-    head = f"**The passages behind the answer to “{plain(clipped(question, 200))}”**"
+    head = f"**The passages behind the answer to “{plain(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
         blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
@@ -183,7 +183,7 @@ def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) ->
 
 
 def _block_quote(passage: str) -> str:
-    return "\n".join(f"> {quiet(line)}" for line in f"“{clipped(passage.strip(), 1_500)}”".split("\n"))
+    return "\n".join(f"> {quiet(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))
 
 
 def footer(answer: Answer, trace_id: str) -> str:

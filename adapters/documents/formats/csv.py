@@ -11,7 +11,7 @@ from adapters.documents.encodings import decode
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_ROWS = 300_000
 FIELD_CHARS = 1_000_000
@@ -19,7 +19,7 @@ _DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[-+(]?[$€£]?\d[\d.,]*( ?%)?\)?")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The rows as tables, each with its line."""
     text = decode(data)
     delimiter = _stated_delimiter(text) or sniff(text)
@@ -30,7 +30,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise NoText("There is no text in this file.")
     width = max(map(len, rows))
     blocks = _single_column(rows, lines) if width == 1 else _table(rows, lines)
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name),
         blocks=tuple(blocks),
         media_type="text/tab-separated-values" if delimiter == "\t" else "text/csv",

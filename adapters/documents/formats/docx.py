@@ -15,7 +15,7 @@ from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -29,7 +29,7 @@ ENDNOTE = "e"
 """Stands before the number of an endnote: it would be a footnote's otherwise."""
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The body as Markdown, footnotes and endnotes after it."""
     with open_package(data) as package:
         refuse_declared_entities(package)
@@ -44,7 +44,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise NoText("This document has no text.", remedy=_picture_remedy(document))
     facts = document.core_properties if _has_properties(document) else None
     titled = next((piece.text for piece in pieces if piece.kind == "title"), None)
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, titled, facts.title if facts else None, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",

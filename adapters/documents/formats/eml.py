@@ -14,13 +14,13 @@ from adapters.documents.encodings import clean, decode
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_PARTS = 500
 _SHOWN = ("From", "To", "Cc", "Date")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """One mail as Markdown: its subject as the heading, its headers, its text."""
     try:
         message = BytesParser(policy=policy.default).parsebytes(_in_one_byte_units(data).lstrip(b"\r\n \t"))
@@ -40,7 +40,7 @@ def _in_one_byte_units(data: bytes) -> bytes:
 
 def letter(
     name: str, subject: str, shown: dict[str, str], body: str, attachments: list[str], *, media_type: str
-) -> Parsed:
+) -> ParsedDocument:
     """A mail's parts as one document."""
     lines = [f"{label}: {text}" for label, text in shown.items() if text]
     lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
@@ -48,7 +48,7 @@ def letter(
         raise NoText("There is no text in this mail.")
     pieces = [f"# {subject}" if subject else "", "\n".join(lines), body.strip()]
     notes = (f"attachments not read: {', '.join(attachments)}",) if attachments else ()
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, subject),
         blocks=(Block("\n\n".join(piece for piece in pieces if piece)),),
         media_type=media_type,

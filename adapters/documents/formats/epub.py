@@ -12,7 +12,7 @@ from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, first_heading, iso_date
 from adapters.documents.zip_package import open_package, part, xml
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -22,7 +22,7 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 MAX_CHAPTERS = 3_000
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The text of the book; its navigation and cover pages without text are left out."""
     with open_package(data) as book:
         _refuse_protected(book)
@@ -31,7 +31,7 @@ def read(name: str, data: bytes) -> Parsed:
         blocks = tuple(_chapters(book, package, posixpath.dirname(at)))
     if not blocks:
         raise NoText("This e-book has no text.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, package.findtext(f".//{_DC}title"), markdown=[block.text for block in blocks]),
         blocks=blocks,
         media_type="application/epub+zip",

@@ -10,7 +10,7 @@ from adapters.documents.encodings import decode
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)""")
@@ -26,7 +26,7 @@ _MAIN_SHARE = 0.35
 """A `main` or `article` with less of the page's text than this is not what the page is about."""
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The page's main content as Markdown."""
     page = soup(page_text(data))
     stated_title = _title(page)
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> Parsed:
             remedy="Save or export the page as text or PDF and add that.",
         )
     heading = _only_heading(markdown)
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, heading, stated_title, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="text/html",

@@ -3,12 +3,12 @@
 from adapters.documents import media_types
 from adapters.documents.ocr.page_images import page_count
 from adapters.documents.titles import stem
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """No text yet: how many pictures there are to be read. Raises DocumentRejected when it is damaged."""
-    return Parsed(
+    return ParsedDocument(
         title=stem(name),
         blocks=(),
         media_type=media_types.detect(name, data),

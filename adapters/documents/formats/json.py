@@ -8,14 +8,14 @@ from adapters.documents.encodings import decode
 from adapters.documents.tables import STRETCH_CHARS, record, stretches
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_RECORDS = 200_000
 MAX_DEPTH = 60
 _TITLES = ("title", "name", "subject", "heading", "question", "id", "key")
 
 
-def read_json(name: str, data: bytes) -> Parsed:
+def read_json(name: str, data: bytes) -> ParsedDocument:
     """A JSON document; one object per line is accepted too."""
     text = decode(data)
     try:
@@ -30,14 +30,14 @@ def read_json(name: str, data: bytes) -> Parsed:
     blocks = [Block(piece) for piece in _whole(value) if piece.strip()]
     if not blocks:
         raise NoText("There is no text in this file.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, title if isinstance(title, str) else None),
         blocks=tuple(blocks),
         media_type="application/json",
     )
 
 
-def read_lines(name: str, data: bytes) -> Parsed:
+def read_lines(name: str, data: bytes) -> ParsedDocument:
     """One record per line; records of a few lines share a block. Broken lines are counted, not fatal."""
     blocks: list[Block] = []
     broken: list[int] = []
@@ -64,7 +64,7 @@ def read_lines(name: str, data: bytes) -> Parsed:
     if not blocks or len(broken) > len(blocks) * 50:
         raise DocumentRejected("None of its lines is JSON that could be read.")
     notes = (f"{len(broken)} lines are no JSON, the first is line {broken[0]}",) if broken else ()
-    return Parsed(choose_title(name), tuple(blocks), "application/x-ndjson", notes=notes)
+    return ParsedDocument(choose_title(name), tuple(blocks), "application/x-ndjson", notes=notes)
 
 
 def _together(pieces: list[tuple[str, int]]) -> Block:

@@ -10,7 +10,7 @@ from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 if TYPE_CHECKING:
     import olefile
@@ -27,7 +27,7 @@ MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 _ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """One mail as Markdown."""
     import olefile
 
@@ -38,7 +38,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise DocumentRejected("This Outlook message is damaged and cannot be read.") from error
 
 
-def _letter(name: str, compound: "olefile.OleFileIO") -> Parsed:
+def _letter(name: str, compound: "olefile.OleFileIO") -> ParsedDocument:
     sender, address = _text(compound, SENDER), _text(compound, SENDER_MAIL)
     shown = {
         "From": f"{sender} <{address}>" if "@" in address and sender != address else sender or address,

@@ -9,7 +9,7 @@ from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -33,7 +33,7 @@ MAX_DEPTH = 60
 MAX_ROWS = 50_000
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The body as Markdown; slides and sheets are headings."""
     with open_package(data) as package:
         refuse_declared_entities(package)
@@ -49,7 +49,7 @@ def read(name: str, data: bytes) -> Parsed:
     markdown = "\n\n".join(piece for piece in _Walk(content).blocks(body) if piece.strip()) if body is not None else ""
     if not markdown:
         raise NoText("This document has no text.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, facts.findtext(f".//{_DC}title") if facts is not None else None, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="application/vnd.oasis.opendocument.text",

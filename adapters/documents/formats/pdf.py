@@ -19,7 +19,7 @@ from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -57,7 +57,7 @@ class Line:
     at_edge: bool
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The pages that have text; those that have none are named in the notes, each with what it is instead."""
     document = _open(data)
     try:
@@ -75,13 +75,13 @@ def read(name: str, data: bytes) -> Parsed:
     if not any(pages) and not pictures:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):
-        return Parsed(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
+        return ParsedDocument(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
     tables = _tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
     notes = list(_notes(empty, count))
     if not _has_end(data):
         notes.append("the end of this file is missing; what is left of it was read")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, facts.get("Title"), _largest(pages), markdown=[b.text for b in blocks]),
         blocks=blocks,
         media_type="application/pdf",
@@ -383,7 +383,7 @@ def _has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class RuledTable:
     """A ruled table and where it stands on the page; coordinates as in `Line`."""
 
     markdown: str
@@ -398,14 +398,14 @@ class Ruled:
         return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
 
 
-def _tables(data: bytes, indexes: list[int]) -> dict[int, list[Ruled]]:
+def _tables(data: bytes, indexes: list[int]) -> dict[int, list[RuledTable]]:
     """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
     from pdfplumber.utils.exceptions import PdfminerException
 
     deadline = time.monotonic() + TABLE_SECONDS
-    found: dict[int, list[Ruled]] = {}
+    found: dict[int, list[RuledTable]] = {}
     try:
         with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in indexes]) as document:
             for page in document.pages:
@@ -418,7 +418,7 @@ def _tables(data: bytes, indexes: list[int]) -> dict[int, list[Ruled]]:
     return found
 
 
-def _page_tables(page: Any) -> Iterator[Ruled]:
+def _page_tables(page: Any) -> Iterator[RuledTable]:
     for shape in page.find_tables():
         rows = [[text or "" for text in row] for row in shape.extract()]
         filled = sum(bool(text.strip()) for row in rows for text in row)
@@ -430,7 +430,7 @@ def _page_tables(page: Any) -> Iterator[Ruled]:
             continue
         left, top, right, bottom = shape.bbox
         x, _, _, low = map(float, page.cropbox)
-        yield Ruled(table(rows), left - x, right - x, low - bottom, low - top)
+        yield RuledTable(table(rows), left - x, right - x, low - bottom, low - top)
 
 
 def _largest(pages: list[list[Line]]) -> str | None:
@@ -451,7 +451,7 @@ def _body_size(pages: list[list[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[Ruled]]) -> Iterator[Block]:
+def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[RuledTable]]) -> Iterator[Block]:
     body = _body_size(pages)
     running = _running_lines(pages, body)
     levels = _levels(pages, body, outline)
@@ -532,7 +532,7 @@ def _levels(pages: list[list[Line]], body: float, outline: dict[str, int]) -> Le
     return Levels(body, merged, outline, bold_counts=bold < total * 0.12)
 
 
-def _page_markdown(lines: list[Line], levels: Levels, tables: list[Ruled]) -> str:
+def _page_markdown(lines: list[Line], levels: Levels, tables: list[RuledTable]) -> str:
     """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
     pieces: list[Piece] = []
     written: set[int] = set()

@@ -11,7 +11,7 @@ from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities, xml
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 MAX_SLIDES = 3_000
@@ -25,7 +25,7 @@ _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationshi
 _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """Slides in order, hidden ones left out and named in the notes."""
     with open_package(data) as package:
         refuse_declared_entities(package)
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> Parsed:
     if not blocks:
         raise NoText("This presentation has no text on its slides.")
     facts = deck.core_properties
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, facts.title, _first_title(blocks)),
         blocks=tuple(blocks),
         media_type=MEDIA_TYPE,

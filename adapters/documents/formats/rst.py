@@ -4,10 +4,10 @@ import re
 
 from adapters.documents.encodings import decode
 from adapters.documents.formats.rst_tables import with_pipe_tables
-from adapters.documents.formats.text import trimmed
+from adapters.documents.formats.text import trim_lines
 from adapters.documents.titles import choose_title
 from core.model.errors import NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
 _CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|highlight|prompt|parsed-literal)::\s*([\w+#-]*)")
@@ -23,14 +23,14 @@ _LINK = re.compile(r"`([^`<]+?)\s*<([^`>]+)>`_{1,2}")
 _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The document as Markdown, line for line."""
     source, numbers = with_pipe_tables(decode(data).split("\n"))
     lines = _inline(_literals(_directives(_headings(source))))
-    body, first = trimmed(lines)
+    body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, markdown=[body]),
         blocks=(_block(body, first, numbers),),
         media_type="text/x-rst",

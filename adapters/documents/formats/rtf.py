@@ -12,7 +12,7 @@ from adapters.documents.encodings import clean
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
@@ -117,7 +117,7 @@ class _Reader:
         self.rows = []
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The document as Markdown."""
     if data.count(b"{") > data.count(b"}") + 1:
         raise DocumentRejected("This RTF document is cut off: its end is missing.", remedy="Save it again.")
@@ -125,7 +125,7 @@ def read(name: str, data: bytes) -> Parsed:
     if not markdown:
         raise NoText("There is no text in this document.")
     moment = re.search(rb"\\revtim\\yr(\d+)\\mo(\d+)\\dy(\d+)", data[:20_000])
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, title, markdown=[markdown]),
         blocks=(Block(markdown),),
         media_type="application/rtf",

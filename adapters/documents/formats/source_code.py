@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode
-from adapters.documents.formats.text import trimmed
+from adapters.documents.formats.text import trim_lines
 from adapters.documents.media_types import LANGUAGES
 from adapters.documents.titles import stem
 from core.model.errors import NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _MODIFIERS = (
     r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?"
@@ -41,7 +41,7 @@ _LEADING = re.compile(r"^\s*(//|#(?!include|define|if|endif|pragma)|/\*|\*|--|@|
 MAX_LINES = 200_000
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The file's definitions as blocks, in order; what stands before and between them too."""
     text = decode(data)
     if not text.strip():
@@ -51,7 +51,7 @@ def read(name: str, data: bytes) -> Parsed:
     lines = text.split("\n")[:MAX_LINES]
     starts = _python(text) if language == "python" else _others(lines, language)
     blocks = tuple(_blocks(lines, starts, language, path.name))
-    return Parsed(title=path.name or stem(name), blocks=blocks, media_type="text/x-source")
+    return ParsedDocument(title=path.name or stem(name), blocks=blocks, media_type="text/x-source")
 
 
 def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, title: str) -> Iterator[Block]:
@@ -59,7 +59,7 @@ def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, titl
     edges = [(0, ""), *starts] if not starts or starts[0][0] > 0 else starts
     for i, (start, named) in enumerate(edges):
         end = edges[i + 1][0] if i + 1 < len(edges) else len(lines)
-        body, first = trimmed(lines[start:end])
+        body, first = trim_lines(lines[start:end])
         if not body:
             continue
         fence = "````" if "```" in body else "```"

@@ -8,7 +8,7 @@ import re
 from adapters.documents.encodings import decode
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
@@ -23,14 +23,14 @@ _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 
-def read_markdown(name: str, data: bytes) -> Parsed:
+def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read and blanked, underlined headings written with '#'."""
     text, stated = _front_matter(decode(data))
     lines = _atx_headings(_without_comments(text).split("\n"))
-    body, first = trimmed(lines)
+    body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, stated.get("title"), markdown=[body]),
         blocks=(Block(body, first_line=first),),
         media_type="text/markdown",
@@ -39,20 +39,20 @@ def read_markdown(name: str, data: bytes) -> Parsed:
     )
 
 
-def read_text(name: str, data: bytes) -> Parsed:
+def read_text(name: str, data: bytes) -> ParsedDocument:
     """Plain text; lines underlined with '===' or '---' are headings."""
     lines = _atx_headings(decode(data).split("\n"), need=4)
-    body, first = trimmed(lines)
+    body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, markdown=[body]),
         blocks=(Block(body, first_line=first),),
         media_type="text/plain",
     )
 
 
-def trimmed(lines: list[str]) -> tuple[str, int]:
+def trim_lines(lines: list[str]) -> tuple[str, int]:
     """The lines without blank ones at both ends, and the 1-based number of the first that is left."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
     if not filled:

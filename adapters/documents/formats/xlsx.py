@@ -17,7 +17,7 @@ from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, refuse_declared_entities
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_ROWS = 200_000
@@ -32,7 +32,7 @@ Rows = dict[int, list[str]]
 """The rows that hold a value by their number from 0. What a sheet states as its size may be a million empty rows."""
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The sheets in order, hidden ones left out and named in the notes."""
     with open_package(data) as package:
         refuse_declared_entities(package)
@@ -52,7 +52,7 @@ def read(name: str, data: bytes) -> Parsed:
     if hidden:
         notes.append(f"hidden sheets left out: {', '.join(hidden[:10])}")
     facts = book.properties
-    return Parsed(
+    return ParsedDocument(
         title=choose_title(name, facts.title),
         blocks=tuple(blocks),
         media_type=MEDIA_TYPE,

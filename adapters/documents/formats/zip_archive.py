@@ -9,7 +9,7 @@ from adapters.documents import media_types, reader
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 MAX_DOCUMENTS = 1_000
 MAX_NOTES = 20
@@ -17,7 +17,7 @@ _ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".bz2", ".xz", ".zst"
 _LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
 
 
-def read(name: str, data: bytes) -> Parsed:
+def read(name: str, data: bytes) -> ParsedDocument:
     """The documents in the order of the archive; those that cannot be read are named in the notes."""
     notes: list[str] = []
     with open_package(data) as package:
@@ -30,7 +30,7 @@ def read(name: str, data: bytes) -> Parsed:
         raise DocumentRejected(f"Nothing in this archive could be read{why}.")
     if len(notes) > MAX_NOTES:
         notes = [*notes[:MAX_NOTES], f"and {len(notes) - MAX_NOTES} more that could not be read"]
-    return Parsed(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
+    return ParsedDocument(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
 
 
 def _refuse(members: list[zipfile.ZipInfo]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.ocr.page_images import page_image
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ class TextLine:
         return self.bottom - self.top
 
 
-def read_page(_name: str, data: bytes, page: int) -> Parsed:
+def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
     """One page as one block; its confidence and script are the block's label.
 
     Raises:
@@ -64,7 +64,7 @@ def read_page(_name: str, data: bytes, page: int) -> Parsed:
         )
     text = markdown(lines)
     sure = f"{min(confidence, 0.99):.0%} sure"
-    return Parsed(
+    return ParsedDocument(
         title="",
         blocks=(Block(text, page=page, label=f"read by OCR, {sure}"),),
         media_type="",

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, NoReturn
 
 from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Parsed
 
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
@@ -53,7 +52,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
             data = _exactly(requests, int(header["size"]))
         allow_cpu(cpu_seconds)
         page = int(header["page"]) if "page" in header else None
-        answer = frame(*answer_for(str(header["name"]), data, task, page))
+        answer = frame(*answer_for(str(header["name"]), data, task, page, str(header.get("quote", ""))))
         if len(answer) > output_bytes:
             answer = frame(
                 {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
@@ -64,20 +63,30 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
         del answer
 
 
-def _run_task(name: str, data: bytes, task: str, page: int | None) -> Parsed:
+def _run_task(name: str, data: bytes, task: str, page: int | None, quote: str) -> list[dict[str, Any]]:
+    """The reading of a file or a page, or a page's picture, as messages."""
+    if task == "draw":
+        import base64
+
+        from adapters.documents.page_drawing import draw
+
+        drawn = draw(data, page or 1, quote)
+        return [drawn | {"png": base64.b64encode(drawn["png"]).decode()}]
     if task == "recognize":
         from adapters.documents.ocr.recognizer import read_page
 
-        return read_page(name, data, page or 1)
+        return from_parsed(read_page(name, data, page or 1))
     from adapters.documents import reader
 
-    return reader.read(name, data)
+    return from_parsed(reader.read(name, data))
 
 
-def answer_for(name: str, data: bytes, task: str = "parse", page: int | None = None) -> list[dict[str, Any]]:
-    """The reading of one file or page, or why there is none, as messages."""
+def answer_for(
+    name: str, data: bytes, task: str = "parse", page: int | None = None, quote: str = ""
+) -> list[dict[str, Any]]:
+    """The reading of one file or page, or its picture, or why there is none, as messages."""
     try:
-        return from_parsed(_run_task(name, data, task, page))
+        return _run_task(name, data, task, page, quote)
     except DocumentRejected as rejected:
         empty = isinstance(rejected, NoText)
         return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]

@@ -21,7 +21,7 @@ from typing import Self
 import adapters
 from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Sandbox:
         limits: what one file may cost.
         watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
         enforce_memory: let the system enforce the limit.
-        task: what the processes do: "parse" files, or "recognize" the text of pages that are pictures.
+        task: what the processes do: "parse" files, "recognize" the text of pages that are pictures, "draw" pages.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Sandbox:
         for worker in workers:
             await worker.end()
 
-    async def parse(self, name: str, data: bytes | Path) -> Parsed:
+    async def parse(self, name: str, data: bytes | Path) -> ParsedDocument:
         """Read one file, given as its bytes or as where they are; `name` is what people call it.
 
         Raises:
@@ -108,7 +108,7 @@ class Sandbox:
             raise DocumentRejected("All there is are pictures without a text layer.")
         return parsed
 
-    async def read(self, name: str, data: bytes | Path) -> Parsed:
+    async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
         """The same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
@@ -116,7 +116,7 @@ class Sandbox:
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, content))
 
-    async def read_page(self, name: str, data: bytes, page: int) -> Parsed:
+    async def read_page(self, name: str, data: bytes, page: int) -> ParsedDocument:
         """One page of a file, from 1. A process that has the file already is not sent it again.
 
         Raises:
@@ -126,6 +126,17 @@ class Sandbox:
             raise _too_large(self._limits)
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, data, page))
+
+    async def draw_page(self, name: str, data: bytes, page: int, quote: str) -> bytes:
+        """One page of a file, from 1, as the process drew it, with this quote's places: the answer as it came.
+
+        Raises:
+            DocumentRejected: with the reason why there is no answer.
+        """
+        if len(data) > self._limits.input_bytes:
+            raise _too_large(self._limits)
+        async with self._worker() as worker:
+            return await self._answer(worker, name, data, page, quote)
 
     async def _content(self, path: Path) -> bytes:
         def load() -> bytes:
@@ -163,12 +174,14 @@ class Sandbox:
         memory = self._limits.memory if self._enforce_memory else 0
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
-    async def _answer(self, worker: "_Worker", name: str, content: bytes, page: int | None = None) -> bytes:
+    async def _answer(
+        self, worker: "_Worker", name: str, content: bytes, page: int | None = None, quote: str = ""
+    ) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await worker.ask(name, content, self._limits.output_bytes, page)
+                return await worker.ask(name, content, self._limits.output_bytes, page, quote)
         except TimeoutError:
             raise DocumentRejected(
                 f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
@@ -237,7 +250,9 @@ class _Worker:
             raise
         return cls(process, home)
 
-    async def ask(self, name: str, content: bytes, output_bytes: int, page: int | None = None) -> bytes:
+    async def ask(
+        self, name: str, content: bytes, output_bytes: int, page: int | None = None, quote: str = ""
+    ) -> bytes:
         """Send one file, or the number of another page of the same one, and wait for the answer.
 
         Raises:
@@ -246,7 +261,7 @@ class _Worker:
         self.read += 1
         self.healthy = False
         assert self._process.stdout is not None
-        await self._send(name, content, page)
+        await self._send(name, content, page, quote)
         (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         if size > output_bytes + MB:
             raise DocumentRejected("The parser gave no usable answer for this file.")
@@ -254,7 +269,7 @@ class _Worker:
         self.healthy = b'"fatal": true' not in body[-64:]
         return body
 
-    async def _send(self, name: str, content: bytes, page: int | None) -> None:
+    async def _send(self, name: str, content: bytes, page: int | None, quote: str) -> None:
         assert self._process.stdin is not None
         digest = hashlib.sha256(content).digest() if page is not None else b""
         again = bool(digest) and digest == self._holds
@@ -262,6 +277,8 @@ class _Worker:
         header: dict[str, str | int] = {"name": name}
         if page is not None:
             header["page"] = page
+        if quote:
+            header["quote"] = quote
         if not again:
             header["size"] = len(content)
         self._process.stdin.write(frame(header))
@@ -320,7 +337,7 @@ def environment(home: str) -> dict[str, str]:
     }
 
 
-async def _read(body: bytes) -> Parsed:
+async def _read(body: bytes) -> ParsedDocument:
     """The reading in an answer, with turns for others in between."""
     for parsed in in_slices(body):
         if parsed is not None:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 LENGTH = struct.Struct(">Q")
 SLICE = 128 * 1024  # characters of text in a line, about; or an eighth as many numbers
@@ -27,7 +27,7 @@ def frame(*messages: dict[str, Any]) -> bytes:
     return LENGTH.pack(len(body)) + body
 
 
-def from_parsed(parsed: Parsed) -> list[dict[str, Any]]:
+def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
     """A reading as messages."""
     head = {
         "title": parsed.title,
@@ -58,7 +58,7 @@ def _pieces(block: Block) -> Iterator[list[Any]]:
     yield [False, last[0], list(last[1]), block.page, block.label, block.first_line]
 
 
-def in_slices(body: bytes) -> Iterator[Parsed | None]:
+def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
     """The reading that an answer holds: None after each line, so that others may have their turn, and it at the end.
 
     The worker has met hostile bytes: nothing about its answer is taken on trust.
@@ -83,7 +83,7 @@ def in_slices(body: bytes) -> Iterator[Parsed | None]:
             yield None
         if begun:
             raise ValueError("the last block has no end")  # noqa: TRY301 - it makes no sense, like the others
-        yield Parsed(
+        yield ParsedDocument(
             title=_text(head["title"]),
             blocks=tuple(blocks),
             media_type=_text(head["media_type"]),

@@ -52,7 +52,7 @@ def _is_below(address: str, beginning: str) -> bool:
     return lowered == beginning or lowered.startswith(start)
 
 
-def joined(address: str, relative: str) -> str:
+def join_address(address: str, relative: str) -> str:
     """The address of something below another."""
     return f"{address.rstrip('/')}/{relative}" if relative else address
 

@@ -15,11 +15,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from adapters.documents.sources.address import host_of, joined, public_link, scheme_of, why_not_allowed
+from adapters.documents.sources.address import host_of, join_address, public_link, scheme_of, why_not_allowed
 from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
-from core.ports.web import Gone
+from core.ports.web import PageGone
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class FsspecFileStores:
         except TimeoutError as error:
             raise FetchRefused(f"{scheme}:// did not answer within {SECONDS:g} seconds.") from error
         except FileNotFoundError as error:
-            raise Gone("There is nothing at this address (any more).") from error
+            raise PageGone("There is nothing at this address (any more).") from error
         except ImportError as error:
             how = PACKAGES.get(scheme, "install its fsspec driver")
             raise FetchRefused(f"Addresses with {scheme}:// need a package that is not here.", remedy=how) from error
@@ -142,7 +142,7 @@ def _list_files(address: str, limit: int) -> list[StoredFile]:
         for path, info in sorted(entries.items()):
             relative = "" if path == root else str(path)[len(root) :].lstrip("/")
             if info.get("type") == "file" and not info.get("islink") and not _is_hidden(relative):
-                files.append(_stored_file(joined(address, relative), info, remote))
+                files.append(_stored_file(join_address(address, relative), info, remote))
             if len(files) >= limit:
                 break
         return files

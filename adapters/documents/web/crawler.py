@@ -16,7 +16,7 @@ from urllib.robotparser import RobotFileParser
 
 from adapters.documents.web.fetcher import ROBOTS_NAME, Fetcher
 from core.model.errors import FetchRefused
-from core.ports.web import Fetched, Web
+from core.ports.web import FetchResult, Web
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -40,18 +40,18 @@ class WebCrawler(Web):
         """Fetch with this."""
         self._fetcher = fetcher
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         """The bytes behind a link; see ``Fetcher.fetch``."""
         return await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
 
-    def crawl(self, start_url: str, *, limit: int, pause: float, refused: Refused) -> AsyncIterator[Fetched]:
+    def crawl(self, start_url: str, *, limit: int, pause: float, refused: Refused) -> AsyncIterator[FetchResult]:
         """The pages of a site; see the function ``crawl``."""
         return crawl(self._fetcher, start_url, limit=limit, pause=pause, refused=refused)
 
 
 async def crawl(
     fetcher: Fetcher, start_url: str, *, limit: int, pause: float = 0.2, refused: Refused | None = None
-) -> AsyncIterator[Fetched]:
+) -> AsyncIterator[FetchResult]:
     """The pages under the path of `start_url`, breadth first, or those that it lists when it is a sitemap.
 
     Args:
@@ -96,8 +96,8 @@ async def crawl(
 
 
 async def _pages(
-    fetcher: Fetcher, first: Fetched, queue: deque[str], pause: float, refused: Refused | None
-) -> AsyncIterator[Fetched]:
+    fetcher: Fetcher, first: FetchResult, queue: deque[str], pause: float, refused: Refused | None
+) -> AsyncIterator[FetchResult]:
     """The first page, then whatever is put into the queue meanwhile."""
     yield first
     while queue:
@@ -150,7 +150,7 @@ async def _robots(fetcher: Fetcher, url: str) -> RobotFileParser:
     return robots
 
 
-def is_sitemap(page: Fetched) -> bool:
+def is_sitemap(page: FetchResult) -> bool:
     """Whether a page is a sitemap or an index of sitemaps."""
     head = page.data[:2_000]
     if head.startswith(b"\x1f\x8b"):
@@ -158,7 +158,7 @@ def is_sitemap(page: Fetched) -> bool:
     return b"<urlset" in head or b"<sitemapindex" in head
 
 
-async def _sitemap_pages(fetcher: Fetcher, page: Fetched, limit: int, refused: Refused | None) -> list[str]:
+async def _sitemap_pages(fetcher: Fetcher, page: FetchResult, limit: int, refused: Refused | None) -> list[str]:
     """The pages that a sitemap lists, through the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
@@ -178,7 +178,7 @@ async def _sitemap_pages(fetcher: Fetcher, page: Fetched, limit: int, refused: R
     return found
 
 
-def entries(page: Fetched) -> tuple[list[str], list[str]]:
+def entries(page: FetchResult) -> tuple[list[str], list[str]]:
     """(pages, further sitemaps) of a sitemap.
 
     Raises:
@@ -213,11 +213,11 @@ def _unzip(data: bytes) -> bytes:
     return text
 
 
-def _is_page(page: Fetched) -> bool:
+def _is_page(page: FetchResult) -> bool:
     return page.media_type in ("text/html", "application/xhtml+xml") or b"<html" in page.data[:1_000].lower()
 
 
-def links(page: Fetched) -> list[str]:
+def links(page: FetchResult) -> list[str]:
     """Where a page's links lead, in their order, fragments removed."""
     reader = _Links()
     reader.feed(page.data[:LINKS_BYTES].decode("utf-8", "replace"))

@@ -23,7 +23,7 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
 from core.model.errors import FetchRefused
-from core.ports.web import Fetched, Gone
+from core.ports.web import FetchResult, PageGone
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
@@ -106,7 +106,7 @@ class Fetcher:
     async def __aexit__(self, *_: object) -> None:
         """Nothing is kept between fetches: each has connections of its own."""
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         """The bytes behind a link.
 
         Args:
@@ -132,19 +132,19 @@ class Fetcher:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise FetchRefused(f"The host does not answer as it should ({type(error).__name__}).") from error
 
-    async def _follow(self, url: URL, headers: dict[str, str]) -> Fetched:
+    async def _follow(self, url: URL, headers: dict[str, str]) -> FetchResult:
         """Ask, and ask again where a redirect leads, each time checked anew."""
         for _ in range(self._rules.redirects + 1):
             target = await self._check_target(url)
             answer = await self._ask(target, headers)
-            if isinstance(answer, Fetched):
+            if isinstance(answer, FetchResult):
                 return answer
             if url.scheme == "https" and answer.scheme == "http":
                 raise FetchRefused("It leads from https to http, where anyone could change it on the way.")
             url = answer
         raise FetchRefused(f"It redirects more than {self._rules.redirects} times.")
 
-    async def _ask(self, target: Target, headers: dict[str, str]) -> "Fetched | URL":
+    async def _ask(self, target: Target, headers: dict[str, str]) -> "FetchResult | URL":
         """One request to one checked target: the file, or where it redirects to."""
         connector = aiohttp.TCPConnector(
             resolver=_PinnedResolver(target),
@@ -166,7 +166,7 @@ class Fetcher:
             if response.status in _REDIRECTS:
                 return self._next(target.url, response.headers.get("Location"))
             if response.status not in (200, 304):
-                refusal = Gone if response.status in _GONE else FetchRefused
+                refusal = PageGone if response.status in _GONE else FetchRefused
                 raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
             data = b"" if response.status == 304 else await self._body(response)
             return _to_fetched(target.url, response, data)
@@ -302,9 +302,9 @@ async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[
         raise FetchRefused("The connection ended before the whole file had arrived.")
 
 
-def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetched:
+def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> FetchResult:
     media_type = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
-    return Fetched(
+    return FetchResult(
         url=str(url),
         status=response.status,
         media_type=media_type,

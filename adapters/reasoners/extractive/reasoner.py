@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from adapters.reasoners.extractive.answer import composing, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.answer.rendering import rendered
+from adapters.reasoners.extractive.answer.rendering import render
 from adapters.reasoners.extractive.evidence import answering, attached, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -24,8 +24,8 @@ from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similar
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
-from adapters.reasoners.extractive.question.follow_up import Resolved, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import respelled, unknown_words
+from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
+from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
@@ -63,13 +63,13 @@ class ExtractiveReasoner:
             return replies.reply_to(kind, thread)
         if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
             return reply
-        asked = intent.asked(inquiry.question)
+        asked = intent.split_question(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
         earlier = exchanges(thread)
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, and not only because it is short.
-            resolved = resolve(need, earlier) if not number or pronoun_in(need) else Resolved(need)
+            resolved = resolve(need, earlier) if not number or pronoun_in(need) else ResolvedQuestion(need)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
@@ -80,14 +80,14 @@ class ExtractiveReasoner:
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
-        question = attached.without_naming(intent.asked(inquiry.question).question)
+        question = attached.without_naming(intent.split_question(inquiry.question).question)
         items = attached.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
         grades = self._grade_found(inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
-        ranked = selection.ranked(inquiry, weighed, grades, (), of_many=True)
-        said = "".join(rendered(selection.chosen(question, ranked, _QUOTES_OF_FILES, items)))
+        ranked = selection.rank_units(inquiry, weighed, grades, (), of_many=True)
+        said = "".join(render(selection.choose_quotations(question, ranked, _QUOTES_OF_FILES, items)))
         return Reply(without_markers(said).strip(), "a file that hangs on the question answers it")
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
@@ -102,9 +102,9 @@ class ExtractiveReasoner:
         grades: dict[int, Grade] = {}
         for one in found:
             grade = grading.grade_of(one.units, one.evidence.hit.rerank)
-            grades[one.evidence.id] = sufficiency.credited(inquiry, one.evidence, grade)
+            grades[one.evidence.id] = sufficiency.credit_link(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
-        return list(sufficiency.credited_versions(inquiry, grades, evidence).values())
+        return list(sufficiency.credit_versions(inquiry, grades, evidence).values())
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
@@ -128,14 +128,16 @@ class ExtractiveReasoner:
         for item, listed in zip(evidence, by_words, strict=True):
             near = [next(cosines) for _ in listed]
             whole = max(near, default=0.0) if item.hit.dense is None or question != need else item.hit.dense
-            ranked = answering.judged(everything, item, listed, near, whole, subjects)
+            ranked = answering.score_units(everything, item, listed, near, whole, subjects)
             found.append(WeighedPassage(item, asked, tuple(ranked), whole))
         return found
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question with its slips put right by the words of some passages."""
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
-        return respelled(question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary)))
+        return correct_spelling(
+            question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary))
+        )
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
@@ -170,9 +172,9 @@ class ExtractiveReasoner:
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.ranked(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
+            found.append((need, selection.rank_units(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
         pieces = composing.answer(inquiry, found)
-        if (asked := intent.asked(inquiry.question)).lists_documents:
+        if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composing.list_documents(asked.question, found[0][1])
         for piece in pieces:
             yield piece

@@ -33,7 +33,7 @@ class Failures:
         self._at = f"The model endpoint at {host}"
         self._model = model
 
-    def translated(self, error: BaseException) -> ModelUnavailable:
+    def translate(self, error: BaseException) -> ModelUnavailable:
         """Our error for whatever the client, its transport, or the reading of its reply raised."""
         import openai
 
@@ -44,7 +44,7 @@ class Failures:
         if any(isinstance(one, BodyTooLong) for one in chain):
             return self.endless()
         if connected and isinstance(error, openai.APIError) and error.body is not None:
-            return self.reported(error.body)
+            return self.reported_error(error.body)
         if connected and isinstance(error, ValueError | TypeError | AttributeError | LookupError | openai.OpenAIError):
             return self.no_completion()
         return self._connection(chain)
@@ -80,7 +80,7 @@ class Failures:
             f"{self._at} broke the answer off in the middle.", remedy="Try again.", kind=ModelFailure.CONNECTION
         )
 
-    def filtered(self) -> ModelMisbehaved:
+    def filter_error(self) -> ModelMisbehaved:
         """A content filter stopped it."""
         return ModelMisbehaved(
             f"{self._at}: the content filter stopped the answer.",
@@ -88,7 +88,7 @@ class Failures:
             kind=ModelFailure.CONTENT_FILTER,
         )
 
-    def refused(self) -> ModelMisbehaved:
+    def refusal_error(self) -> ModelMisbehaved:
         """The model itself refused."""
         return ModelMisbehaved(f"{self._model} refused to answer.", kind=ModelFailure.REFUSED_TEXT)
 
@@ -100,11 +100,11 @@ class Failures:
             kind=ModelFailure.LENGTH,
         )
 
-    def reported(self, said: object) -> ModelUnavailable:
+    def reported_error(self, said: object) -> ModelUnavailable:
         """An error object in place of a reply, or in the middle of a stream."""
         words = str(said)
         if FILTERED.search(words):
-            return self.filtered()
+            return self.filter_error()
         if _QUOTA.search(words):
             return self._quota("")
         if re.search(r"rate.?limit|\b429\b|overloaded|\b529\b", words, re.IGNORECASE):
@@ -123,7 +123,7 @@ class Failures:
                 kind=ModelFailure.CONTEXT,
             )
         if status in {400, 403} and FILTERED.search(said):
-            return self.filtered()
+            return self.filter_error()
         if status == 402 or (status in {403, 429} and _QUOTA.search(said)):
             return self._quota(f" ({status})")
         if status in {429, 529}:

@@ -119,7 +119,7 @@ class Fence:
         )
 
 
-def understanding(inquiry: Inquiry, thread: Thread, room: int = EVIDENCE_TOGETHER) -> ModelRequest:
+def understand_request(inquiry: Inquiry, thread: Thread, room: int = EVIDENCE_TOGETHER) -> ModelRequest:
     """One call: reply, ask back, or search and for what."""
     fence = Fence(inquiry.id)
     task = f"""{UNDERSTAND}
@@ -150,7 +150,7 @@ Answer with one JSON object and nothing else, as in these examples from other co
     return ModelRequest(_system(inquiry, fence), user, max_tokens=700, schema=PLAN)
 
 
-def grading(
+def grade_request(
     inquiry: Inquiry,
     evidence: Sequence[Evidence],
     known: Sequence[Evidence] | None = None,
@@ -176,7 +176,7 @@ Answer with one JSON object and nothing else, with one entry for each document:
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(evidence) + 100, schema=schema)
 
 
-def deciding(
+def decide_request(
     inquiry: Inquiry,
     thread: Thread,
     relevant: Sequence[Evidence],
@@ -207,7 +207,7 @@ Call one or more tools; several calls at once run together. Call answer_now when
     return ModelRequest(_system(inquiry, fence), user, max_tokens=500, tools=tools, tools_in_words=TOOLS_IN_WORDS)
 
 
-def composing(
+def compose_request(
     inquiry: Inquiry,
     thread: Thread,
     evidence: Sequence[Evidence],
@@ -241,7 +241,7 @@ def composing(
     return ModelRequest(_system(inquiry, fence), user, max_tokens=max_tokens)
 
 
-def checking(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENCE_TOGETHER) -> ModelRequest:
+def check_request(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENCE_TOGETHER) -> ModelRequest:
     """All claims of a draft in one call, each against the evidence it cites."""
     fence = Fence(inquiry.id)
     task = f"""{CHECK}
@@ -262,7 +262,7 @@ Answer with one JSON object and nothing else, with one entry for each sentence, 
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
 
 
-def critiquing(inquiry: Inquiry, answer: str) -> ModelRequest:
+def critique_request(inquiry: Inquiry, answer: str) -> ModelRequest:
     """What of the question is still open."""
     fence = Fence(inquiry.id)
     task = f"""{CRITIQUE}
@@ -273,7 +273,7 @@ Answer with one JSON object and nothing else: {{"missing": "", "complete": true}
     return ModelRequest(_system(inquiry, fence), user, max_tokens=150, schema=REVIEW)
 
 
-def summarising(summary: str, turns: Sequence[Turn]) -> ModelRequest:
+def summarise_request(summary: str, turns: Sequence[Turn]) -> ModelRequest:
     """The summary, extended by these turns."""
     fence = Fence()
     task = f"""{SUMMARISE}

@@ -112,7 +112,7 @@ class OpenAIReasoner:
         """One call, a second one when the reply cannot be read; then a search for the question as it stands."""
         reply = await self._object(
             self.fast,
-            lambda room: prompts.understanding(inquiry, thread, room),
+            lambda room: prompts.understand_request(inquiry, thread, room),
             meter,
             needs=("action", "queries", "reply"),
         )
@@ -128,13 +128,13 @@ class OpenAIReasoner:
             return await self._grade_with_decision(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
         # Together: each alone might pass while all would not.
-        meter.admit(sum(prompts.grading(inquiry, batch, room=self._room).tokens for batch in batches))
+        meter.admit(sum(prompts.grade_request(inquiry, batch, room=self._room).tokens for batch in batches))
         gate = asyncio.Semaphore(self._concurrency)
 
         async def grade_batch(batch: Sequence[Evidence]) -> list[Grade]:
             async with gate:
                 completion = await self._complete(
-                    self.fast, lambda room: prompts.grading(inquiry, batch, room=room), meter
+                    self.fast, lambda room: prompts.grade_request(inquiry, batch, room=room), meter
                 )
             return _grades(json_in(completion.text), batch)
 
@@ -146,7 +146,7 @@ class OpenAIReasoner:
     ) -> GradesWithDecision:
         known = inquiry.library.relevant(inquiry.cutoff)
         completion = await self._complete(
-            self.fast, lambda room: prompts.grading(inquiry, evidence, known, room), meter
+            self.fast, lambda room: prompts.grade_request(inquiry, evidence, known, room), meter
         )
         reply = json_in(completion.text)
         enough = isinstance(reply, dict) and as_flag(reply.get("enough"))
@@ -159,7 +159,7 @@ class OpenAIReasoner:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         left = meter.searches_left
         completion = await self._complete(
-            self.endpoint, lambda room: prompts.deciding(inquiry, thread, relevant, left, room), meter
+            self.endpoint, lambda room: prompts.decide_request(inquiry, thread, relevant, left, room), meter
         )
         decision = decision_in(completion, [base.name for base in inquiry.bases])
         if decision is not None:
@@ -177,7 +177,7 @@ class OpenAIReasoner:
         draft = DraftReader(evidence, attempt=inquiry.attempt)
 
         def asked(room: int) -> ModelRequest:
-            return prompts.composing(inquiry, thread, evidence, self._answer_tokens, room)
+            return prompts.compose_request(inquiry, thread, evidence, self._answer_tokens, room)
 
         async with aclosing(self._stream(asked, meter)) as pieces:
             async for piece in pieces:
@@ -195,13 +195,13 @@ class OpenAIReasoner:
         if not claims:
             return []
         reply = await self._object(
-            self.endpoint, lambda room: prompts.checking(inquiry, claims, room), meter, needs=("verdicts",)
+            self.endpoint, lambda room: prompts.check_request(inquiry, claims, room), meter, needs=("verdicts",)
         )
         return _verdicts(reply or {}, claims)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """One call. A reply that cannot be read means: complete."""
-        completion = await self.endpoint.complete(prompts.critiquing(inquiry, answer), meter)
+        completion = await self.endpoint.complete(prompts.critique_request(inquiry, answer), meter)
         reply = json_in(completion.text)
         if not isinstance(reply, dict) or as_flag(reply.get("complete")):
             return ""
@@ -209,7 +209,7 @@ class OpenAIReasoner:
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
         """One call. Raises ModelMisbehaved when nothing comes."""
-        completion = await self.endpoint.complete(prompts.summarising(summary, turns), meter)
+        completion = await self.endpoint.complete(prompts.summarise_request(summary, turns), meter)
         text = without_thoughts(completion.text)
         if not text:
             raise ModelMisbehaved("The model sent an empty summary.")

@@ -53,7 +53,7 @@ class Room:
     name: str = ""
 
 
-class Kept(Generic[V]):
+class ExpiringCache(Generic[V]):
     """A bounded cache whose values grow old."""
 
     def __init__(self, seconds: float, most: int = MOST_CACHED) -> None:
@@ -86,10 +86,10 @@ class Directory:
         """Ask this workspace."""
         self._web = web
         self._identity: Identity | None = None
-        self._members: Kept[Member] = Kept(RIGHTS_SECONDS)
-        self._names: Kept[str] = Kept(NAMES_SECONDS)
-        self._rooms: Kept[Room] = Kept(RIGHTS_SECONDS)
-        self._groups: Kept[dict[str, tuple[str, frozenset[str]]]] = Kept(RIGHTS_SECONDS, 1)
+        self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
+        self._names: ExpiringCache[str] = ExpiringCache(NAMES_SECONDS)
+        self._rooms: ExpiringCache[Room] = ExpiringCache(RIGHTS_SECONDS)
+        self._groups: ExpiringCache[dict[str, tuple[str, frozenset[str]]]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
     def known(self) -> Identity | None:

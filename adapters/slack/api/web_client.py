@@ -68,7 +68,7 @@ class Uncertain(PlatformUnavailable):
     """No answer came: what was asked may or may not have happened."""
 
 
-class Stumbled(Uncertain):
+class SlackServerError(Uncertain):
     """Slack answered, but with an error of its own: what was asked may or may not have happened."""
 
 
@@ -169,7 +169,7 @@ class Web:
         if method == "auth.test":
             self._sanitizer.workspace = str(answer.get("url") or "")
         elif method == "chat.startStream":
-            self._sanitizer.started(str(arguments.get("channel")), str(answer.get("ts")))
+            self._sanitizer.remember_stream(str(arguments.get("channel")), str(answer.get("ts")))
         return answer
 
     async def answer(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:
@@ -273,7 +273,7 @@ def _refusal(method: str, error: SlackApiError) -> Exception:
         headers = {str(name).lower(): value for name, value in (getattr(response, "headers", None) or {}).items()}
         return Refusal(method, "ratelimited", float(headers.get("retry-after", 1) or 1))
     if status >= 500 or not word or word in _UNSURE:
-        return Stumbled(f"Slack answered {method} with {word or status}.")
+        return SlackServerError(f"Slack answered {method} with {word or status}.")
     return Refusal(method, word)
 
 

@@ -10,7 +10,7 @@ from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import Sessions
-from adapters.slack.outbound.text import escaped
+from adapters.slack.outbound.text import escape
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
 from core.model.errors import PlatformUnavailable
@@ -29,9 +29,9 @@ class SlackWorkspace:
     web: Web
     directory: Directory
     sessions: Sessions
-    controls: AnswerActions
+    answer_actions: AnswerActions
     inbox: Inbox
-    postings: MessageStateStore
+    message_states: MessageStateStore
     checkpoints: Checkpoints
     admin_users: frozenset[str] = field(default_factory=frozenset)
 
@@ -54,7 +54,7 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.controls.settings(thread.place)
+        return await self.answer_actions.settings(thread.place)
 
     # --- who may what
 
@@ -78,7 +78,7 @@ class SlackWorkspace:
             return Audience(frozenset({here}))
         if room.direct:
             return Audience(await self.principals(thread.space, user) | {here})
-        return Audience(frozenset({here, team_principal(thread.space)}))
+        return Audience(frozenset({here, team_principal(thread.space)}), public=not room.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
         """One person who looks at something in this thread alone: what they may see, and what the place may."""
@@ -107,7 +107,7 @@ class SlackWorkspace:
 
     async def whisper(self, thread: ThreadKey, user: str, text: str, layout: list[blocks.Block] | None = None) -> bool:
         """Say something to one person alone; in a direct message, simply there. Whether it could be said."""
-        words = {"text": blocks.fallback(text), "blocks": layout or [blocks.section(escaped(text))]}
+        words = {"text": blocks.fallback(text), "blocks": layout or [blocks.section(escape(text))]}
         root = thread.thread or None
         try:
             if thread.channel.startswith("D"):
@@ -139,7 +139,7 @@ class SlackWorkspace:
             channel=thread.channel,
             thread_ts=thread.thread or None,
             text=blocks.fallback(text),
-            blocks=layout or [blocks.section(escaped(text))],
+            blocks=layout or [blocks.section(escape(text))],
             metadata={"event_type": "footnote", "event_payload": payload},
             unfurl_links=False,
             unfurl_media=False,

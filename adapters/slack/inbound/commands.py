@@ -14,7 +14,7 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import views
-from adapters.slack.outbound.answer_view import place_key
+from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.answer_actions import HELP, SettingsForm
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SlashCommand:
     """A command as it was given."""
 
     team: str
@@ -40,7 +40,7 @@ class Given:
     trigger: str
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> "Given":
+    def of(cls, body: Mapping[str, Any]) -> "SlashCommand":
         """From a ``slash_commands`` payload."""
         return cls(
             team=str(body["team_id"]),
@@ -65,9 +65,9 @@ class Given:
 class Commands:
     """Answers commands; each answer is for the one who gave it."""
 
-    workplace: SlackWorkspace
+    workspace: SlackWorkspace
 
-    async def answer(self, given: Given) -> str:
+    async def answer(self, given: SlashCommand) -> str:
         """What to tell; empty when a modal opened instead."""
         verb, _, rest = given.words.partition(" ")
         try:
@@ -77,7 +77,7 @@ class Commands:
                 case "mute" | "unmute":
                     thread = await self._thread(given, rest)
                     muted = verb.casefold() == "mute"
-                    return await self.workplace.controls.mute(thread, muted=muted) if thread else NO_THREAD
+                    return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
                 case "forget":
                     return await self._forget(given, rest)
                 case "settings":
@@ -87,48 +87,47 @@ class Commands:
         except FootnoteError as error:
             return str(error)
 
-    async def _why(self, given: Given, rest: str) -> str:
+    async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        return await self.workplace.controls.why(thread, await self.workplace.reader(thread, given.user))
+        return await self.workspace.answer_actions.why(thread, await self.workspace.reader(thread, given.user))
 
-    async def _forget(self, given: Given, rest: str) -> str:
+    async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:
-            return await self.workplace.controls.forget_person(given.person)
+            return await self.workspace.answer_actions.forget_person(given.person)
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        is_admin = await self.workplace.is_admin(given.user)
-        return await self.workplace.controls.forget_thread(thread, given.person, is_admin=is_admin)
+        is_admin = await self.workspace.is_admin(given.user)
+        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
 
-    async def _thread(self, given: Given, rest: str) -> ThreadKey | None:
+    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""
         if named := _LINK.search(rest):
             ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
             # Only of this channel: who can give a command here can read here.
             return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
-        for subject in (f"latest:{given.person.id}", "latest"):
-            kept = await self.workplace.postings.read(place_key(given.place), subject)
-            if "thread" in kept:
-                return ThreadKey.parse(kept["thread"])
-        return None
+        message_states = self.workspace.message_states
+        theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
+        latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
+        return latest.thread if latest is not None else None
 
     # --- settings
 
-    async def _settings(self, given: Given) -> str:
-        controls = self.workplace.controls
-        if not await self.workplace.is_admin(given.user):
-            await controls.refuse(given.person, "settings", given.place.place)
+    async def _settings(self, given: SlashCommand) -> str:
+        answer_actions = self.workspace.answer_actions
+        if not await self.workspace.is_admin(given.user):
+            await answer_actions.refuse(given.person, "settings", given.place.place)
             return "Only an admin can change the settings here."
         bases = await self._bases(given.place, given.user)
         groups = {
-            group: f"@{handle}" for group, (handle, _) in sorted((await self.workplace.directory.groups()).items())
+            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
         }
-        form = SettingsForm.of(await self.workplace.settings(given.place))
+        form = SettingsForm.of(await self.workspace.settings(given.place))
         view = views.settings(form, bases, groups, "this channel", {"channel": given.channel})
         try:
-            await self.workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+            await self.workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             return "Slack did not open the form. Please try again."
@@ -139,15 +138,17 @@ class Commands:
         user = str(body["user"]["id"])
         team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
         place = ThreadKey(PLATFORM, team, views.kept_in(body["view"]).get("channel", ""), "")
-        person = await self.workplace.person(team, user)
-        is_admin = await self.workplace.is_admin(user)
+        person = await self.workspace.person(team, user)
+        is_admin = await self.workspace.is_admin(user)
         form, bases = views.filled_in(body["view"]), await self._bases(place, user)
-        await self.workplace.controls.save_settings(place.place, form, person, is_admin=is_admin, allowed_bases=bases)
-        await self.workplace.whisper(
+        await self.workspace.answer_actions.save_settings(
+            place.place, form, person, is_admin=is_admin, allowed_bases=bases
+        )
+        await self.workspace.whisper(
             place, user, "The settings of this channel are saved; they hold from the next question."
         )
 
     async def _bases(self, place: ThreadKey, user: str) -> list[str]:
         """The bases that may be read in this place."""
-        audience = await self.workplace.audience(place, user)
-        return [base.name for base in await self.workplace.controls.visible_bases(audience)]
+        audience = await self.workspace.audience(place, user)
+        return [base.name for base in await self.workspace.answer_actions.visible_bases(audience)]

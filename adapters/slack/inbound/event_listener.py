@@ -12,13 +12,14 @@ from typing import Any
 import structlog
 
 from adapters.slack.api.directory import Directory, Identity
-from adapters.slack.outbound.text import heard, mentions
+from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
+from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.ports.inbox import Inbox
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.heard_places import HeardPlaces
@@ -35,7 +36,7 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class IntakeResult:
     """What became of an event: whether it was new to us, and what to tell the writer, if anything."""
 
     new: bool = False
@@ -43,10 +44,10 @@ class Turned:
     message: IncomingMessage | None = None
 
 
-NOTHING = Turned()
+NOTHING = IntakeResult()
 
 
-class Intake:
+class EventListener:
     """Takes events in."""
 
     def __init__(
@@ -54,19 +55,19 @@ class Intake:
         *,
         directory: Directory,
         inbox: Inbox,
-        postings: MessageStateStore,
+        message_states: MessageStateStore,
         places: HeardPlaces,
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
         """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
         self._directory = directory
         self._inbox = inbox
-        self._postings = postings
+        self._message_states = message_states
         self._places = places
         self._edits: OrderedDict[str, None] = OrderedDict()
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
-    async def take(self, event: Event, team: str) -> Turned:
+    async def take(self, event: Event, team: str) -> IntakeResult:
         """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
@@ -80,28 +81,29 @@ class Intake:
             return await self._on_message(event, team, us)
         return NOTHING
 
-    async def put(self, delivery_id: str, message: IncomingMessage) -> Turned:
+    async def put(self, delivery_id: str, message: IncomingMessage) -> IntakeResult:
         """Keep a question; what to say when its asker has too many waiting already."""
         try:
-            return Turned(await self._inbox.put(delivery(delivery_id, message)), message=message)
+            return IntakeResult(await self._inbox.put(delivery(delivery_id, message)), message=message)
         except Busy as busy:
             spoken_to = message.mentions_us or message.direct
-            return Turned(told=str(busy) if spoken_to else "", message=message)
+            return IntakeResult(told=str(busy) if spoken_to else "", message=message)
 
-    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> Turned:
+    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
     # --- what was said
 
-    async def _on_message(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
         message = self.message(event, team, us)
         if message is None:
             return NOTHING
         if message.mentions_us or message.direct:
             key = message.thread
-            await self._places.note(key.channel, *([f"{key.channel}/{key.thread}"] if not message.direct else []))
+            thread = [f"{key.channel}/{key.thread}"] if not message.direct else []
+            await self._places.note(message, key.channel, *thread)
         return await self.put(_delivery_id(message), message)
 
     def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
@@ -120,7 +122,7 @@ class Intake:
         return IncomingMessage(
             id=ts,
             thread=ThreadKey(PLATFORM, team, channel, root),
-            text=heard(text, us.user),
+            text=plain_message(text, us.user),
             asker=sender,
             address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
             mentions_us=mentioned,
@@ -148,7 +150,7 @@ class Intake:
 
     # --- what was changed
 
-    async def _on_edit(self, event: Event, team: str, us: Identity) -> Turned:
+    async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
         """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
@@ -174,19 +176,19 @@ class Intake:
 
     async def _ask_again(
         self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
-    ) -> Turned:
+    ) -> IntakeResult:
         """Call off what is under way, once for each edit: the edit that comes again must not call itself off.
 
         Where a card waits, the question as edited takes its place.
         """
-        thread = str(message.thread)
-        kept = await self._postings.read(thread, message.id)
-        if kept.get("outcome") and kept["outcome"] not in OPEN_OUTCOMES:
+        blank = SlackQuestionState(thread=message.thread, message=message.id, asker=message.asker.id)
+        kept = await self._message_states.read(blank) or blank
+        if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
             return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
-        if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
-            await self._postings.request_cancel(thread, message.id, "edited")
-            await self._postings.keep(thread, message.id, {"edit": edit})
+        if first_time and kept.edit != edit and (kept.state or asked):
+            await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
+            await self._message_states.save(replace(kept, edit=edit), was=kept)
         return await self.put(edit, message)
 
     def _remember(self, edit: str) -> None:
@@ -200,17 +202,17 @@ class Intake:
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
         message = self.message({**before, **place}, team, us) if ts else None
         if message is not None:
-            await take_in_deletion(self._postings, self._inbox, message)
+            await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""
-        root = str(event.get("thread_ts") or "")
-        thread = str(ThreadKey(PLATFORM, team, str(event["channel"]), root))
-        shown = [f"shown:{ts}" for ts in event.get("streaming_message_ts") or []]
-        for subject in shown or ["current"]:
-            kept = await self._postings.read(thread, subject)
-            if "subject" in kept:
-                await self._postings.request_cancel(thread, kept["subject"], "stopped")
+        thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
+        streams = event.get("streaming_message_ts") or []
+        named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
+        for answer in named or (CurrentAnswer(thread=thread),):
+            kept = await self._message_states.read(answer)
+            if kept is not None:
+                await self._message_states.request_cancel(str(thread), kept.subject, CancelReason.STOPPED)
 
 
 def person_id(team: str, user: str) -> str:

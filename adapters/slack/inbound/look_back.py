@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from adapters.slack.api.web_client import Refusal, Web
-from adapters.slack.inbound.event_listener import Intake
+from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.heard_places import HeardPlaces, Silence
 from core.service.leases import pause
@@ -24,12 +24,12 @@ log = structlog.get_logger(__name__)
 
 
 class LookBack:
-    """Keeps the intake caught up with one workspace."""
+    """Keeps the event listener caught up with one workspace."""
 
-    def __init__(self, web: Web, intake: Intake, places: HeardPlaces) -> None:
-        """Read through this Web API, into this intake."""
+    def __init__(self, web: Web, event_listener: EventListener, places: HeardPlaces) -> None:
+        """Read through this Web API, into this event listener."""
         self._web = web
-        self._intake = intake
+        self._event_listener = event_listener
         self._places = places
 
     async def keep_up(self, connections: Callable[[], int], team: str, stop: asyncio.Event) -> None:
@@ -45,7 +45,7 @@ class LookBack:
                     await self._look_back(team)
                     caught_up_with = current
                 if current:
-                    await self._places.listening()
+                    await self._places.mark_listening()
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -59,7 +59,7 @@ class LookBack:
         found = 0
         for place in silence.places:
             for said in await self._said_in(place, silence):
-                found += (await self._intake.take(said, team)).new
+                found += (await self._event_listener.take(said, team)).new
         log.info("looked_back", places=len(silence.places), taken_in=found)
 
     async def _said_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:

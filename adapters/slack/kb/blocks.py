@@ -1,20 +1,17 @@
-"""What ``/kb`` looks like in Slack: replies, a job's card, and the form for adding; pure functions to Block Kit.
+"""What ``/kb`` looks like in Slack: replies, a job's card, and the form for adding; pure functions to Block Kit."""
 
-Replies are Markdown that names documents and people, so everything is escaped here and only bold and code survive.
-Addresses in them are not made into links (``verbatim``): a document's title may be one. Those of messages are.
-"""
-
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
-from core.model.jobs import Job
 from core.service.kb.commands import MOST_FILES
-from core.service.kb.job_text import job_text
+from core.service.kb.results import JobSummary
+from core.service.kb.text_layout import job_id_line, job_lines
+from core.service.kb.text_spans import Line
 
 FORM = "footnote_kb_add"
 CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confirm", "back", "on", "cancel"))
@@ -26,12 +23,10 @@ CUT = "There is more than a message holds."
 MOST_PAGES = 500
 HERE = "here"
 NAME = 75
-_MESSAGE = re.compile(r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledForm:
     """The form for adding as it was sent."""
 
     files: tuple[FileReference, ...] = ()
@@ -46,21 +41,11 @@ class Filled:
         return not (self.files or self.link or self.here)
 
 
-def mrkdwn(text: str) -> str:
-    """Markdown of ours as safe ``mrkdwn``: everything escaped, bold kept, and the way to a message of Slack's own."""
-    return _MESSAGE.sub(r"<\g<0>>", _BOLD.sub(r"*\1*", escaped(text)))
-
-
-def words(text: str) -> str:
-    """Markdown of ours without its bold, for notifications."""
-    return _BOLD.sub(r"\1", text)
-
-
-def paragraphs(text: str) -> list[blocks.Block]:
-    """A reply's text: whole lines, as many sections as it takes."""
+def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
+    """Lines as text: whole ones, as many sections as it takes."""
     rows: list[str] = []
-    for line in mrkdwn(text).splitlines():
-        cut = shortened(line, blocks.SECTION)
+    for line in map(mrkdwn, lines):
+        cut = shorten(line, blocks.SECTION)
         if rows and len(rows[-1]) + len(cut) < blocks.SECTION:
             rows[-1] = f"{rows[-1]}\n{cut}"
         else:
@@ -73,32 +58,28 @@ def _verbatim(row: blocks.Block) -> blocks.Block:
     return row | {"text": row["text"] | {"verbatim": True}}
 
 
-def reply(text: str, buttons: Sequence[blocks.Block] = (), note: str = "") -> list[blocks.Block]:
-    """A reply, its buttons, and a small line."""
-    return sectioned([(text, ())], buttons, note)
-
-
-def sectioned(
-    parts: Sequence[tuple[str, Sequence[blocks.Block]]], buttons: Sequence[blocks.Block] = (), note: str = ""
+def reply(
+    parts: Sequence[tuple[Sequence[Line], Sequence[blocks.Block]]],
+    buttons: Sequence[blocks.Block] = (),
+    note: str = "",
 ) -> list[blocks.Block]:
-    """A reply in parts, some with buttons of their own, then those of the whole, and a small line."""
+    """A reply in parts, some with buttons of their own; then those of the whole, and a small line."""
     rows: list[blocks.Block] = []
-    for number, (text, own) in enumerate(parts):
-        rows += paragraphs(text) or [blocks.section("…")]
+    for number, (lines, own) in enumerate(parts):
+        rows += paragraphs(lines) or [blocks.section("…")]
         rows += _row(f"footnote_kb_{number}", own)
     rows += _row("footnote_kb", buttons)
-    return [*rows, blocks.context(mrkdwn(note))] if note else rows
+    return [*rows, blocks.context(escape(note))] if note else rows
 
 
 def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
     return [{"type": "actions", "block_id": name, "elements": list(buttons)}] if buttons else []
 
 
-def card(job: Job) -> list[blocks.Block]:
+def card(job: JobSummary) -> list[blocks.Block]:
     """A job's card: what it does, how far it is, what failed and why, and a way to end it."""
-    first, *rest = job_text(job).splitlines()
-    rows = [*paragraphs("\n".join([first, *rest[:-1]])), blocks.context(mrkdwn(rest[-1]))]
-    if not job.over and not job.cancelled_by:
+    rows = [*paragraphs(job_lines(job)), blocks.context(escape(job_id_line(job.id)))]
+    if not job.over and not job.cancelling:
         rows.append(
             {"type": "actions", "block_id": "footnote_kb_job", "elements": [blocks.button("Cancel", CANCEL, job.id)]}
         )
@@ -107,7 +88,7 @@ def card(job: Job) -> list[blocks.Block]:
 
 def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
     """A card whose job was told to end: without its button."""
-    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(mrkdwn(words))]
+    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escape(words))]
 
 
 # --- the form for adding
@@ -128,7 +109,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, s
     if bases:
         rows.append(_bases(bases, base))
     if note:
-        rows.append(blocks.context(mrkdwn(note)))
+        rows.append(blocks.context(escape(note)))
     return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
 
 
@@ -150,8 +131,8 @@ def options(names: Sequence[str]) -> list[dict[str, Any]]:
     return [views.option(name, name) for name in names]
 
 
-def filled(view: Mapping[str, Any]) -> Filled:
-    """The form as it was sent. What a client sends is data: bounded here, judged by the desk."""
+def read_form(view: Mapping[str, Any]) -> FilledForm:
+    """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
     def state(name: str) -> Mapping[str, Any]:
@@ -159,7 +140,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
 
     limit = str(state("limit").get("value") or "")
     files = [one for one in state("files").get("files") or [] if isinstance(one, dict) and one.get("id")]
-    return Filled(
+    return FilledForm(
         files=tuple(
             FileReference(str(one["id"]), str(one.get("name") or one["id"]), int(one.get("size") or 0))
             for one in files[:MOST_FILES]

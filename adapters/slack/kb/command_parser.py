@@ -19,7 +19,7 @@ _FLAGS = {"--yes", "--here"}
 _VALUED = {"--kb", "--limit", "--every", "--page"}
 
 
-def parsed(words: str, channel: str = "") -> KbCommand | str:
+def parse_command(words: str, channel: str = "") -> KbCommand | str:
     """The command, or what to tell whoever wrote it otherwise. ``channel`` is what ``--here`` means."""
     try:
         parts = shlex.split(words.translate(_PLAIN))

@@ -15,21 +15,37 @@ from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
-from adapters.slack.inbound.one_time_actions import PersonalActions, Taken
+from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.command_parser import KB, parsed
+from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
-from core.model.json_codec import from_json, to_json
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.kb.commands import Caller, KbCommand, KbOption, KbReply, KbVerb, KnowledgeCommands
-from core.service.kb.job_text import job_text, job_title
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.job_wording import job_title
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import (
+    KbAction,
+    KbOutcome,
+    KbResult,
+    KbView,
+    Page,
+    ProposalDecided,
+    ProposalList,
+    Refused,
+    accepted_jobs,
+    succeeded,
+)
+from core.service.kb.text_layout import Part, lay_out, plain_lines
+from core.service.kb.text_spans import Line, line_text, strong
+from core.service.kb.web_links import is_link
+from core.service.kb.wording import outcome_lines, proposals_line
 
 LARGEST = 25 * 2**20  # bytes of one file
 EXPIRED = "That button is too old. Give the command again."
@@ -46,34 +62,37 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What to show to the one who asked: the blocks, and the words for where there are none; ``lead`` comes first."""
+class ShownReply:
+    """What to show to the one who asked: the blocks, and the words for where there are none.
+
+    ``outcome`` is what came of a press, without what else is shown below it.
+    """
 
     text: str
     blocks: list[blocks.Block]
-    lead: str = ""
+    outcome: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FormResult:
     """What became of a form: errors by field, else what was accepted and has to be told."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
-    replies: tuple[KbReply, ...] = ()
+    results: tuple[KbResult, ...] = ()
     place: ThreadKey | None = None
 
 
 class SlackKnowledge:
-    """What Slack adds to the desk."""
+    """What Slack adds to ``/kb``."""
 
-    def __init__(self, workplace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """Ask this desk, as people of this workspace."""
-        self._workplace = workplace
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+        """Ask this service, as people of this workspace."""
+        self._workspace = workspace
         self._kb = kb
-        self._files = Files(workplace.web)
-        self._transcripts = Transcripts(workplace.web, workplace.directory)
-        self.cards = JobCards(workplace)
-        self.offers = PersonalActions(workplace.postings)
+        self._files = Files(workspace.web)
+        self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self.cards = JobCards(workspace)
+        self.personal_actions = PersonalActions(workspace.message_states)
 
     def capabilities(self) -> PlatformCapabilities:
         """What whoever works on jobs needs of Slack."""
@@ -85,23 +104,23 @@ class SlackKnowledge:
 
     # --- in words
 
-    async def command(self, given: Given) -> Shown | None:
+    async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
         if not given.words:
-            return await self._form(given, caller, "") if caller.permissions.is_admin else said(FOR_READERS)
+            return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parsed(given.words, given.channel if in_channel else "")
+        command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return said("\n".join(filter(None, [command, await self._kb.waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
             try:
                 command = await self._resolve(command, given.channel, caller)
             except FootnoteError as error:
-                return said(str(error))
-        return await self._to_shown(await self._kb.handle(command, caller), command, caller)
+                return text_reply(str(error))
+        return await self._to_shown(await self._kb.handle(command, caller), caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
         """With what a Slack link leads to, and the channel by its name. Raises FetchRefused, PlatformUnavailable."""
@@ -126,84 +145,84 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workplace.controls.refuse(caller.person, "kb ingest", what)
+        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workplace.directory.room(channel)
+            room = await self._workspace.directory.room(channel)
         except Refusal:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workplace.directory.room(channel)).name
+            name = (await self._workspace.directory.room(channel)).name
         except (Refusal, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
 
     # --- as a form
 
-    async def _form(self, given: Given, caller: Caller, base: str) -> Shown | None:
+    async def _form(self, given: SlashCommand, caller: Caller, base: str) -> ShownReply | None:
         """Open the form for adding; what to say when Slack does not."""
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.offers.make(caller.person.id, {"channel": given.channel})
+        offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
-        note = await self._kb.waiting(caller)
+        note = await self._waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
-            await self._workplace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
+            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             why = f" ({error.error})" if isinstance(error, Refusal) else ""
-            return said(f"Slack did not open the form{why}. Please try again.")
+            return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
         (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
-        caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
+        caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
-    async def submitted(self, body: Body) -> Filed:
+    async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
-        kept = await self.offers.read(form, person_id(team, user))
+        kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
-            return Filed({"link": FORM_EXPIRED})
-        place = ThreadKey(PLATFORM, team, kept["channel"], "")
-        filled = kb_blocks.filled(body["view"])
+            return FormResult({"link": FORM_EXPIRED})
+        place = ThreadKey(PLATFORM, team, kept.channel, "")
+        filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
-            return Filed({"link": wrong})
+            return FormResult({"link": wrong})
         caller = await self._caller(place, user)
         try:
-            commands = await self._commands(filled, kept["channel"], caller)
+            commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
-            return Filed({"link": str(error)})
-        taken = await self.offers.take(form, caller.person.id)
-        if taken is not Taken.NOW:
-            return Filed({"link": FORM_EXPIRED} if taken is Taken.GONE else {})
+            return FormResult({"link": str(error)})
+        taken = await self.personal_actions.take(kept)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
 
-    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> Filed:
-        replies: list[KbReply] = []
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
+        results: list[KbResult] = []
         for name, command in commands.items():
-            reply = await self._kb.handle(command, caller)
-            if not reply.ok and not replies:
-                await self.offers.again(form, caller.person.id)
-                return Filed({name: reply.text})
-            replies.append(reply)
-        await self.offers.done(form, caller.person.id)
-        return Filed(replies=tuple(replies), place=caller.thread)
+            result = await self._kb.handle(command, caller)
+            if not succeeded(result) and not results:
+                await self.personal_actions.reopen(form, caller.person.id)
+                return FormResult({name: outcome_text(result)})
+            results.append(result)
+        await self.personal_actions.mark_done(form, caller.person.id)
+        return FormResult(results=tuple(results), place=caller.thread)
 
-    async def _commands(self, filled: kb_blocks.Filled, place: str, caller: Caller) -> dict[str, KbCommand]:
+    async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
         made: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
@@ -219,165 +238,185 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.offers.again(form, person_id(*who_sent(body)))
+            await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
-    async def follow(self, filed: Filed, user: str) -> None:
+    async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
-        if filed.place is not None and filed.replies:
-            jobs = [job for reply in filed.replies for job in (reply.job, *reply.more) if job is not None]
-            text = "\n".join(reply.text for reply in filed.replies)
-            reply = KbReply(text, job=jobs[0] if jobs else None, more=tuple(jobs[1:]))
-            await self.tell(reply, filed.place, user)
+        if filed.place is not None and filed.results:
+            await self.tell(filed.results, filed.place, user)
 
     # --- by buttons
 
-    async def pressed(self, press: Press) -> Shown | None:
+    async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.offers.read(press.value, press.person)
-        if "command" not in kept:  # too old, or the value was never ours to give to this person
-            await self._workplace.controls.refuse(Person(press.person), "kb button", press.value[:64])
-            return said(EXPIRED)
-        once = press.action == kb_blocks.CONFIRM or "once" in kept
+        kept = await self.personal_actions.read(press.value, press.person)
+        if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
+            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
+            return text_reply(EXPIRED)
+        once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
-            match await self.offers.take(press.value, press.person):
-                case Taken.GONE:
-                    return said(EXPIRED)
-                case Taken.EARLIER:
+            match await self.personal_actions.take(kept):
+                case PressOutcome.GONE:
+                    return text_reply(EXPIRED)
+                case PressOutcome.EARLIER:
                     return None
-                case Taken.NOW:
+                case PressOutcome.NOW:
                     pass
-        command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(command, caller), command, caller)
+        shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
         if once:
-            await self.offers.done(press.value, press.person)
+            await self.personal_actions.mark_done(press.value, press.person)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
         """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
         caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
-        reply = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
-        if not reply.choices:
+        result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
+        if not isinstance(result, ProposalList) or not result.proposals:
             return []
-        parts = [(text.removeprefix("**Proposals**\n"), own) for text, own in await self._parts(reply, caller)]
-        more = f"{KB} proposals --page 2" if reply.pages > 1 else ""
-        return kb_blocks.sectioned(parts, note=f"More: `{more}`" if more else "")
+        head, *rest = lay_out(result).parts
+        parts = [replace(head, lines=head.lines[1:]), *rest]  # the tab has a heading of its own
+        more = f"More: `{KB} proposals --page 2`" if result.page.next is not None else ""
+        return kb_blocks.reply(await self._with_buttons(parts, caller), note=more)
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
-        reply = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
-        if reply.ok:
-            await self.cards.cancelling(press.value, press.person, reply.text)
+        result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
+        if succeeded(result):
+            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
         else:
-            await self._workplace.whisper(press.thread, press.user, reply.text)
+            await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 
     # --- proposals and corrections
 
-    async def propose(self, thread: ThreadKey, person: Person) -> str:
+    async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
         user = person.id.rsplit("/", 1)[-1]
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
-        reply = await self._kb.propose(conversation, await self._caller(thread, user))
-        return await self._in_words(reply)
+        caller = await self._caller(thread, user)
+        return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
 
-    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbReply:
+    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workplace.controls.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
-            return KbReply(str(error), ok=False)
+            return Refused.of(error)
         try:
-            link = await self._workplace.web.patiently("chat.getPermalink", **place)
+            link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
             link = {}
-        return await self._kb.correct(turn.question, answer, str(link.get("permalink") or "") or None, caller)
+        permalink = str(link.get("permalink") or "") or None
+        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
 
-    async def tell(self, reply: KbReply, thread: ThreadKey, user: str) -> None:
-        """Show a reply that nobody waits for: where the person is, or else in the direct message."""
-        words = await self._in_words(reply)
-        plain = kb_blocks.words(words)
-        if await self._workplace.whisper(thread, user, plain, kb_blocks.reply(words)):
+    async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
+        """Show results that nobody waits for: where the person is, or else in the direct message."""
+        shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
+        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workplace.say(direct, plain, kb_blocks.reply(words))
+            await self._workspace.say(direct, shown.text, shown.blocks)
         except (Refusal, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workplace
+        work = self._workspace
         principals = await work.principals(thread.space, user)
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
         return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
 
-    async def _to_shown(self, reply: KbReply, command: KbCommand, caller: Caller) -> Shown:
-        """A reply with its buttons; of a job, its card in the direct message."""
-        parts = await self._parts(reply, caller)
-        text = "\n".join(part for part, _ in parts)
-        if reply.job is not None and not reply.choices:
-            return said(text)
-        person = caller.person.id
+    async def _waiting(self, caller: Caller) -> str:
+        return proposals_line(await self._kb.proposals_waiting(caller), KB)
+
+    async def _to_shown(self, result: KbResult, caller: Caller) -> ShownReply:
+        """A result with its buttons; of jobs, where their cards are."""
+        if isinstance(result, KbOutcome):
+            return lines_reply(await self._announce([result], caller))
+        outcome = tuple(await self._announce([result.outcome], caller)) if isinstance(result, ProposalDecided) else ()
+        view: KbView = result.remaining if isinstance(result, ProposalDecided) else result
+        layout = lay_out(view)
+        parts = [*([Part(outcome)] if outcome else []), *layout.parts]
         row: list[blocks.Block] = []
-        if reply.confirm is not None:
-            offer = await self.offers.make(person, {"command": to_json(reply.confirm)})
-            row.append(blocks.button(reply.confirm_label or "Yes, do it", kb_blocks.CONFIRM, offer, style="danger"))
-        neighbours: Sequence[tuple[int, str, str]] = (
-            (reply.page - 1, "Previous page", kb_blocks.PAGE_BACK),
-            (reply.page + 1, "Next page", kb_blocks.PAGE_ON),
+        if layout.confirm is not None:
+            offer = await self._offer(layout.confirm, caller)
+            row.append(blocks.button(layout.confirm.label, kb_blocks.CONFIRM, offer, style="danger"))
+        row += await self._neighbours(layout.page, caller)
+        note = APPROVE if isinstance(view, ProposalList) and view.proposals else ""
+        text = "\n".join(line_text(line) for part in parts for line in part.lines)
+        return ShownReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
+
+    async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
+        """Buttons to the pages before and after this one."""
+        neighbours = (
+            ("Previous page", kb_blocks.PAGE_BACK, page.previous),
+            ("Next page", kb_blocks.PAGE_ON, page.next),
         )
-        turning = reply.turning or command
-        for page, label, action in neighbours:
-            if reply.pages > 1 and 1 <= page <= reply.pages:
-                offer = await self.offers.make(person, {"command": to_json(replace(turning, page=page))})
-                row.append(blocks.button(label, action, offer))
-        decidable = turning.verb is KbVerb.PROPOSALS and any(choice.options for choice in reply.choices)
-        note = APPROVE if decidable else ""
-        return Shown(kb_blocks.words(text), kb_blocks.sectioned(parts, row, note), parts[0][0])
+        return [
+            blocks.button(label, action, await self._offer(KbAction(label, command), caller))
+            for label, action, command in neighbours
+            if command is not None
+        ]
 
-    async def _parts(self, reply: KbReply, caller: Caller) -> list[tuple[str, list[blocks.Block]]]:
-        """A reply's text in its parts, each with its buttons; what comes of a press begins with its job."""
-        parts: list[tuple[str, list[blocks.Block]]] = []
-        for number, section in enumerate(reply.sections()):
-            first = await self._in_words(replace(reply, text=section.text)) if not number else section.text
-            parts.append((first, [await self._button(option, len(parts), caller) for option in section.options]))
-        return parts
+    async def _with_buttons(
+        self, parts: Sequence[Part], caller: Caller
+    ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
+        """The parts, each with a button for every action below it."""
+        made: list[tuple[Sequence[Line], list[blocks.Block]]] = []
+        for number, part in enumerate(parts):
+            row = [
+                blocks.button(
+                    one.label, f"{kb_blocks.CHOICE}_{one.command.verb}_{number}", await self._offer(one, caller)
+                )
+                for one in part.actions
+            ]
+            made.append((part.lines, row))
+        return made
 
-    async def _button(self, option: KbOption, part: int, caller: Caller) -> blocks.Block:
-        values = {"command": to_json(option.command)} | ({"once": "yes"} if option.once else {})
-        offer = await self.offers.make(caller.person.id, values)
-        return blocks.button(option.label, f"{kb_blocks.CHOICE}_{option.command.verb}_{part}", offer)
+    async def _offer(self, action: KbAction, caller: Caller) -> str:
+        """The id that a button for this action carries."""
+        return await self.personal_actions.make(caller.person.id, command=action.command, once=action.once)
 
-    async def _in_words(self, reply: KbReply) -> str:
-        """A reply's text; of jobs, what each does in one line, with their cards posted and where they are."""
-        lines, where = reply.text, ""
-        for job in (reply.job, *reply.more):
-            if job is not None:
-                lines = lines.replace(job_text(job), f"**{job_title(job)}**")
-                posted = await self.cards.post(job)
-                where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
-        if not where:
-            return reply.text
-        once = dict.fromkeys(reversed(f"{lines}\n{where}".strip().splitlines()))  # what holds for all stands last
-        return "\n".join(reversed(once))
+    async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
+        """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""
+        titles: list[Line] = []
+        where = ""
+        for job in (job for result in results for job in accepted_jobs(result)):
+            titles.append((strong(job_title(job)),))
+            posted = await self.cards.post(job, caller)
+            where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
+        words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_lines(result)]
+        once = dict.fromkeys([*words, *filter(None, [where])])  # what holds for all is said once
+        return [*titles, *plain_lines(once)]
 
 
-def said(text: str) -> Shown:
+def text_reply(text: str) -> ShownReply:
     """Words alone."""
-    return Shown(kb_blocks.words(text), kb_blocks.reply(text), text)
+    return lines_reply(plain_lines(text.splitlines()))
 
 
-def _wrong(filled: kb_blocks.Filled) -> str:
+def lines_reply(lines: Sequence[Line]) -> ShownReply:
+    """Lines alone."""
+    return ShownReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
+
+
+def outcome_text(result: KbResult) -> str:
+    """What became of a command that has no view, in words."""
+    return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
+
+
+def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING
-    return NO_LINK if filled.link and not filled.link.startswith(("http://", "https://")) else ""
+    return NO_LINK if filled.link and not is_link(filled.link) else ""
 
 
 def _user(caller: Caller) -> str:

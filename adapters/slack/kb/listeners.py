@@ -15,10 +15,10 @@ from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.web_client import Web
 from adapters.slack.inbound.button_press import Press, who_sent
-from adapters.slack.inbound.commands import Given
+from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import Filed, Shown, SlackKnowledge, said
+from adapters.slack.kb.handlers import FormResult, ShownReply, SlackKnowledge, text_reply
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.home import Home
 from adapters.slack.outbound.sanitizer import acknowledge
@@ -53,20 +53,20 @@ class KbListeners:
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.command(Given.of(body))))
+        await _show(self._home.workspace.web, respond, await _honestly(self._knowledge.command(SlashCommand.of(body))))
 
     async def _on_press(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         press = Press.of(body)
-        shown = await _honestly(self._knowledge.pressed(press))
+        shown = await _honestly(self._knowledge.on_press(press))
         if not press.home:
-            await _show(self._home.workplace.web, respond, shown, in_place=True)
+            await _show(self._home.workspace.web, respond, shown, in_place=True)
         elif shown is not None:
-            await _honestly(self._home.publish(press.thread.space, press.user, shown.lead))
+            await _honestly(self._home.publish(press.thread.space, press.user, shown.outcome))
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        await _show(self._home.workplace.web, respond, await _honestly(self._knowledge.cancel(Press.of(body))))
+        await _show(self._home.workspace.web, respond, await _honestly(self._knowledge.cancel(Press.of(body))))
 
     async def _names(self, ack: Ack, body: Body) -> None:
         try:
@@ -80,7 +80,7 @@ class KbListeners:
     async def _form(self, ack: Ack, body: Body) -> None:
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                filed = await self._knowledge.submitted(body)
+                filed = await self._knowledge.on_submit(body)
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"link": TRY_AGAIN})
@@ -92,25 +92,25 @@ class KbListeners:
         await ack()
         await self._follow(filed, body)
 
-    async def _follow(self, filed: Filed, body: Body) -> None:
+    async def _follow(self, filed: FormResult, body: Body) -> None:
         await _honestly(self._knowledge.follow(filed, who_sent(body)[1]))
 
 
-async def _honestly(work: Awaitable[Shown | None]) -> Shown | None:
+async def _honestly(work: Awaitable[ShownReply | None]) -> ShownReply | None:
     """Do it; when it fails, what to say instead."""
     try:
         return await work
     except Unavailable as error:
         log.warning("kb_failed", reason=str(error))
-        return said(TRY_AGAIN)
+        return text_reply(TRY_AGAIN)
     except FootnoteError as error:
-        return said(str(error))
+        return text_reply(str(error))
     except Exception:
         log.exception("kb_failed")
-        return said(WENT_WRONG)
+        return text_reply(WENT_WRONG)
 
 
-async def _show(web: Web, respond: Ack, shown: Shown | None, *, in_place: bool = False) -> None:
+async def _show(web: Web, respond: Ack, shown: ShownReply | None, *, in_place: bool = False) -> None:
     """For the one who asked; ``in_place`` of what stood there."""
     if shown is None:
         return

@@ -13,9 +13,10 @@ from typing import Any
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.inbound.event_listener import PLATFORM
-from adapters.slack.outbound.text import heard
+from adapters.slack.outbound.text import plain_message
+from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
-from core.model.transcripts import MOST_MESSAGES, Conversation, Said
+from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
 PAGE = 200
 MOST_PAGES = 50  # of one channel: 10,000 messages
@@ -53,7 +54,7 @@ class Transcripts:
     async def conversation(self, reference: str) -> Conversation:
         """One thread. Raises NotFound when there is nothing of people's in it (any more), PlatformUnavailable."""
         channel, _, root = reference.partition("/")
-        said: list[Said] = []
+        said: list[TranscriptMessage] = []
         async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
             said += await self._messages_of(message)
             if len(said) >= MOST_MESSAGES:
@@ -61,6 +62,10 @@ class Transcripts:
         if not said:
             raise NotFound("There is nothing in that thread to keep.")
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
+        return conversation_reference(thread.channel, thread.thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         """The newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
@@ -102,7 +107,9 @@ class Transcripts:
         title = f"#{name}, {when.day} {when:%B %Y}"
         return await self._build_conversation(channel, day, title, said, str(messages[-1]["ts"]))
 
-    async def _build_conversation(self, channel: str, key: str, title: str, said: list[Said], ts: str) -> Conversation:
+    async def _build_conversation(
+        self, channel: str, key: str, title: str, said: list[TranscriptMessage], ts: str
+    ) -> Conversation:
         us = await self._directory.identity()
         try:
             link = await self._web.patiently("chat.getPermalink", channel=channel, message_ts=ts)
@@ -111,7 +118,7 @@ class Transcripts:
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
         return Conversation(source, title, tuple(said), str(link.get("permalink") or "") or None)
 
-    async def _messages_of(self, message: Message) -> list[Said]:
+    async def _messages_of(self, message: Message) -> list[TranscriptMessage]:
         """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")
@@ -121,10 +128,10 @@ class Transcripts:
         for called in dict.fromkeys(_PERSON.findall(written)):
             if called != us.user:
                 written = written.replace(f"<@{called}>", f"<@{called}|{await self._directory.name(called)}>")
-        text = heard(written, us.user).strip()
+        text = plain_message(written, us.user).strip()
         if not text:
             return []
-        return [Said(await self._directory.name(user), _at(message), text)]
+        return [TranscriptMessage(await self._directory.name(user), _at(message), text)]
 
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
         """Message after message, page after page, at most so many. Raises NotFound, PlatformUnavailable."""

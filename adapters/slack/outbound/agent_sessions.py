@@ -6,7 +6,7 @@ from collections import OrderedDict
 import structlog
 
 from adapters.slack.api.web_client import Refusal, Web
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 
@@ -41,7 +41,7 @@ class Sessions:
         """Set the status of a thread's session, and its title on the first call."""
         if not self.available_in(thread.channel):
             return
-        named = shortened(escaped(" ".join(title.split())), TITLE) or None
+        named = shorten(escape(" ".join(title.split())), TITLE) or None
         try:
             await self._web.eagerly(
                 "agents.sessions.setStatus",

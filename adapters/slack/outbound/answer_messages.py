@@ -9,14 +9,15 @@ https://docs.slack.dev/reference/methods/chat.postMessage/#errors
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, Stumbled, Uncertain, Web, refuses_us
+from adapters.slack.api.web_client import Refusal, SlackServerError, Uncertain, Web, refuses_us
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -41,7 +42,7 @@ class NowhereToPost(FootnoteError):
 
 
 class Workspace(Protocol):
-    """What a surface asks of the workspace around it."""
+    """What an answer view asks of the workspace around it."""
 
     @property
     def web(self) -> Web:
@@ -92,7 +93,7 @@ class AnswerMessages:
 
     workspace: Workspace
     spot: Spot
-    posting: MessageState
+    message_state: MessageState[SlackQuestionState]
     trace_id: str
 
     async def post(self, layout: list[blocks.Block], text: str, part: str, *, resumed: bool = False) -> str:
@@ -110,7 +111,7 @@ class AnswerMessages:
         arguments = {"channel": self.spot.channel, "ts": ts, "link_names": False}
         try:
             await self._call("chat.update", **arguments, text=text, blocks=layout, metadata=self.metadata(part))
-        except Stumbled as error:  # again and again, over this one message
+        except SlackServerError as error:  # again and again, over this one message
             log.info("edit_failed", reason=str(error))
             return False
         except Refusal as refusal:
@@ -134,7 +135,9 @@ class AnswerMessages:
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        since = self.posting.subject.partition(":")[0]  # a message that somebody else asks about has more to its name
+        since = self.message_state.kept.message.partition(":")[
+            0
+        ]  # a message that somebody else asks about has more to its name
         return await self._find(
             "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
         )
@@ -156,19 +159,20 @@ class AnswerMessages:
 
         Buttons stay away: they would be pressed in another thread than they are about. Raises PlatformUnavailable.
         """
-        resumed = bool(self.posting.get("direct"))
+        resumed = bool(self.message_state.kept.direct)
         try:
-            channel = self.posting.get("direct") or await self._direct_channel()
-            await self.posting.keep(direct=channel)
-            asked = escaped(shortened(self.spot.question, MOST_QUOTED))
-            about = f"I could not answer where you asked (Slack: {escaped(why)}), so I answer here: “{asked}”"
+            channel = self.message_state.kept.direct or await self._direct_channel()
+            await self.message_state.keep(replace(self.message_state.kept, direct=channel))
+            asked = escape(shorten(self.spot.question, MOST_QUOTED))
+            about = f"I could not answer where you asked (Slack: {escape(why)}), so I answer here: “{asked}”"
             for number, layout in enumerate(layouts):
                 shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
                 part = f"direct-{number}"
                 if resumed and await self._find("conversations.history", part, channel=channel):
                     continue
                 ts = await self._post_somehow({"channel": channel}, shown, text, part)
-                await self.posting.keep(direct_ts=f"{self.posting.get('direct_ts')} {ts}".strip())
+                kept = self.message_state.kept
+                await self.message_state.keep(replace(kept, direct_ts=(*kept.direct_ts, ts)))
         except (Refusal, NowhereToPost) as error:
             log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=why)
             return False
@@ -176,7 +180,7 @@ class AnswerMessages:
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
         """By what a message is found again."""
-        payload = {"question": self.posting.subject, "trace": self.trace_id, "part": part}
+        payload = {"question": self.message_state.kept.message, "trace": self.trace_id, "part": part}
         return {"event_type": METADATA, "event_payload": payload}
 
     async def _direct_channel(self) -> str:
@@ -223,7 +227,7 @@ class AnswerMessages:
         except (Refusal, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
-        ours, others = await self.workspace.bot_user_id(), {*self.posting.get("cards").split(), self.posting.get("ts")}
+        ours, others = await self.workspace.bot_user_id(), {*self.message_state.kept.cards, self.message_state.kept.ts}
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
             known = message.get("user") != ours or message["ts"] in others
@@ -235,7 +239,7 @@ class AnswerMessages:
         if metadata.get("event_type") != METADATA:
             return part == "0" and not metadata  # a stream has no metadata until it ends
         payload = metadata.get("event_payload") or {}
-        return payload.get("question") == self.posting.subject and str(payload.get("part")) == part
+        return payload.get("question") == self.message_state.kept.message and str(payload.get("part")) == part
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call patiently. Raises Refusal for what concerns this call, PlatformUnavailable for what concerns us all."""

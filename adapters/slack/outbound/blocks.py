@@ -7,9 +7,9 @@ https://docs.slack.dev/reference/block-kit/blocks
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adapters.slack.outbound.sanitizer import Permitted, permit, permit_as_shown
+from adapters.slack.outbound.sanitizer import ActiveContent, permit, permit_as_shown
 from adapters.slack.outbound.sanitizer import markdown as sanitized
-from adapters.slack.outbound.text import escaped, link, safe_markdown, shortened
+from adapters.slack.outbound.text import escape, link, safe_markdown, shorten
 from core.model.answer import Answer, Citation, Outcome, Support
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
@@ -33,12 +33,12 @@ HELPFUL, UNHELPFUL = "up", "down"
 
 def context(text: str) -> Block:
     """A small grey line; ``text`` is safe ``mrkdwn``."""
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": shortened(text, 1_900)}]}
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": shorten(text, 1_900)}]}
 
 
 def section(text: str) -> Block:
     """A paragraph of safe ``mrkdwn``."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(text, SECTION)}}
+    return {"type": "section", "text": {"type": "mrkdwn", "text": shorten(text, SECTION)}}
 
 
 def plain(text: str) -> Block:
@@ -67,12 +67,12 @@ def links_of(answer: Answer) -> frozenset[str]:
 # --- while it is being made
 
 
-def working(steps: Iterable[Step], text: str, notices: Sequence[str], stop_value: str) -> list[Block]:
+def progress_blocks(steps: Iterable[Step], text: str, notices: Sequence[str], stop_value: str) -> list[Block]:
     """The placeholder: the timeline, what is written so far, and a way to stop. ``text`` is safe Markdown."""
     lines = [_line(step) for step in steps][-8:] or ["Looking…"]
     shown = [context("\n".join(lines))]
     shown += [markdown(text)] if text.strip() else []
-    shown += [context(escaped(notice)) for notice in notices[-3:]]
+    shown += [context(escape(notice)) for notice in notices[-3:]]
     return [*shown, stop_row(stop_value)]
 
 
@@ -89,13 +89,13 @@ def task(step: Step) -> dict[str, Any]:
 
 
 def _task_text(text: str) -> str:
-    return shortened(escaped(shortened(text, TASK // 2)), TASK)
+    return shorten(escape(shorten(text, TASK // 2)), TASK)
 
 
 def _line(step: Step) -> str:
     mark = "▸" if step.state is StepState.RUNNING else "✓"
-    detail = f" — {escaped(step.detail)}" if step.detail else ""
-    return shortened(f"{mark} {escaped(step.title)}{detail}", 220)
+    detail = f" — {escape(step.detail)}" if step.detail else ""
+    return shorten(f"{mark} {escape(step.title)}{detail}", 220)
 
 
 # --- when it is done
@@ -108,7 +108,7 @@ def answer_part(text: str, answer: Answer) -> Block:
 
 def has_links(text: str, answer: Answer) -> bool:
     """Whether this part of an answer has a link in it; a stream shows none."""
-    return sanitized(text, Permitted(links_of(answer))) != sanitized(text, Permitted())
+    return sanitized(text, ActiveContent(links_of(answer))) != sanitized(text, ActiveContent())
 
 
 def answer_parts(answer: Answer) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
     """What stands below an answer: its sources, what should be known, buttons, and what it took."""
     rows = sources(answer.citations)
-    rows += [context(escaped(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
+    rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
     rows += _buttons(answer, trace_id, handoff=handoff, private=private)
     return [*rows, context(cost(answer, trace_id))]
 
@@ -141,11 +141,11 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
 
 def source_line(source: Citation) -> str:
     """One source in safe ``mrkdwn``."""
-    title = shortened(source.title or source.document, 120)
-    where = f" · {escaped(shortened(source.locator, 160))}" if source.locator else ""
-    dated = f" · {escaped(source.dated)}" if source.dated else ""
-    named = f"*{link(source.url, title)}*" if source.url else f"*{escaped(title)}*"
-    path = "" if source.url or source.document == source.title else f" · {escaped(shortened(source.document, 120))}"
+    title = shorten(source.title or source.document, 120)
+    where = f" · {escape(shorten(source.locator, 160))}" if source.locator else ""
+    dated = f" · {escape(source.dated)}" if source.dated else ""
+    named = f"*{link(source.url, title)}*" if source.url else f"*{escape(title)}*"
+    path = "" if source.url or source.document == source.title else f" · {escape(shorten(source.document, 120))}"
     return f"[{source.n}] {named}{where}{dated}{path}"
 
 
@@ -193,13 +193,13 @@ def cost(answer: Answer, trace_id: str) -> str:
 
 def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
     """A checkpoint: what was found, what is missing, and the choices."""
-    rows = [answer_part(shortened(safe_markdown(checkpoint.message), 4_000), answer)]
+    rows = [answer_part(shorten(safe_markdown(checkpoint.message), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
     elif checkpoint.found:
-        found = "\n".join(f"• {escaped(shortened(title, 160))}" for title in checkpoint.found[:5])
+        found = "\n".join(f"• {escape(shorten(title, 160))}" for title in checkpoint.found[:5])
         rows.append(context(f"Found so far:\n{found}"))
-    rows += [context(escaped(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
+    rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
     buttons = [
         button(choice.label, f"{CHOOSE}_{number}", f"{checkpoint.id} {choice.id}", style="" if number else "primary")
         for number, choice in enumerate(checkpoint.choices[:25])
@@ -227,7 +227,7 @@ def plain_text(layout: Sequence[Block]) -> str:
                 lines += [element["text"] for element in block["elements"]]
             case "actions" if block["block_id"] == CHOICES:
                 labels = [one["text"]["text"] for one in block["elements"] if one["action_id"] != QUOTES]
-                lines.append(escaped(f"Answer me in words: {' · '.join(labels)}"))
+                lines.append(escape(f"Answer me in words: {' · '.join(labels)}"))
             case _:
                 pass
     return "\n".join(lines) or "…"
@@ -240,4 +240,4 @@ def without_buttons(layout: Sequence[Block]) -> list[Block]:
 
 def fallback(text: str) -> str:
     """The text beside blocks, for notifications: safe, short, never empty."""
-    return shortened(escaped(text.strip()) or "…", FALLBACK)
+    return shorten(escape(text.strip()) or "…", FALLBACK)

@@ -52,7 +52,7 @@ _ADDRESS = re.compile(r"[:/\\]{1}/|\bwww\.|\w\.[^\W\d_]{2,}")
 Payload = dict[str, Any]
 
 
-class Permitted:
+class ActiveContent:
     """What may be active in a text: these links, this user group, and the way to messages of the own workspace."""
 
     def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
@@ -61,9 +61,9 @@ class Permitted:
         self.group = group
         self.workspace = urlsplit(workspace).netloc
 
-    def also(self, given: Mapping[str, Any]) -> "Permitted":
+    def also(self, given: Mapping[str, Any]) -> "ActiveContent":
         """This, and what is permitted beside a text."""
-        more = Permitted(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
+        more = ActiveContent(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
         more.workspace = self.workspace
         return more
 
@@ -76,7 +76,7 @@ class Permitted:
         return bool(own and re.fullmatch(rf"https://{own}/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&-]*)?", url))
 
 
-NOTHING = Permitted()
+NOTHING = ActiveContent()
 
 
 def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "") -> Payload:
@@ -112,7 +112,7 @@ class CallSanitizer:
 
     def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
         """The arguments as they may leave."""
-        safe: Payload = _object(arguments, Permitted(workspace=self.workspace))
+        safe: Payload = _object(arguments, ActiveContent(workspace=self.workspace))
         if method == "chat.postMessage":
             safe |= {"unfurl_links": False, "unfurl_media": False}
         if method in _APPENDING:
@@ -121,9 +121,9 @@ class CallSanitizer:
 
     def message(self, fields: Mapping[str, Any]) -> Payload:
         """A message that answers a command or a press through the address that Slack gave for it."""
-        return _object(fields, Permitted(workspace=self.workspace))
+        return _object(fields, ActiveContent(workspace=self.workspace))
 
-    def started(self, channel: str, ts: str) -> None:
+    def remember_stream(self, channel: str, ts: str) -> None:
         """A stream has begun, with no text in it."""
         self._remember(channel, ts, " ")
 
@@ -164,13 +164,13 @@ async def acknowledge(
 # --- the walk
 
 
-def _value(value: Any, allowed: Permitted) -> Any:
+def _value(value: Any, allowed: ActiveContent) -> Any:
     if isinstance(value, Mapping):
         return _object(value, allowed)
     return [_value(one, allowed) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _object(given: Mapping[str, Any], allowed: Permitted) -> Payload:
+def _object(given: Mapping[str, Any], allowed: ActiveContent) -> Payload:
     allowed = allowed.also(given.get(_PERMITTED) or {})
     found = {name: value for name, value in given.items() if name != _PERMITTED}
     match found.get("type"):
@@ -187,7 +187,7 @@ def _object(given: Mapping[str, Any], allowed: Permitted) -> Payload:
     return {name: safe for name, value in found.items() if (safe := _field(name, value, allowed)) is not None}
 
 
-def _field(name: str, value: Any, allowed: Permitted) -> Any:
+def _field(name: str, value: Any, allowed: ActiveContent) -> Any:
     if name in _OPAQUE:
         return value
     if name in _ADDRESSES:
@@ -197,7 +197,7 @@ def _field(name: str, value: Any, allowed: Permitted) -> Any:
     return _value(value, allowed)
 
 
-def _rich_element(element: Payload, allowed: Permitted) -> Payload:
+def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
     """A link that is permitted; else what a person would have read, as text."""
     if element["type"] == "link" and allowed.link(str(element.get("url", ""))):
         return element
@@ -219,7 +219,7 @@ def inactive(text: str) -> str:
     return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
 
 
-def mrkdwn(text: str, allowed: Permitted) -> str:
+def mrkdwn(text: str, allowed: ActiveContent) -> str:
     """``mrkdwn`` that is sent ``verbatim``: of what stands in angle brackets, only what is permitted stays."""
     text = remove_controls(text)
     written: list[str] = []
@@ -231,7 +231,7 @@ def mrkdwn(text: str, allowed: Permitted) -> str:
     return _clip(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
 
 
-def _entity(inside: str, allowed: Permitted) -> str:
+def _entity(inside: str, allowed: ActiveContent) -> str:
     target, bar, label = inside.partition("|")
     if allowed.group and target == f"!subteam^{allowed.group}":
         return f"<{target}>"
@@ -243,7 +243,7 @@ def _entity(inside: str, allowed: Permitted) -> str:
     return f"{label} <{target}>" if _ADDRESS.search(label) else f"<{target}{bar}{label}>"
 
 
-def markdown(text: str, allowed: Permitted) -> str:
+def markdown(text: str, allowed: ActiveContent) -> str:
     """Markdown in which only permitted addresses are links, each written so that it cannot be read otherwise."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     kept: list[str] = []
@@ -256,7 +256,7 @@ def markdown(text: str, allowed: Permitted) -> str:
     return _clip("".join([*kept, _still(text[last:])]), MOST_MARKDOWN)
 
 
-def _permitted_link(match: re.Match[str], allowed: Permitted) -> str | None:
+def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
     """The link in Markdown's own notation, with what closes the sentence after it; None when it is not permitted."""
     label, labelled, bare = match.groups()
     written, closing = (labelled, "") if labelled else _without_closing(bare)

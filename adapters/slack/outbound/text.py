@@ -41,7 +41,7 @@ class Escaper:
         return _ESCAPES.get(character, character)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A text as it is, safe in ``mrkdwn``: in a label, a title, a sentence of ours."""
     return _LINE_BEGIN.sub(lambda match: match.group().replace(">", "&gt;"), Escaper().push(text))
 
@@ -53,13 +53,13 @@ def safe_markdown(text: str) -> str:
 
 def link(url: str | None, label: str) -> str:
     """A ``mrkdwn`` link to a retrieved source; just the label where there is no plain web link."""
-    words = escaped(label).replace("|", "¦").replace("\n", " ")
+    words = escape(label).replace("|", "¦").replace("\n", " ")
     if url is None or not re.fullmatch(r"https?://[^\s<>|\"]{1,1900}", url):
         return words
     return f"<{url.replace('&', '&amp;')}|{words}>"
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """The text in at most ``limit`` characters, cut at a word; entities stay whole."""
     if len(text) <= limit:
         return text
@@ -68,7 +68,7 @@ def shortened(text: str, limit: int) -> str:
     return (cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut).rstrip() + "…"
 
 
-def heard(text: str, bot_user_id: str) -> str:
+def plain_message(text: str, bot_user_id: str) -> str:
     """What somebody wrote, as plain text without the mention of us."""
 
     def plain(match: re.Match[str]) -> str:

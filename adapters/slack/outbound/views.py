@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.sanitizer import permit
-from adapters.slack.outbound.text import escaped, shortened
+from adapters.slack.outbound.text import escape, shorten
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
     CHECKPOINT_LABELS,
@@ -51,12 +51,12 @@ def kept_in(view: Mapping[str, Any]) -> dict[str, str]:
 
 def note(title: str, text: str) -> View:
     """A modal that says one thing."""
-    return modal(title, [blocks.section(escaped(text))])
+    return modal(title, [blocks.section(escape(text))])
 
 
 def quotes(found: Quotes) -> View:
     """The exact passages behind an answer."""
-    rows: list[blocks.Block] = [blocks.context(f"“{escaped(shortened(found.question, 300))}”")]
+    rows: list[blocks.Block] = [blocks.context(f"“{escape(shorten(found.question, 300))}”")]
     for source in found.citations[:MOST_QUOTES]:
         named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
         rows += [named, blocks.plain(f"“{source.quote}”")]
@@ -72,7 +72,7 @@ def narrow(question: str, kept: Mapping[str, str]) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
-    asked = blocks.context(f"You asked: “{escaped(shortened(question, 300))}”")
+    asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
     return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
 
 
@@ -93,7 +93,7 @@ def reason(kept: Mapping[str, str], *, correctable: bool = False) -> View:
     return modal("Thank you", rows, callback=REASON, submit="Send", kept=kept)
 
 
-def typed(view: Mapping[str, Any], block: str, action: str = "text") -> str:
+def typed_value(view: Mapping[str, Any], block: str, action: str = "text") -> str:
     """What was typed into a field of a submitted view."""
     values = (view.get("state") or {}).get("values") or {}
     return str(((values.get(block) or {}).get(action) or {}).get("value") or "").strip()
@@ -152,8 +152,8 @@ def filled_in(view: Mapping[str, Any]) -> SettingsForm:
 
 
 def home(
-    shelves: Sequence[KnowledgeBaseSummary],
-    condition: SystemStatus | None,
+    knowledge_bases: Sequence[KnowledgeBaseSummary],
+    system_status: SystemStatus | None,
     told: Sequence[blocks.Block] = (),
     waiting: Sequence[blocks.Block] = (),
 ) -> View:
@@ -165,30 +165,33 @@ def home(
     if waiting:
         rows += [_header("Proposals to look at"), *waiting]
     rows.append(_header("What I know"))
-    rows += [blocks.section(_shelf(shelf)) for shelf in shelves[:40]]
-    if not shelves:
+    rows += [blocks.section(_base_summary(base_summary)) for base_summary in knowledge_bases[:40]]
+    if not knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if condition is not None:
-        rows += [_header("For admins"), blocks.section(_condition(condition))]
+    if system_status is not None:
+        rows += [_header("For admins"), blocks.section(_system_status(system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
     return {"type": "home", "blocks": rows[:100]}
 
 
-def _shelf(shelf: KnowledgeBaseSummary) -> str:
-    count = f"{shelf.documents} document{'' if shelf.documents == 1 else 's'}"
-    about = f"\n{escaped(shortened(shelf.base.description, 300))}" if shelf.base.description else ""
-    return f"*{escaped(shelf.base.name)}* · {count}{about}"
+def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
+    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
+    about = f"\n{escape(shorten(base_summary.base.description, 300))}" if base_summary.base.description else ""
+    return f"*{escape(base_summary.base.name)}* · {count}{about}"
 
 
-def _condition(condition: SystemStatus) -> str:
-    lines = [f"• {condition.waiting} question{'' if condition.waiting == 1 else 's'} waiting or under way"]
+def _system_status(system_status: SystemStatus) -> str:
+    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
     lines += [
         f"• {name.removeprefix('outcome.')}: {count:,}"
-        for name, count in sorted(condition.counters.items())
+        for name, count in sorted(system_status.counters.items())
         if name.startswith("outcome.")
     ]
-    helpful, unhelpful = condition.counters.get("feedback.helpful", 0), condition.counters.get("feedback.unhelpful", 0)
+    helpful, unhelpful = (
+        system_status.counters.get("feedback.helpful", 0),
+        system_status.counters.get("feedback.unhelpful", 0),
+    )
     return "\n".join([*lines, f"• feedback: {helpful} found it helpful, {unhelpful} did not"])
 
 
@@ -202,7 +205,7 @@ def plain(text: str) -> dict[str, Any]:
 
 def option(value: str, label: str) -> dict[str, Any]:
     """One line of a menu."""
-    return {"text": plain(shortened(label, 75)), "value": value[:150]}
+    return {"text": plain(shorten(label, 75)), "value": value[:150]}
 
 
 def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:

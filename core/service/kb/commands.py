@@ -1,19 +1,15 @@
-"""``/kb`` in words that every platform shares: what was asked for, by whom, and what to show for it.
+"""``/kb`` as every platform asks for it: what is to be done, and by whom.
 
 A platform turns its command, its form or its pressed button into a ``KbCommand``, says who the ``Caller`` is (rights
-and audience looked up on its server side, now), and renders the ``KbReply``. It lends the three seams below: how it
-downloads an attached file, how it reads its own history, and where a job's card is shown.
+and audience looked up on its server side, now), gives both to ``KnowledgeCommands`` and renders the ``KbResult``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import FileReference, Permissions
-from core.model.jobs import Job
-from core.model.transcripts import Conversation
 
 MOST_FILES = 10  # of one command
 
@@ -30,6 +26,7 @@ PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in ca
     "discord:role:SERVER/ROLE",
     "discord:user:USER",
     "discord:guild:SERVER",
+    "api:token:TOKEN",
 )
 
 
@@ -92,79 +89,3 @@ class Caller:
     thread: ThreadKey
     address: Mapping[str, str] = field(default_factory=dict)
     private: bool = True  # only this person will see the reply: admins are then shown bases they are not granted
-
-
-@dataclass(frozen=True, slots=True)
-class KbOption:
-    """A button: what it is called, and the command that it sends."""
-
-    label: str
-    command: KbCommand
-    once: bool = False  # only the first press counts
-
-
-@dataclass(frozen=True, slots=True)
-class KbChoice:
-    """A part of a reply's text, exactly as it stands there, and the buttons below it."""
-
-    text: str
-    options: tuple[KbOption, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class KbReply:
-    """What to show. ``text`` is Markdown, safe to show to the caller's audience.
-
-    ``confirm`` set: show a button called ``confirm_label`` that sends exactly this command again.
-    ``job`` set: work was accepted; show its card here (``JobCard.show`` edits it from now on). ``more`` are further
-    jobs of the same command, which ``text`` names.
-    ``page`` of ``pages``: offer the neighbouring ones by the same command with another ``page``, or where it is set
-    by ``turning``.
-    ``choices``: parts of the text that have buttons of their own; ``sections`` cuts the text into them. What comes of
-    a press is shown in place of the whole reply.
-    """
-
-    text: str
-    ok: bool = True
-    denied: bool = False
-    job: Job | None = None
-    confirm: KbCommand | None = None
-    confirm_label: str = ""
-    page: int = 1
-    pages: int = 1
-    more: tuple[Job, ...] = ()
-    choices: tuple[KbChoice, ...] = ()
-    turning: KbCommand | None = None
-
-    def sections(self) -> tuple[KbChoice, ...]:
-        """The whole text from its beginning to its end: the choices, and what stands before and between them."""
-        found: list[KbChoice] = []
-        rest = self.text
-        for choice in self.choices:
-            before, there, after = rest.partition(choice.text)
-            if there:
-                found += [KbChoice(before.strip("\n")), choice]
-                rest = after
-        return tuple(one for one in (*found, KbChoice(rest.strip("\n"))) if one.text)
-
-
-class KnowledgeCommands(Protocol):
-    """What a platform calls. Nothing is raised: every reply can be shown as it is."""
-
-    async def handle(self, command: KbCommand, caller: Caller) -> KbReply:
-        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
-
-    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbReply:
-        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
-
-    async def correct(self, question: str, answer: str, permalink: str | None, caller: Caller) -> KbReply:
-        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
-
-    async def waiting(self, caller: Caller) -> str:
-        """One line that tells an admin what waits for them; empty for everybody else, and where nothing does."""
-
-    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
-
-    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""

@@ -11,7 +11,8 @@ from core.ingestion.originals import Originals
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import Document, KnowledgeBase
 from core.service.kb.commands import Caller
-from core.service.kb.job_queue import JobQueue, is_link
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.web_links import is_link
 
 TOGETHER = 500  # documents of one job
 MOST_JOBS = 10  # of one command
@@ -33,14 +34,14 @@ class IndexRepair:
 
     consistency: IndexConsistency
     originals: Originals
-    acceptance: JobQueue
+    job_queue: JobQueue
 
     async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
         """Put in line what fills these bases again. The index that is open is the catalogue's from now on.
 
         Raises Busy when too much waits.
         """
-        catalog = self.acceptance.shelves.catalog
+        catalog = self.job_queue.trash.catalog
         documents = await catalog.documents(frozenset(base.name for base in bases))
         missing = await self.consistency.incomplete(documents)
         await self.consistency.adopt()
@@ -62,8 +63,8 @@ class IndexRepair:
             if len(begun.jobs) == MOST_JOBS:
                 return replace(begun, left=begun.left + len(items) - start)
             subject = some[0].source if len(some) == 1 else f"{len(some)} documents"
-            job = self.acceptance.job(JobKind.REPAIR, base.name, caller, subject, some)
-            begun = replace(begun, jobs=(*begun.jobs, await self.acceptance.accept(job)))
+            job = self.job_queue.create_job(JobKind.REPAIR, base.name, caller, subject, some)
+            begun = replace(begun, jobs=(*begun.jobs, await self.job_queue.accept(job)))
         return begun
 
     async def _item(self, document: Document) -> JobItem | None:

@@ -34,8 +34,8 @@ from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.ports.job_store import JobStore
-from core.ports.knowledge_records import KnowledgeRecords
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.site_sync import SiteSync
 from core.service.leases import HandBack, pause, work_off
@@ -66,7 +66,7 @@ def job_delivery(job: Job) -> Delivery:
 
 @dataclass(slots=True)
 class _Run:
-    """A job in hand."""
+    """A job in hand, as it is just now: what is kept of it and shown may be a little older."""
 
     job: Job
     guard: Guard
@@ -74,16 +74,15 @@ class _Run:
     shown: Job | None = None
     shown_at: float = 0.0
 
-    def progress(self, stage: str, done: int, total: int) -> None:
-        """What the ingestor reports, from one batch to the next. Raises CalledOff between two of them."""
+    def report_progress(self, stage: JobStage, done: int, total: int) -> None:
+        """Take note of what the ingestor reports, from one batch to the next. Raises Cancelled between two of them."""
         if self.job.cancelled_by:
             raise Cancelled("It was cancelled.")
-        known = stage in tuple(JobStage)
-        now = replace(self.job.progress, stage=JobStage(stage if known else ""), done=done, total=total)
+        now = replace(self.job.progress, stage=stage, done=done, total=total)
         self.job = replace(self.job, progress=now)
 
-    def doing(self, stage: JobStage, source: str) -> None:
-        """Say what is being done now."""
+    def begin_stage(self, stage: JobStage, source: str) -> None:
+        """Take note of what is being done now, and to which source; nothing of it is done yet."""
         self.job = replace(self.job, progress=JobProgress(stage, source))
 
 
@@ -96,20 +95,19 @@ class JobRunner:
         jobs: JobStore,
         ingestor: Ingestor,
         catalog: Catalog,
-        shelves: Trash,
-        records: KnowledgeRecords,
-        materials: ItemSources,
+        trash: Trash,
+        site_store: SiteStore,
+        item_sources: ItemSources,
         clock: Clock,
     ) -> None:
-        """Work with these; cards are shown by the platforms that the materials know."""
+        """Work with these; cards are shown by the platforms that the item sources know."""
         self._jobs = jobs
         self._ingestor = ingestor
         self._catalogue = catalog
-        self._shelves = shelves
-        self._records = records
-        self._materials = materials
+        self._trash = trash
+        self._item_sources = item_sources
         self._clock = clock
-        self._upkeep = SiteSync(records, catalog, shelves)
+        self._site_sync = SiteSync(site_store, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, or its platform is connected here."""
@@ -119,7 +117,7 @@ class JobRunner:
     @property
     def _platforms(self) -> Mapping[str, PlatformCapabilities]:
         """What can be served: besides what is connected, what the clock and the terminal asked for."""
-        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._materials.platforms}
+        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
@@ -154,8 +152,8 @@ class JobRunner:
         """Find the items of a site or a channel, each written down as it is found."""
         if run.job.listed:
             return
-        run.doing(JobStage.FETCHING, run.job.subject)
-        async for item in self._materials.found(run.job):
+        run.begin_stage(JobStage.FETCHING, run.job.subject)
+        async for item in self._item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
                 await self._settle(run, item)
@@ -172,7 +170,7 @@ class JobRunner:
             await self._run_watched(run, partial(self._item, run, item))
             await self._show(run)
         if run.job.kind is JobKind.SITE:
-            async with aclosing(self._upkeep.after(run.job, run.guard)) as vanished:
+            async with aclosing(self._site_sync.take_out_missed(run.job, run.guard)) as vanished:
                 async for item in vanished:
                     await self._settle(run, item)
         await self._end(run, JobState.DONE)
@@ -180,8 +178,8 @@ class JobRunner:
     async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
         await self._tidy(run, run.suspect)
         for item in run.job.items:
-            await self._materials.forget(item)  # of what was cancelled, or left by a worker that died
-        await self._set(run, run.job.ended(self._clock.now(), state, reason))
+            await self._item_sources.forget(item)  # of what was cancelled, or left by a worker that died
+        await self._set(run, run.job.at_end(self._clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
         """Remove what a worker that died has left of the item it had in hand, once that has come out."""
@@ -205,13 +203,13 @@ class JobRunner:
         if item.kind is ItemKind.TEXT:
             outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
         await self._settle(run, outcome)
-        await self._materials.forget(item)
+        await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
         match run.job.kind:
             case JobKind.REMOVE:
                 document: Document = from_json(Document, item.reference)
-                count = await self._shelves.put_away(document)
+                count = await self._trash.put_away(document)
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
                 document = await self._restore_document(item.reference)
@@ -220,9 +218,9 @@ class JobRunner:
                 return await self._ingest_item(run, item)
 
     async def _restore_document(self, document_id: str) -> Document:
-        removed = await self._records.removal(document_id)
+        removed = await self._trash.removal(document_id)
         if removed is not None:
-            return await self._shelves.restore(removed)
+            return await self._trash.restore(removed)
         document = await self._catalogue.document(document_id)  # a worker died just after it was back
         if document is None:
             raise NotFound("It is not among what was removed.", remedy="Add it again.")
@@ -230,15 +228,15 @@ class JobRunner:
 
     async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
-        if await self._shelves.base(job.base) is None:
+        if await self._trash.base(job.base) is None:
             raise Cancelled("The knowledge base was removed meanwhile.")
-        run.doing(JobStage.FETCHING, item.source)
-        material = await self._materials.of(job, item)
+        run.begin_stage(JobStage.FETCHING, item.source)
+        material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
+        result = await self._ingestor.ingest(material, job.base, run.report_progress, still_ours=run.guard)
         document_id = document_id_of(job.base, material.source)
-        removal = await self._records.removal(document_id)
+        removal = await self._trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:
             await self._ingestor.remove(document_id)
             raise NotFound("It was removed while this was under way.", remedy="Add it again if that was a mistake.")
@@ -251,7 +249,7 @@ class JobRunner:
         )
 
     async def _run_watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
+        """Do it while looking for a cancellation and showing how far it is. Raises Cancelled.
 
         Before anything is written the work is broken off at once; after that, between two batches.
         """
@@ -272,8 +270,8 @@ class JobRunner:
                 await task
 
     async def _look(self, run: _Run) -> None:
-        """Raise CalledOff when somebody cancelled the job."""
-        if by := await self._jobs.cancelled(run.job.id):
+        """Raise Cancelled when somebody cancelled the job."""
+        if by := await self._jobs.cancelled_by(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise Cancelled("It was cancelled.")
 

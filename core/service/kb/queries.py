@@ -6,6 +6,7 @@ anything, but for the default base, which is made when it is first needed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from core.agent.gather import matching_sources
 from core.model.errors import FootnoteError, NotFound
@@ -13,27 +14,44 @@ from core.model.jobs import Job, JobState
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
-from core.service.kb.commands import Caller, KbChoice, KbCommand, KbOption, KbReply, KbVerb
-from core.service.kb.document_text import shown_document
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.job_text import (
-    base_line,
-    count,
-    document_line,
-    for_whom,
-    job_line,
-    job_text,
-    listed,
-    proposal_line,
-    schedule_line,
-    shown_link,
+from core.service.kb.results import (
+    BaseDetails,
+    BaseList,
+    DocumentDetails,
+    DocumentList,
+    JobDetails,
+    JobList,
+    KbAction,
+    Page,
+    ProposalList,
+    ProposalsWaiting,
+    QueueStatus,
+    SourceNote,
 )
+from core.service.kb.summaries import (
+    last_look,
+    preview_passage,
+    readers_of,
+    summarize_base,
+    summarize_document,
+    summarize_job,
+    summarize_proposal,
+    summarize_schedule,
+)
+from core.service.kb.text_spans import join_names
+from core.service.kb.web_links import redact_link
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
 COMPLETED = 25  # what Discord's autocomplete shows at most
 DEFAULT_BASE = "default"
 MOST_JOBS = 200  # looked through for one caller
+TROUBLED = 5  # jobs with failures that a status names
+JOBS_OF_BASE, FAILURES_OF_BASE = 3, 5  # that the details of a base name
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +60,7 @@ class KnowledgeQueries:
 
     catalog: Catalog
     index: Index
-    acceptance: JobQueue
+    job_queue: JobQueue
 
     # --- completing -------------------------------------------------------------------------------------------------
 
@@ -67,97 +85,94 @@ class KnowledgeQueries:
 
     # --- looking ----------------------------------------------------------------------------------------------------
 
-    async def listing(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def listing(self, command: KbCommand, caller: Caller) -> BaseList | DocumentList:
         """The bases, or the documents of one."""
         if command.base:
             base = await self.base(command.base, caller)
-            now = self.acceptance.clock.now()
-            lines = [document_line(document, now) for document in await self.documents(base)]
-            listing = paged(lines, command.page, f"**{base.name}**", "Nothing is in there yet.")
-            return await self.with_waiting(listing, caller)
-        grants = caller.permissions.is_admin
-        lines = []
-        for base in await self.visible(caller):
-            lines.append(base_line(base, await self.documents(base), grants=grants))
-        listing = paged(lines, command.page, "**Knowledge bases**", "There is no knowledge base yet.")
-        return await self.with_waiting(listing, caller)
+            documents, page = page_of(await self.documents(base), command)
+            rows = tuple(map(summarize_document, documents))
+            now = self.job_queue.clock.now()
+            return DocumentList(base.name, rows, now, page, await self.proposals_waiting(caller))
+        bases, page = page_of(await self.visible(caller), command)
+        admin = caller.permissions.is_admin
+        summaries = tuple([summarize_base(base, await self.documents(base), admin=admin) for base in bases])
+        return BaseList(summaries, page, await self.proposals_waiting(caller))
 
-    async def show(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def show(self, command: KbCommand, caller: Caller) -> BaseDetails | DocumentDetails:
         """One base, or one document with its passages' places."""
         if not command.target:
-            base = await self.base(command.base, caller)
-            return await self._base_shown(base, caller)
-        document = await self.document(command, caller)
-        passages = await self.index.passages(document.id, document.version, Scope(frozenset({document.knowledge_base})))
-        jobs = await self.acceptance.jobs.recent(MOST_JOBS) if caller.permissions.is_admin else ()
-        head, lines = shown_document(
-            document, passages, jobs, self.acceptance.clock.now(), admin=caller.permissions.is_admin
+            return await self._base_details(await self.base(command.base, caller), caller)
+        document, admin = await self.document(command, caller), caller.permissions.is_admin
+        found = await self.index.passages(document.id, document.version, Scope(frozenset({document.knowledge_base})))
+        jobs = await self.job_queue.jobs.recent(MOST_JOBS) if admin else ()
+        passages, page = page_of(found, command)
+        return DocumentDetails(
+            document=summarize_document(document),
+            media_type=document.media_type,
+            dated=document.dated,
+            added_by=document.added_by if admin else "",
+            last_look=last_look(document, jobs),
+            notes=document.notes,
+            passages=tuple(map(preview_passage, passages)),
+            as_of=self.job_queue.clock.now(),
+            page=page,
         )
-        return paged(lines, command.page, head, "")
 
-    async def _base_shown(self, base: KnowledgeBase, caller: Caller) -> KbReply:
-        documents = await self.documents(base)
-        lines = [base_line(base, documents, grants=caller.permissions.is_admin)]
-        if caller.permissions.is_admin:
-            lines += [schedule_line(one) for one in await self.acceptance.records.schedules() if one.base == base.name]
-            recent = [job for job in await self.acceptance.jobs.recent() if job.base == base.name]
-            lines += [job_line(job) for job in recent[:3]]
-            failed = {item.source: item.reason for job in recent for item in job.failed}
-            lines += [f"• failed: {shown_link(source)}: {reason}" for source, reason in list(failed.items())[:5]]
-        return KbReply("\n".join(lines))
+    async def _base_details(self, base: KnowledgeBase, caller: Caller) -> BaseDetails:
+        admin = caller.permissions.is_admin
+        summary = summarize_base(base, await self.documents(base), admin=admin)
+        if not admin:
+            return BaseDetails(summary)
+        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base == base.name]
+        recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
+        failed = {redact_link(item.source): item.reason for job in recent for item in job.failed_items}
+        return BaseDetails(
+            base=summary,
+            schedules=tuple(map(summarize_schedule, schedules)),
+            jobs=tuple(map(summarize_job, recent[:JOBS_OF_BASE])),
+            failures=tuple(SourceNote(*one) for one in list(failed.items())[:FAILURES_OF_BASE]),
+        )
 
-    async def status(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def status(self, command: KbCommand, caller: Caller) -> QueueStatus:
         """The queue, running jobs, failures, schedules."""
-        jobs = await self.jobs(caller)
+        jobs = [summarize_job(job) for job in await self.jobs(caller)]
         visible = {base.name for base in await self.visible(caller)}
-        schedules = [one for one in await self.acceptance.records.schedules() if one.base in visible]
-        lines = [
-            f"{count(range(await self.acceptance.inbox.waiting()), 'job')} in line or under way.",
-            *(job_text(job) for job in jobs if job.state is JobState.RUNNING),
-            *(job_line(job) for job in jobs if job.state is JobState.QUEUED),
-            *(job_line(job) for job in [job for job in jobs if job.over and (job.failed or job.reason)][:5]),
-            *(schedule_line(schedule) for schedule in schedules),
-        ]
-        return await self.with_waiting(KbReply("\n".join(lines)), caller)
+        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base in visible]
+        troubled = [job for job in jobs if job.over and (job.failures or job.reason)]
+        return QueueStatus(
+            in_line=await self.job_queue.inbox.count_waiting(),
+            running=tuple(job for job in jobs if job.state is JobState.RUNNING),
+            queued=tuple(job for job in jobs if job.state is JobState.QUEUED),
+            troubled=tuple(troubled[:TROUBLED]),
+            schedules=tuple(map(summarize_schedule, schedules)),
+            waiting=await self.proposals_waiting(caller),
+        )
 
-    async def job_list(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def job_list(self, command: KbCommand, caller: Caller) -> JobList | JobDetails:
         """The newest jobs, or one with all its failures."""
         jobs = await self.jobs(caller)
         if command.target:
-            return KbReply(job_text(one_job(jobs, command.target)))
-        return paged([job_line(job) for job in jobs], command.page, "**Jobs**", "There was no job yet.")
+            return JobDetails(summarize_job(one_job(jobs, command.target)))
+        rows, page = page_of(jobs, command)
+        return JobList(tuple(map(summarize_job, rows)), page)
 
-    async def proposals(self, command: KbCommand, caller: Caller) -> KbReply:
+    async def proposals(self, command: KbCommand, caller: Caller) -> ProposalList:
         """What waits for an admin, each with what can be done about it."""
-        alone_with(caller)
-        waiting = await self.acceptance.records.proposals()
-        lines = [proposal_line(one) for one in waiting]
-        head = f"**Proposals**\n{await self._goes_into(caller)}" if waiting else "**Proposals**"
-        reply = paged(lines, command.page, head, "Nothing waits to be looked at.", PROPOSALS)
-        shown = range((reply.page - 1) * PROPOSALS, min(reply.page * PROPOSALS, len(lines)))
-        choices = tuple(KbChoice(lines[n], _decisions(waiting[n].id, reply.page)) for n in shown)
-        return replace(reply, choices=choices, turning=KbCommand(KbVerb.PROPOSALS))
-
-    async def _goes_into(self, caller: Caller) -> str:
-        """Where what is approved goes, and who will read it there: words of few may become words to all."""
+        require_privacy(caller)
+        turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
+        shown, page = page_of(await self.job_queue.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
         base = next((one for one in bases if one.name.casefold() == _wanted("", bases)), KnowledgeBase(DEFAULT_BASE))
-        return f"What is approved goes into “{base.name}”, {for_whom(base)}, unless another is named."
+        summaries = tuple(summarize_proposal(one, page.number) for one in shown)
+        return ProposalList(summaries, base.name, readers_of(base), page)
 
-    async def waiting(self, caller: Caller) -> str:
-        """How many proposals wait, for an admin; empty where none does."""
+    async def proposals_waiting(self, caller: Caller) -> ProposalsWaiting | None:
+        """How many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
-            return ""
-        waiting = await self.acceptance.records.proposals()
-        return f"{count(waiting, 'proposal')} to look at: /kb proposals" if waiting else ""
-
-    async def with_waiting(self, reply: KbReply, caller: Caller) -> KbReply:
-        """The reply, and for an admin how many proposals wait, with the way to them."""
-        line = await self.waiting(caller)
-        if not line:
-            return reply
-        way = (KbOption("Look at them", KbCommand(KbVerb.PROPOSALS)),) if caller.private else ()
-        return replace(reply, text=f"{reply.text}\n{line}", choices=(*reply.choices, KbChoice(line, way)))
+            return None
+        waiting = len(await self.job_queue.proposal_store.proposals())
+        look = KbAction("Look at them", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
+        return ProposalsWaiting(waiting, look) if waiting else None
 
     # --- finding what is meant --------------------------------------------------------------------------------------
 
@@ -176,11 +191,11 @@ class KnowledgeQueries:
         for base in bases:
             if base.name.casefold() == wanted:
                 return base
-        if create and wanted == DEFAULT_BASE and await self.acceptance.shelves.base(DEFAULT_BASE) is None:
+        if create and wanted == DEFAULT_BASE and await self.job_queue.trash.base(DEFAULT_BASE) is None:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
-        there = listed(base.name for base in bases[:PAGE]) or "none yet"
+        there = join_names(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
             raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
@@ -201,7 +216,7 @@ class KnowledgeQueries:
         """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
         alone = caller.permissions.is_admin and caller.private
-        return [job for job in await self.acceptance.jobs.recent(MOST_JOBS) if alone or job.base in visible]
+        return [job for job in await self.job_queue.jobs.recent(MOST_JOBS) if alone or job.base in visible]
 
 
 def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:
@@ -209,27 +224,20 @@ def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:
     return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
 
 
-def paged(lines: Sequence[str], page: int, head: str, empty: str, size: int = PAGE) -> KbReply:
-    """One page of lines under a heading."""
-    if not lines:
-        return KbReply(f"{head}\n{empty}".strip())
-    pages = (len(lines) + size - 1) // size
-    at = min(max(1, page), pages)
-    shown = lines[(at - 1) * size : at * size]
-    note = [f"Page {at} of {pages}."] if pages > 1 else []
-    return KbReply("\n".join([head, *shown, *note]), page=at, pages=pages)
-
-
-def _decisions(proposal: str, page: int) -> tuple[KbOption, ...]:
-    """What an admin may say to a proposal on this page of the list."""
-    verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
-    return tuple(
-        KbOption(label, KbCommand(verb, target=proposal, page=page, listed=True), once=True)
-        for label, verb in verbs.items()
+def page_of(rows: Sequence[Row], command: KbCommand, size: int = PAGE) -> tuple[Sequence[Row], Page]:
+    """The rows of the page that a command asks for, or of the nearest there is; the command shows its neighbours."""
+    pages = max(1, (len(rows) + size - 1) // size)
+    at = min(max(1, command.page), pages)
+    page = Page(
+        number=at,
+        pages=pages,
+        previous=replace(command, page=at - 1) if at > 1 else None,
+        next=replace(command, page=at + 1) if at < pages else None,
     )
+    return rows[(at - 1) * size : at * size], page
 
 
-def alone_with(caller: Caller) -> None:
+def require_privacy(caller: Caller) -> None:
     """Raise NotFound unless only the caller reads the reply: proposals carry words of other places."""
     if not caller.private:
         raise NotFound("Proposals are shown to one person alone.", remedy="Ask where only you see the reply.")
@@ -239,7 +247,7 @@ def one_job(jobs: Sequence[Job], job_id: str) -> Job:
     """The job of this id. Raises NotFound."""
     job = next((job for job in jobs if job.id == job_id.strip()), None)
     if job is None:
-        raise NotFound("There is no such job.", remedy="/kb jobs shows them.")
+        raise NotFound("There is no such job.", remedy="The list of jobs shows them.")
     return job
 
 
@@ -247,5 +255,5 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     """What to raise when a name means none or several documents."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
-    which = listed(shown_link(document.source) for document in found[:5])
+    which = join_names(redact_link(document.source) for document in found[:5])
     return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")

@@ -20,8 +20,8 @@ def test_no_loop_reaches_a_third_of_the_daily_limit() -> None:
 
 
 async def test_the_first_identifications_do_not_wait() -> None:
-    identifying = IdentifyLimiter(InProcessChannelSettingsStore())
-    assert await identifying.wait(initial=True) == 0
+    identify_limiter = IdentifyLimiter(InProcessChannelSettingsStore())
+    assert await identify_limiter.wait(initial=True) == 0
 
 
 async def test_a_restart_knows_of_the_identifications_before_it() -> None:

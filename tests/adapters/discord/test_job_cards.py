@@ -12,9 +12,13 @@ from adapters.discord.outbound.layouts import text_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.testing.clock import ManualClock
 from adapters.testing.message_state import InProcessMessageStateStore
-from core.model.conversation import Person
+from adapters.testing.stores import InProcessState
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
+from core.model.incoming_events import Permissions
 from core.model.jobs import Job, JobKind, JobState
+from core.service.kb.commands import Caller
+from core.service.kb.summaries import summarize_job
 
 CARD, DIRECT, ADA = 11, 22, 33
 MINUTES = 60
@@ -59,12 +63,12 @@ def written() -> Written:
 @pytest.fixture
 def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
     """The cards as another process has them, over the same stores."""
-    postings = InProcessMessageStateStore()
+    message_states = InProcessMessageStateStore()
 
     async def connected() -> None:
         """From the beginning."""
 
-    return lambda: JobCards(written, postings, connected, lambda: clock.now().timestamp())
+    return lambda: JobCards(written, message_states, connected, lambda: clock.now().timestamp())
 
 
 @pytest.fixture
@@ -83,12 +87,18 @@ def job(clock: ManualClock) -> Job:
     return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), address=address)
 
 
+def caller_of(job: Job) -> Caller:
+    """Who asked for the job, by the interaction in which that was."""
+    thread = ThreadKey("discord", "1", job.address["channel"], "")
+    return Caller(job.by, Permissions(is_admin=True), Audience(), thread, job.address)
+
+
 def done(job: Job) -> Job:
     return replace(job, state=JobState.DONE)
 
 
 async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(job, CARD, note="What it adds is open to everybody.")
+    await cards.posted(summarize_job(job), caller_of(job), CARD, note="What it adds is open to everybody.")
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
@@ -104,7 +114,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 ) -> None:
     await cards.show(done(job))
     assert written.edits == []
-    await cards.posted(job, CARD)
+    await cards.posted(summarize_job(job), caller_of(job), CARD)
     ((message, end),) = written.edits
     assert message == CARD
     assert "Done" in end
@@ -113,7 +123,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.posted(summarize_job(job), caller_of(job), CARD)
     clock.advance(16 * MINUTES)
     await cards.show(replace(job, state=JobState.RUNNING))
     assert (written.edits, written.posts) == ([], [])
@@ -128,9 +138,9 @@ async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
 async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.posted(summarize_job(job), caller_of(job), CARD)
     clock.advance(13 * MINUTES)
-    await cards.renewed(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    await cards.renew_token(job.id, job.by.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
     await cards.show(done(job))
     assert len(written.edits) == 1
@@ -138,7 +148,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(job, CARD)
+    await cards.posted(summarize_job(job), caller_of(job), CARD)
     written.gone = True
     with pytest.raises(NotFound):
         await cards.show(replace(job, state=JobState.RUNNING))
@@ -149,7 +159,7 @@ async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: J
 async def test_an_end_that_discord_did_not_take_is_shown_by_the_next_process(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
-    await cards.posted(job, CARD)
+    await cards.posted(summarize_job(job), caller_of(job), CARD)
     written.away = True
     for attempt in (cards.show(done(job)), process().finish()):
         with pytest.raises(PlatformUnavailable):
@@ -167,9 +177,9 @@ async def test_an_end_that_was_shown_is_not_shown_again(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
     await cards.show(done(job))
-    await cards.posted(job, CARD)  # which draws it
+    await cards.posted(summarize_job(job), caller_of(job), CARD)  # which draws it
     await cards.show(done(replace(job, id="ba9876543210")))
-    await cards.posted(replace(job, id="ba9876543210"), CARD)
+    await cards.posted(summarize_job(replace(job, id="ba9876543210")), caller_of(job), CARD)
     for _ in range(3):
         await process().finish()
     assert len(written.edits) == 2
@@ -189,3 +199,20 @@ async def test_the_end_of_a_job_whose_card_never_came_is_said_directly(
     assert "Done" in end
     await another.finish()
     assert len(written.posts) == 1
+
+
+async def test_a_card_that_an_earlier_version_kept_as_text_is_shown_as_that(job: Job, written: Written) -> None:
+    state = InProcessState()
+    postings = InProcessMessageStateStore(state)
+
+    async def connected() -> None:
+        """From the beginning."""
+
+    kept = {"message": str(CARD), **{name: job.address[name] for name in ("channel", "asker", "token")}}
+    kept |= {"token_of": job.address["message"], "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
+    state.records[f"discord/job/{job.id}", "card"] = kept
+    state.records["discord/kb", "endings"] = {job.id: job.by.id}
+    await JobCards(written, postings, connected, job.created_at.timestamp).finish()
+    ((message, shown),) = written.edits
+    assert message == CARD
+    assert "**Adding a.md to “default”**\nDone." in shown

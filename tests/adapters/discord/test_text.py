@@ -25,7 +25,7 @@ def test_no_mention_survives(hostile: str) -> None:
 
 def test_principals_are_shown_by_the_names_that_people_know() -> None:
     told = "for discord:role:1/2, discord:channel:1/3, discord:user:4, discord:guild:1, slack:user:5"
-    assert text.named(told) == "for <@&2>, <#3>, <@4>, everybody in this server, slack:user:5"
+    assert text.name_principals(told) == "for <@&2>, <#3>, <@4>, everybody in this server, slack:user:5"
 
 
 @given(st.text(alphabet="@<>&!#everyonh 123`[](){}\n|-", max_size=300))
@@ -41,7 +41,7 @@ def test_a_link_shows_where_it_leads_and_unfolds_nothing() -> None:
 
 
 def test_a_marker_is_a_link_to_its_source_but_not_in_code() -> None:
-    shown = text.linked("It takes 14 days [1][2]. `list[1]`", (SOURCE, PLAIN))
+    shown = text.link_citations("It takes 14 days [1][2]. `list[1]`", (SOURCE, PLAIN))
     assert shown == "It takes 14 days [[1]](<https://docs.example/r>)[2]. `list[1]`"
 
 

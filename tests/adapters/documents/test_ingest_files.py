@@ -11,7 +11,7 @@ from adapters.documents.parser import DocumentParser
 from core.model.errors import DocumentRejected
 
 if TYPE_CHECKING:
-    from core.model.parsed_document import Parsed
+    from core.model.parsed_document import ParsedDocument
 
 FILES = Path(__file__).parents[3] / ".." / "shared" / "data" / "ingest_files"
 pytestmark = [
@@ -67,7 +67,7 @@ SAYS = {
 async def test_every_real_file_ends_as_text_or_as_a_reason() -> None:
     names = [json.loads(line)["file"] for line in (FILES / "manifest.jsonl").read_text().splitlines()]
     assert len(names) == 87
-    read: dict[str, Parsed] = {}
+    read: dict[str, ParsedDocument] = {}
     refused: dict[str, str] = {}
     async with DocumentParser(with_ocr=False) as parser:
         for name in names:

@@ -11,7 +11,7 @@ from adapters.documents import reader
 from adapters.documents.sandbox.protocol import frame, from_parsed, in_slices
 from core.ingestion.chunking import passages_of
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 CODE = "\n\n".join(
     [
@@ -39,7 +39,7 @@ async def _passages(name: str, text: str) -> Sequence[Passage]:
     return await passages_of(parsed, Document("d", "b", name, parsed.title, "v", "t", 0), count, 256)
 
 
-def _through_the_pipe(parsed: Parsed) -> Parsed:
+def _through_the_pipe(parsed: ParsedDocument) -> ParsedDocument:
     """As it comes out of the sandbox."""
     *_, read = in_slices(frame(*from_parsed(parsed))[8:])
     assert read is not None

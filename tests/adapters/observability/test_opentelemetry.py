@@ -28,9 +28,9 @@ async def test_a_finished_run_is_one_span_with_its_steps_and_no_words() -> None:
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    journal = TracingStore(InProcessTraceStore(), provider.get_tracer("test"))
+    trace_store = TracingStore(InProcessTraceStore(), provider.get_tracer("test"))
     for second, event in enumerate(RUN):
-        await journal.record("t1", [TracedEvent(1_000.0 + second, event)])
+        await trace_store.record("t1", [TracedEvent(1_000.0 + second, event)])
     spans = exporter.get_finished_spans()
     assert [span.name for span in spans] == ["search", "grade", "answer"]
     answer = spans[-1]

@@ -51,7 +51,7 @@ def library(*texts: str, grade: int | None = None, score: float = 0.8) -> Eviden
         Hit(passage(n, text, titles[n - 1] if n < 3 else f"Document {n}"), score) for n, text in enumerate(texts, 1)
     ]
     found, added = EvidenceLibrary().add(hits, "refund")
-    return found if grade is None else found.graded({item.id: Grade(grade) for item in added})
+    return found if grade is None else found.with_grades({item.id: Grade(grade) for item in added})
 
 
 def inquiry(question: str = "How long are refunds open?", **more: Any) -> Inquiry:

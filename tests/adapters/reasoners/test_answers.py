@@ -68,7 +68,7 @@ async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoin
     assert said.outcome is Outcome.ANSWERED
     assert said.answer.written_by == "extractive"
     assert QUOTING in said.answer.notices
-    (evidence,) = (call.given[2] for call in quoting.called("compose"))
+    (evidence,) = (call.given[2] for call in quoting.calls_of("compose"))
     assert all(item.grade is not None for item in evidence)
 
 

@@ -156,7 +156,7 @@ async def test_several_timeouts_are_offered_as_readings(reasoner: ExtractiveReas
         Hit(passage(2, "The job timeout is 15 minutes.", "API reference", heading=("Job timeout",)), 0.7),
     ]
     found, added = EvidenceLibrary().add(hits, "timeout")
-    found = found.graded({item.id: Grade(7) for item in added})
+    found = found.with_grades({item.id: Grade(7) for item in added})
     question = "How do I configure the timeout?"
     asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
     decision = await reasoner.decide(asked, thread(), meter())
@@ -197,7 +197,7 @@ async def test_of_two_versions_the_newer_is_quoted_and_the_other_named(reasoner:
         Hit(replace(passage(2, "Refunds arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01"), 0.8),
     ]
     found, added = EvidenceLibrary().add(hits, "refunds")
-    text = await composed(reasoner, "When do refunds arrive?", found.graded({item.id: Grade(8) for item in added}))
+    text = await composed(reasoner, "When do refunds arrive?", found.with_grades({item.id: Grade(8) for item in added}))
     assert "five days. [1]" in text
     assert "ten days" not in text
     assert "*Refund policy (2024)* (2024-03-01)" in text

@@ -110,7 +110,7 @@ async def test_nothing_usable_counts_as_a_failure_too(
     model.enqueue("check", ModelMisbehaved("no verdicts"))
     verdicts = await pair.check(inquiry(), [Claim("A.", (1,))], meter())
     assert len(verdicts) == 1
-    assert len(quoting.called("check")) == 1
+    assert len(quoting.calls_of("check")) == 1
 
 
 async def test_after_five_failures_the_model_is_not_asked_until_the_cool_down_is_over(
@@ -170,7 +170,7 @@ async def test_only_one_question_tries_after_the_cool_down(quoting: ScriptedReas
     trial = asyncio.create_task(pair.critique(inquiry(), "…", meter()))
     await arrived.wait()
     await pair.decide(inquiry(), thread(), meter())
-    assert len(model.called("decide")) == 5, "the second one went to the standby"
+    assert len(model.calls_of("decide")) == 5, "the second one went to the standby"
     go_on.set()
     assert await trial == "asked"
     assert pair.state is BreakerState.CLOSED
@@ -199,7 +199,7 @@ async def test_a_cap_while_searching_is_passed_on_but_the_answer_is_still_quoted
         await pair.decide(inquiry(), thread(), counted)
     assert await written(pair, counted)
     assert counted.notices == [CAPPED]
-    assert len(quoting.called("compose")) == 1
+    assert len(quoting.calls_of("compose")) == 1
 
 
 async def test_a_greeting_from_the_standby_is_signed_by_it(
@@ -223,9 +223,9 @@ async def test_nobody_waits_twice_for_a_hanging_model_with_one_question(
     pair = FallbackReasoner(model, quoting, clock=clock)
     await pair.understand(inquiry(id="one"), thread(), meter(clock))
     await pair.decide(inquiry(id="one"), thread(), meter(clock))
-    assert not model.called("decide")
+    assert not model.calls_of("decide")
     await pair.decide(inquiry(id="two"), thread(), meter(clock))
-    assert len(model.called("decide")) == 1
+    assert len(model.calls_of("decide")) == 1
 
 
 async def test_with_too_little_time_left_the_standby_is_asked_at_once(

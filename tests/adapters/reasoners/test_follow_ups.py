@@ -134,3 +134,11 @@ def test_what_is_said_of_the_talk_itself_is_of_nothing_in_the_documents() -> Non
 def test_later_in_a_thread_no_topic_is_guessed() -> None:
     before = after("How long is the job timeout?", "Who approves refunds?", "Where is the canteen?")
     assert resolve("What are the requirements?", before).question == "What are the requirements?"
+
+
+def test_a_document_that_was_only_cited_is_not_what_a_new_question_is_about() -> None:
+    thread = (
+        Exchange("How many days of holiday do I get?", "27 days of annual leave.", ("Leave",)),
+        Exchange("And how many can I carry over?", "Up to five days.", ("Leave",)),
+    )
+    assert resolve("How do I configure the timeout?", thread).question == "How do I configure the timeout?"

@@ -17,7 +17,7 @@ DIRECTED = "Free Guy is a comedy film directed by Shawn Levy."
 
 def found(text: str, title: str, grade: int = 7) -> EvidenceLibrary:
     library, added = EvidenceLibrary().add([Hit(passage(1, text, title), 0.8)], BORN)
-    return library.graded({item.id: Grade(grade) for item in added})
+    return library.with_grades({item.id: Grade(grade) for item in added})
 
 
 async def decided(question: str, library: EvidenceLibrary, *made: str) -> Decision:

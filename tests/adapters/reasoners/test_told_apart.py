@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.newest import newest
-from adapters.reasoners.extractive.answer.tables import computed
-from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.answer.tables import compute_answer
+from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
-from adapters.reasoners.extractive.question.spelling import respelled
+from adapters.reasoners.extractive.question.spelling import correct_spelling
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Audience, ContextMessage
@@ -51,21 +51,21 @@ def found(number: int, text: str, title: str, **more: object) -> Evidence:
 )
 def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
     known = frozenset({"the", "price", "of", "hot", "water", "diverter", "line", "duty", "webhooks", "is", "a"})
-    assert respelled(typed, known) == meant
+    assert correct_spelling(typed, known) == meant
 
 
 def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() -> None:
     here = passage(1, PLANS, "Price list")
     rows = units(here.text)
     subjects = Subjects("how much is Glow Plus?", [(here, row) for row in rows])
-    assert [subjects.standing(here, row) for row in rows] == [Standing.OTHER, Standing.OTHER, Standing.NAMED]
+    assert [subjects.match(here, row) for row in rows] == [SubjectMatch.OTHER, SubjectMatch.OTHER, SubjectMatch.NAMED]
 
 
 def test_the_cheapest_is_worked_out_and_said_to_be() -> None:
     question = "which plan is the cheapest?"
     asked = aggregation_of(question)
     assert asked is not None
-    answer = computed(question, asked, [found(1, PLANS, "Price list")])
+    answer = compute_answer(question, asked, [found(1, PLANS, "Price list")])
     assert answer is not None
     assert "lowest *Price a month*" in answer.lead
     assert "worked out" in answer.lead
@@ -152,7 +152,7 @@ async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> N
         Audience(unrestricted=True),
         attachments=(file,),
     )
-    told_of = await told(scene.assistant.ask(question))
+    told_of = await told(scene.question_service.ask(question))
     assert "The rent of the warehouse is 900 euros a month." in told_of.text
     assert "offer.txt" in told_of.text
     assert told_of.answer.spent.searches == 0

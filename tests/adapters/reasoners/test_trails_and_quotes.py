@@ -46,7 +46,7 @@ async def composed(reasoner: ExtractiveReasoner, question: str, found: EvidenceL
 def graded(**grades: int) -> EvidenceLibrary:
     texts = {"rule": RULE, "services": SERVICES, "people": PEOPLE}
     found = library(*(texts[name] for name in grades))
-    return found.graded({item.id: Grade(grade) for item, grade in zip(found, grades.values(), strict=True)})
+    return found.with_grades({item.id: Grade(grade) for item, grade in zip(found, grades.values(), strict=True)})
 
 
 async def test_who_is_answered_by_the_rule_the_row_it_needs_and_the_person_in_charge(
@@ -124,7 +124,7 @@ async def test_only_the_newest_version_is_quoted(reasoner: ExtractiveReasoner) -
     old = replace(passage(1, "Refunds arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01")
     new = replace(passage(2, "Refunds arrive within five days.", "Refund policy (2026)"), dated="2026-02-01")
     found, _ = EvidenceLibrary().add([Hit(old, 0.9), Hit(new, 0.8)], "refunds")
-    text = await composed(reasoner, "When do refunds arrive?", found.graded({1: Grade(9), 2: Grade(8)}))
+    text = await composed(reasoner, "When do refunds arrive?", found.with_grades({1: Grade(9), 2: Grade(8)}))
     assert "five days" in text
     assert "ten days" not in text
 

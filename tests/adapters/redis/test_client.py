@@ -8,7 +8,7 @@ from redis.exceptions import AuthenticationError, BusyLoadingError, RedisError, 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from adapters.redis.client import Durability, connect, reaching
+from adapters.redis.client import Durability, bounded_call, connect
 from core.model.errors import ConfigurationError, LeaseLost, StoreUnavailable
 
 
@@ -26,20 +26,20 @@ from core.model.errors import ConfigurationError, LeaseLost, StoreUnavailable
 )
 async def test_every_failure_is_one_clear_line(error: Exception, said: str) -> None:
     with pytest.raises(StoreUnavailable, match=said) as raised:
-        async with reaching():
+        async with bounded_call():
             raise error
     assert "secret-host" not in str(raised.value)
 
 
 async def test_an_operation_that_hangs_is_ended_at_its_deadline() -> None:
     with pytest.raises(StoreUnavailable):
-        async with reaching(deadline=0.01):
+        async with bounded_call(deadline=0.01):
             await asyncio.Event().wait()
 
 
 async def test_our_own_errors_pass_through() -> None:
     with pytest.raises(LeaseLost):
-        async with reaching():
+        async with bounded_call():
             raise LeaseLost("taken over")
 
 
@@ -47,7 +47,7 @@ async def test_a_cancellation_that_something_inside_swallows_is_not_lost() -> No
     inside = asyncio.Event()
 
     async def work() -> None:
-        async with reaching():
+        async with bounded_call():
             with suppress(asyncio.CancelledError):
                 inside.set()
                 await asyncio.Event().wait()
@@ -62,7 +62,7 @@ async def test_a_cancellation_that_something_inside_swallows_is_not_lost() -> No
 async def test_nobody_at_the_address_is_store_unavailable() -> None:
     client = connect("redis://127.0.0.1:1/0")
     with pytest.raises(StoreUnavailable):
-        async with reaching():
+        async with bounded_call():
             await client.ping()
     await client.aclose()
 

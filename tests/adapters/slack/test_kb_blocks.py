@@ -6,8 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.line_format import mrkdwn
 from core.model.conversation import Person
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_spans import link as address
+from core.service.kb.text_spans import plain, strong
 from tests.fakes.slack import block_rules
 
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -15,19 +19,26 @@ JOB = Job("abc", JobKind.INGEST, "handbook", Person("slack:T/U", "Ada"), NOW, su
 
 
 def test_a_hostile_title_calls_nobody_and_is_no_link() -> None:
-    (row,) = kb_blocks.paragraphs("• **<!channel> [x](https://evil.example)** https://evil.example @here")
+    title = "<!channel> [x](https://evil.example)"
+    (row,) = kb_blocks.paragraphs([(plain("• "), strong(title), plain(" https://evil.example @here"))])
     assert row["text"]["text"] == "• *&lt;!channel&gt; [x](https://evil.example)* https://evil.example @\u2060here"
     assert row["text"]["verbatim"]
 
 
 def test_the_way_back_to_a_message_is_a_link() -> None:
     link = "https://acme.slack.com/archives/C0123/p1700000000000000?thread_ts=1.2&cid=C0123"
-    assert kb_blocks.mrkdwn(f"by Bob: {link}") == f"by Bob: <{link.replace('&', '&amp;')}>"
+    assert mrkdwn((plain("by Bob: "), address(link))) == f"by Bob: <{link.replace('&', '&amp;')}>"
+
+
+@pytest.mark.parametrize("hostile", ["https://evil.example/archives/C0123/p1700000000000000", "x|<!channel>"])
+def test_no_other_address_is_a_link(hostile: str) -> None:
+    shown = mrkdwn((address(hostile), plain(f" {hostile}")))
+    assert "<" not in shown
 
 
 def test_a_long_reply_is_cut_between_lines_and_fits() -> None:
-    text = "\n".join(f"• **Document {number}** {'word ' * 40}" for number in range(200))
-    rows = kb_blocks.reply(text)
+    lines = [(plain("• "), strong(f"Document {number}"), plain(f" {'word ' * 40}")) for number in range(200)]
+    rows = kb_blocks.reply([(lines, ())])
     assert block_rules.faults_of_blocks(rows, "message") == []
     assert all(row["text"]["text"].startswith("• *Document") for row in rows[:-1])
     assert rows[-1]["elements"][0]["text"] == kb_blocks.CUT
@@ -39,15 +50,15 @@ def test_a_card_with_many_failures_fits() -> None:
         JobItem(ItemKind.FILE, f"{number} {'name' * 60}", "F", state=ItemState.FAILED, reason="why " * 70)
         for number in range(20)
     )
-    rows = kb_blocks.card(replace(JOB, items=failed, state=JobState.DONE))
+    rows = kb_blocks.card(summarize_job(replace(JOB, items=failed, state=JobState.DONE)))
     assert block_rules.faults_of_blocks(rows, "message") == []
     assert block_rules.characters_of(rows) < block_rules.MESSAGE_CHARACTERS
 
 
 def test_a_card_has_a_way_to_end_its_job_until_it_is_over() -> None:
-    assert [row["type"] for row in kb_blocks.card(JOB)] == ["section", "context", "actions"]
+    assert [row["type"] for row in kb_blocks.card(summarize_job(JOB))] == ["section", "context", "actions"]
     for ended in (replace(JOB, state=JobState.DONE), replace(JOB, cancelled_by="slack:T/U")):
-        assert [row["type"] for row in kb_blocks.card(ended)] == ["section", "context"]
+        assert [row["type"] for row in kb_blocks.card(summarize_job(ended))] == ["section", "context"]
 
 
 @pytest.mark.parametrize("bases", [[], ["one"], [f"base {number}" for number in range(25)]])
@@ -61,6 +72,6 @@ def test_the_form_is_one_slack_takes(bases: list[str], channel: bool) -> None:
 def test_what_a_client_sends_is_bounded() -> None:
     files = [{"id": f"F{number}", "name": "a"} for number in range(30)]
     values = {"files": {"files": {"files": files}}, "limit": {"limit": {"value": "99999"}}, "link": {"link": {}}}
-    filled = kb_blocks.filled({"state": {"values": values}})
+    filled = kb_blocks.read_form({"state": {"values": values}})
     assert (len(filled.files), filled.limit, filled.link) == (10, 500, "")
-    assert kb_blocks.filled({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty
+    assert kb_blocks.read_form({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty

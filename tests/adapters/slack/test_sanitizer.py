@@ -19,7 +19,7 @@ def sent(method: str, **arguments: Any) -> dict[str, Any]:
 def test_no_cut_of_a_stream_makes_a_link_or_calls_anybody(hostile: str) -> None:
     for cut in range(1, len(hostile)):
         sanitizer = CallSanitizer()
-        sanitizer.started("C1", "1.0")
+        sanitizer.remember_stream("C1", "1.0")
         calls = [
             ("chat.appendStream", {"channel": "C1", "ts": "1.0", "chunks": [{"type": "markdown_text", "text": piece}]})
             for piece in (hostile[:cut], hostile[cut:])

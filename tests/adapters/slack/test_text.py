@@ -5,7 +5,16 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.outbound.text import Escaper, escaped, group_call, heard, link, mentions, safe_markdown, shortened
+from adapters.slack.outbound.text import (
+    Escaper,
+    escape,
+    group_call,
+    link,
+    mentions,
+    plain_message,
+    safe_markdown,
+    shorten,
+)
 
 CALLS = re.compile(r"<[!@]|<#|(?<![\w.])@(?:channel|here|everyone)\b")
 HOSTILE = st.lists(
@@ -28,7 +37,7 @@ def test_pieces_joined_are_the_whole_text_escaped(parts: list[str]) -> None:
 
 
 def test_an_address_is_left_as_it_is() -> None:
-    assert escaped("write to ada@paper.example") == "write to ada@paper.example"
+    assert escape("write to ada@paper.example") == "write to ada@paper.example"
 
 
 def test_a_quote_stays_a_quote() -> None:
@@ -36,7 +45,7 @@ def test_a_quote_stays_a_quote() -> None:
 
 
 def test_a_title_is_no_quote() -> None:
-    assert escaped("> said\n > so") == "&gt; said\n &gt; so"
+    assert escape("> said\n > so") == "&gt; said\n &gt; so"
 
 
 def test_a_link_cannot_break_out_of_its_label() -> None:
@@ -46,12 +55,12 @@ def test_a_link_cannot_break_out_of_its_label() -> None:
 
 
 def test_shortening_keeps_entities_whole() -> None:
-    assert shortened("aaaa &amp; bbbb", 9) == "aaaa…"
+    assert shorten("aaaa &amp; bbbb", 9) == "aaaa…"
 
 
 def test_what_was_said_is_heard_as_plain_text() -> None:
     text = "<@U0BOT> ask <@U2|bob> in <#C1|general> about &lt;tags&gt; <https://a.example|the page> <!subteam^S1|@ops>"
-    assert heard(text, "U0BOT") == "ask @bob in #general about <tags> the page @ops"
+    assert plain_message(text, "U0BOT") == "ask @bob in #general about <tags> the page @ops"
     assert mentions(text) == {"U0BOT", "U2", "S1"}
 
 

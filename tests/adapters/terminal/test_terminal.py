@@ -56,7 +56,7 @@ def test_behind_a_pipe_a_hits_scores_and_place_are_one_line() -> None:
 
 
 class Kept:
-    """A journal that holds one trace."""
+    """A trace store that holds one trace."""
 
     async def trace(self, trace_id: str) -> list[TracedEvent]:
         failed = AgentFailed("something long that goes on and on " * 5, "internal")
@@ -68,8 +68,8 @@ async def test_an_event_of_a_trace_is_one_line_behind_a_pipe_and_a_block_on_a_te
     terminal: bool, lines: int
 ) -> None:
     console = screen(terminal=terminal)
-    journal: Any = Kept()
-    await print_trace(console, journal, "t1")
+    trace_store: Any = Kept()
+    await print_trace(console, trace_store, "t1")
     found = shown(console)
     assert len(found) == lines
     assert any(line.startswith("  1.500 s  AGENT_FAILED") for line in found)

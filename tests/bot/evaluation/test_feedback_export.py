@@ -10,7 +10,7 @@ from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
 from adapters.testing.stores import InProcessCatalog, InProcessFeedbackStore, InProcessMemory
 from bot.evaluation.dataset_loader import read
-from bot.evaluation.feedback import exported
+from bot.evaluation.feedback import export_feedback
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.knowledge import Document, KnowledgeBase, Passage
@@ -56,7 +56,7 @@ async def office() -> Office:
 
 
 async def export(office: Office, folder: Path) -> None:
-    (await exported(office.box, office.catalog, office.index, office.memory)).write(folder)
+    (await export_feedback(office.box, office.catalog, office.index, office.memory)).write(folder)
 
 
 async def test_an_answer_from_two_bases_needs_both_documents_though_they_share_a_name(
@@ -106,7 +106,7 @@ async def test_a_follow_up_brings_the_questions_before_it(office: Office, tmp_pa
 
 async def test_no_helpful_answer_makes_an_empty_export(office: Office) -> None:
     await office.judge("t1", ("handbook", "pay.md"), helpful=False)
-    found = await exported(office.box, office.catalog, office.index, office.memory)
+    found = await export_feedback(office.box, office.catalog, office.index, office.memory)
     assert (found.queries, found.corpus, found.qrels) == ((), (), ())
 
 

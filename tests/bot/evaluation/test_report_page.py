@@ -12,20 +12,22 @@ from bot.evaluation.baseline import keep_baseline, lines_of, worse_than
 from bot.evaluation.case_report import Excerpts, case
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.report_page import page
-from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS, PerQuestion, compared
-from bot.evaluation.runner import Measured, foreign_to, pooled
+from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS, PerQuestion, compare_legs
+from bot.evaluation.runner import DatasetFigures, foreign_to, pool_sets
 from core.evaluation.datasets import CorpusDocument, Query
-from core.evaluation.metrics import Judged, agent_figures, thresholds
+from core.evaluation.metrics import JudgedAnswer, agent_figures, thresholds
 from core.model.errors import ConfigurationError
 
-JUDGED = Judged("q", "answered", "answered", True, True, 1.0, 2, 1, 8, 1, 0, 0, 0.1, {"search": 0.01, "grade": 0.02})
+JUDGED = JudgedAnswer(
+    "q", "answered", "answered", True, True, 1.0, 2, 1, 8, 1, 0, 0, 0.1, {"search": 0.01, "grade": 0.02}
+)
 
 
 def leg(*values: float) -> PerQuestion:
     return {name: list(values) for name in (*METRICS, ALL_EVIDENCE)}
 
 
-def measured(name: str = "set", *, hybrid: float = 0.5, agent: float = 1.0) -> Measured:
+def measured(name: str = "set", *, hybrid: float = 0.5, agent: float = 1.0) -> DatasetFigures:
     each = {"bm25": leg(0.25, 0.25), "hybrid": leg(hybrid, hybrid), "agent": leg(agent, agent)}
     figures = {
         **asdict(agent_figures([JUDGED, JUDGED])),
@@ -37,12 +39,12 @@ def measured(name: str = "set", *, hybrid: float = 0.5, agent: float = 1.0) -> M
     worst = [
         case("<b>bold</b>?", "first at 3", [{"id": "d", "text": "wanted"}], [{"id": "e", "text": "</div>"}], ["a"])
     ]
-    return Measured(
+    return DatasetFigures(
         name,
         passages=10,
         questions=2,
         several=True,
-        legs=compared(each),
+        legs=compare_legs(each),
         agent=figures,
         curve=curve,
         foreign=1,
@@ -78,7 +80,7 @@ def test_several_searches_are_held_against_one_on_the_same_questions() -> None:
 
 
 def test_sets_that_need_all_their_evidence_are_pooled_question_by_question() -> None:
-    together = pooled([measured("a", agent=1.0), measured("b", agent=0.5)])
+    together = pool_sets([measured("a", agent=1.0), measured("b", agent=0.5)])
     assert together is not None
     assert together.questions == 4
     assert together.legs["agent"]["metrics"]["nDCG@10"]["mean"] == 0.75
@@ -86,8 +88,8 @@ def test_sets_that_need_all_their_evidence_are_pooled_question_by_question() -> 
 
 
 def test_one_set_or_a_set_of_single_answers_is_not_pooled() -> None:
-    assert pooled([measured()]) is None
-    assert pooled([measured("a"), replace(measured("b"), several=False)]) is None
+    assert pool_sets([measured()]) is None
+    assert pool_sets([measured("a"), replace(measured("b"), several=False)]) is None
 
 
 def test_a_set_holds_its_own_baseline(tmp_path: Path) -> None:

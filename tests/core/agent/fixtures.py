@@ -26,4 +26,4 @@ def passage(number: int, text: str = "", *, url: str | None = None, base: str = 
 def library(*passages: Passage, grade: int = 8) -> EvidenceLibrary:
     """A library of graded evidence, ids from 1."""
     found, added = EvidenceLibrary().add((Hit(p, 0.8) for p in passages), "refunds")
-    return found.graded({item.id: Grade(grade) for item in added})
+    return found.with_grades({item.id: Grade(grade) for item in added})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.agent.claims import claims_in, verbatim_in
-from core.agent.verify import UNSOURCED, amended
+from core.agent.claims import claims_in, says_nothing, verbatim_in
+from core.agent.verify import UNSOURCED, apply_verdicts
 from core.model.answer import Claim, ClaimVerdict, Support
 
 
@@ -52,34 +52,34 @@ def verdict(text: str, support: Support, *, evidence: tuple[int, ...] = (1,), co
 
 def test_a_supported_sentence_stays() -> None:
     draft = "It takes 14 days [1]."
-    assert amended(draft, [verdict(draft, Support.SUPPORTED)]) == draft
+    assert apply_verdicts(draft, [verdict(draft, Support.SUPPORTED)]) == draft
 
 
 def test_an_unsupported_citing_sentence_is_struck() -> None:
     draft = "It takes 14 days [1]. It costs nothing [1]."
-    assert amended(draft, [verdict("It costs nothing [1].", Support.UNSUPPORTED)]) == "It takes 14 days [1]."
+    assert apply_verdicts(draft, [verdict("It costs nothing [1].", Support.UNSUPPORTED)]) == "It takes 14 days [1]."
 
 
 def test_a_contradicted_sentence_is_corrected() -> None:
     draft = "It takes 30 days [1]."
-    corrected = amended(draft, [verdict(draft, Support.CONTRADICTED, correction="It takes 14 days.")])
+    corrected = apply_verdicts(draft, [verdict(draft, Support.CONTRADICTED, correction="It takes 14 days.")])
     assert corrected == "It takes 14 days. [1]"
 
 
 def test_an_uncited_sentence_that_nothing_supports_is_marked() -> None:
     draft = "It takes 14 days [1]. The moon is far away."
-    marked = amended(draft, [verdict("The moon is far away.", Support.UNSUPPORTED, evidence=(1, 2))])
+    marked = apply_verdicts(draft, [verdict("The moon is far away.", Support.UNSUPPORTED, evidence=(1, 2))])
     assert marked == f"It takes 14 days [1]. The moon is far away.{UNSOURCED}"
 
 
 def test_an_uncited_sentence_that_one_passage_supports_gets_its_citation() -> None:
     draft = "It takes 14 days."
-    assert amended(draft, [verdict(draft, Support.SUPPORTED)]) == "It takes 14 days. [1]"
+    assert apply_verdicts(draft, [verdict(draft, Support.SUPPORTED)]) == "It takes 14 days. [1]"
 
 
 def test_a_list_item_that_is_struck_leaves_no_empty_bullet() -> None:
     draft = "- annual plans [1]\n- monthly plans [2]"
-    assert amended(draft, [verdict("- monthly plans [2]", Support.UNSUPPORTED)]) == "- annual plans [1]"
+    assert apply_verdicts(draft, [verdict("- monthly plans [2]", Support.UNSUPPORTED)]) == "- annual plans [1]"
 
 
 def test_a_verbatim_sentence_is_recognised_whatever_its_decoration() -> None:
@@ -92,3 +92,17 @@ def test_a_word_or_two_in_between_state_nothing() -> None:
     assert [claim.text for claim in claims_in("Yes, indeed. Refunds are paid within 14 days [1]. Good luck!")] == [
         "Refunds are paid within 14 days [1]."
     ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "nothing"),
+    [
+        ("The document provides information about locking plans, but does not mention the number of vans [1].", True),
+        ("The documents discuss refunds and yet never say who approves them [1].", True),
+        ("The documents mention a fee of 5 euros, but do not say when it is due [1].", False),
+        ("The document says refunds take long, but does not apply to Fleet [1].", False),
+        ("The documents discuss refunds but they take five days [1].", False),
+    ],
+)
+def test_what_the_documents_are_about_is_no_answer_where_they_do_not_give_it(draft: str, nothing: bool) -> None:
+    assert says_nothing(draft) is nothing

@@ -23,7 +23,7 @@ from tests.core.scene import ALICE, Scene, within
 def run() -> Run:
     scene = Scene(limits=within(seconds=0.1))
     asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
-    return scene.assistant._agent.run(asked, Thread(scene.key()))
+    return scene.question_service._agent.run(asked, Thread(scene.key()))
 
 
 async def never() -> None:
@@ -42,7 +42,7 @@ async def test_what_takes_too_long_is_given_up(run: Run) -> None:
 async def test_what_is_kept_back_for_later_is_not_waited_for() -> None:
     scene = Scene(limits=within(seconds=60.0))
     asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
-    patient = scene.assistant._agent.run(asked, Thread(scene.key()))
+    patient = scene.question_service._agent.run(asked, Thread(scene.key()))
     async with asyncio.timeout(60):
         with pytest.raises(BudgetExhausted):
             await patient.within(never(), reserve=59.9)
@@ -77,7 +77,7 @@ async def test_a_draft_that_is_not_read_on_is_closed_at_once() -> None:
     scene = Scene(reasoner, confident=0.0)
     await scene.knows("Refunds are paid within 14 days.")
     question = Question("How many days until refunds are paid?", scene.key(), ALICE, Audience())
-    async with aclosing(scene.assistant.ask(question)) as events:
+    async with aclosing(scene.question_service.ask(question)) as events:
         async for event in events:
             if isinstance(event, GenerationCompleted):
                 assert reasoner.closed

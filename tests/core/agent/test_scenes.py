@@ -191,7 +191,7 @@ class TestUnderstanding:
     async def test_the_thread_is_given_to_the_reasoner(self, scene: Scene) -> None:
         await scene.asks("How long do refunds take?")
         await scene.asks("And who approves them?")
-        _, thread = scene.script.called("understand")[1].given
+        _, thread = scene.script.calls_of("understand")[1].given
         assert [turn.question for turn in thread.turns] == ["How long do refunds take?"]
         assert thread.turns[0].citations
 
@@ -208,7 +208,7 @@ class TestGathering:
     async def test_what_was_graded_is_not_graded_again(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge("finance approves"),)))
         await scene.asks("refunds")
-        graded = [item.id for call in scene.script.called("grade") for item in call.given[1]]
+        graded = [item.id for call in scene.script.calls_of("grade") for item in call.given[1]]
         assert len(graded) == len(set(graded))
 
     async def test_an_unknown_base_comes_back_as_an_error_to_act_on(self, scene: Scene) -> None:
@@ -248,7 +248,7 @@ class TestGathering:
         scene.script.enqueue("decide", Insufficient("x", (SearchKnowledge("refund number", top_k=500),)))
         few, many = (await scene.asks("refund")).all(RetrievalCompleted)
         assert (few.total_docs, many.total_docs) == (8, 20)
-        _, _, evidence = scene.script.called("compose")[0].given
+        _, _, evidence = scene.script.calls_of("compose")[0].given
         assert len(evidence) == 10, "and no answer is written from more than ten"
 
     async def test_reading_a_section_brings_that_section_only(self, stage: Stage) -> None:
@@ -326,7 +326,7 @@ class TestTheShortWay:
             "compose", "The planner waits for a minute and a half, the webhook for half of one [1][2]."
         )
         answer = await scene.asks("What is the timeout?")
-        best, runner_up = (item.hit.score for item in scene.script.called("compose")[0].given[2])
+        best, runner_up = (item.hit.score for item in scene.script.calls_of("compose")[0].given[2])
         assert runner_up > 0.75 * best, "or this scene shows nothing"
         assert self.steps(scene) == ["understand", "compose", "check"]
         assert (answer.outcome, answer.answer.spent.calls) == (Outcome.ANSWERED, 3)
@@ -337,7 +337,7 @@ class TestTheShortWay:
 
     async def test_the_writer_sees_what_was_found_best_first(self, scene: Scene) -> None:
         await scene.asks(self.QUESTION)
-        _, _, evidence = scene.script.called("compose")[0].given
+        _, _, evidence = scene.script.calls_of("compose")[0].given
         assert [item.passage.text for item in evidence][:2] == [REFUNDS, LEAVE]
 
     async def test_what_is_missing_is_searched_for_and_then_judged(self, scene: Scene) -> None:
@@ -345,7 +345,7 @@ class TestTheShortWay:
         answer = await scene.asks(self.QUESTION)
         assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION, "who approves refunds"]
         assert answer.all(QueryRefined)[0].refined == "who approves refunds"
-        inquiry, *_ = scene.script.called("compose")[1].given
+        inquiry, *_ = scene.script.calls_of("compose")[1].given
         assert (inquiry.attempt, inquiry.missing) == (False, ""), "it was found to suffice"
         assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
         assert answer.outcome is Outcome.ANSWERED
@@ -385,7 +385,7 @@ class TestTheShortWay:
     async def test_when_nobody_chooses_it_is_written_from_what_was_found_for_all_readings(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
         scene.clock.advance(31 * 60)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.all(RetrievalStarted) == []
         assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
 
@@ -443,22 +443,22 @@ class TestTheShortWay:
 
     async def test_stopped_before_anything_was_found_it_is_over(self, scene: Scene) -> None:
         question = Question(self.QUESTION, scene.key(), ALICE, Audience())
-        async with aclosing(scene.assistant.ask(question)) as events:
+        async with aclosing(scene.question_service.ask(question)) as events:
             async for event in events:
                 if isinstance(event, RoutingDecided):
                     break
-        stopped = await scene.assistant.stop(question.trace_id)
+        stopped = await scene.question_service.stop(question.trace_id)
         assert isinstance(stopped, AgentCompleted)
         assert stopped.answer.outcome is Outcome.REFUSED
 
     async def test_one_that_is_stopped_can_still_be_answered_from_what_was_found(self, scene: Scene) -> None:
         scene.script.enqueue("compose", ["Refunds are paid ", "some day."], citing(f"{REFUNDS} [R]"))
         question = Question(self.QUESTION, scene.key(), ALICE, Audience())
-        async with aclosing(scene.assistant.ask(question)) as events:
+        async with aclosing(scene.question_service.ask(question)) as events:
             async for event in events:
                 if isinstance(event, AnswerDelta):
                     break
-        stopped = await scene.assistant.stop(question.trace_id)
+        stopped = await scene.question_service.stop(question.trace_id)
         assert isinstance(stopped, CheckpointReached)
         assert "*Refund policy*" in stopped.checkpoint.message
         answer = await scene.presses(stopped.checkpoint, "Answer from that")
@@ -467,7 +467,7 @@ class TestTheShortWay:
     async def test_it_is_tried_once_only(self, scene: Scene) -> None:
         scene.script.always("compose", "I believe that it is soon.")
         answer = await scene.asks(self.QUESTION)
-        assert len(scene.script.called("compose")) == 2
+        assert len(scene.script.calls_of("compose")) == 2
         assert answer.outcome is Outcome.ABSTAINED
 
     @pytest.mark.parametrize(
@@ -627,7 +627,7 @@ class TestCheckpoints:
         assert list(await scene.checkpoints.due(scene.clock.now())) == []
         scene.clock.advance(2 * 60)
         assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
         assert list(await scene.checkpoints.due(scene.clock.now())) == []
 
@@ -657,13 +657,13 @@ class TestCheckpoints:
         stopped = await scene.presses(shown.checkpoint, "stop")
         assert stopped.outcome is Outcome.ABSTAINED
         assert stopped.text.startswith("I stopped there.")
-        assert scene.script.called("compose") == []
+        assert scene.script.calls_of("compose") == []
 
     async def test_caveats_answer_from_weak_evidence_and_say_so(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
         answer = await scene.presses(parked.checkpoint, "caveats")
         assert answer.outcome is Outcome.ANSWERED
-        inquiry, *_ = scene.script.called("compose")[0].given
+        inquiry, *_ = scene.script.calls_of("compose")[0].given
         assert inquiry.caveats
 
     async def test_stopping_is_an_end_too(self, scene: Scene) -> None:
@@ -724,21 +724,21 @@ class TestCheckpoints:
         options = ("How long do refunds take?", "How many days of annual leave are there?")
         scene.script.enqueue("understand", AskBack("Which days?", options))
         parked = await scene.asks("how many days?")
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert [event.query for event in answer.all(RetrievalStarted)] == list(options)
         assert answer.outcome is Outcome.ANSWERED
         assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
 
     async def test_when_nobody_wants_weak_evidence_it_says_that_there_is_no_better(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.answer.nearest
 
     async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
         conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
         parked = await scene.asks("refunds", conduct=conduct)
-        answer = await told(scene.assistant.expire(parked.checkpoint.id))
+        answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
 
     async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
@@ -808,7 +808,7 @@ class TestVerifying:
     async def test_a_verbatim_draft_costs_no_check(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R]"))
         answer = await scene.asks("refunds")
-        assert scene.script.called("check") == []
+        assert scene.script.calls_of("check") == []
         assert answer.answer.verdict is not None
         assert answer.answer.verdict.grounding == 1.0
 
@@ -884,14 +884,14 @@ class TestVerifying:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
         answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.QUICK))
         assert answer.text == f"{REFUNDS} [1]"
-        assert scene.script.called("check") == []
+        assert scene.script.calls_of("check") == []
         (checked,) = answer.all(HallucinationChecked)
         assert checked.hallucinated_claims == ("Refunds cost 30 euros in fees [1].",) or not checked.is_grounded
 
     async def test_the_thorough_profile_looks_for_what_is_left_open_once(self, scene: Scene) -> None:
         scene.script.always("critique", "who approves refunds")
         answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.THOROUGH))
-        assert len(scene.script.called("critique")) == 1
+        assert len(scene.script.calls_of("critique")) == 1
         assert len(answer.all(GenerationStarted)) == 2
         assert answer.outcome is Outcome.ANSWERED
 
@@ -914,9 +914,9 @@ class TestAudience:
         await scene.knows("The canary is called Tweety.", base="secret", grants=grants)
         await scene.asks("What is the canary called?", audience=Audience(grants))
         await scene.asks("And again?", audience=Audience())
-        _, thread = scene.script.called("understand")[-1].given
+        _, thread = scene.script.calls_of("understand")[-1].given
         assert "Tweety" not in repr(thread)
-        inquiry, _ = scene.script.called("understand")[-1].given
+        inquiry, _ = scene.script.calls_of("understand")[-1].given
         assert "Tweety" not in repr(inquiry.library)
 
 
@@ -969,7 +969,7 @@ class TestWhenThingsFail:
 
     async def test_every_step_is_in_the_trace(self, scene: Scene) -> None:
         answer = await scene.asks("refunds")
-        trace = [traced.event.kind for traced in await scene.journal.trace(answer.trace_id)]
+        trace = [traced.event.kind for traced in await scene.trace_store.trace(answer.trace_id)]
         assert trace[0] == "AGENT_STARTED"
         assert trace[-1] == "AGENT_COMPLETED"
         assert "ANSWER_DELTA" not in trace
@@ -977,7 +977,7 @@ class TestWhenThingsFail:
     async def test_a_long_thread_is_summarised_after_the_answer(self, scene: Scene) -> None:
         for n in range(10):
             await scene.asks(f"question {n} about refunds")
-            await scene.assistant.reflect(scene.key(), Audience())
+            await scene.question_service.reflect(scene.key(), Audience())
         record = await scene.memory.recall(scene.key())
         assert record.summarised == 2
         assert "question 0" in record.summary

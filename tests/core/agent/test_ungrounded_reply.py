@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.agent.ungrounded_reply import unfounded
+from core.agent.ungrounded_reply import reason_to_search
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.inquiry import AnswerPolicy, Behaviour, Inquiry, Reply
@@ -43,7 +43,7 @@ def doubt(message: str, reply: str, thread: Thread | None = None, behaviour: Beh
         bases=(KnowledgeBase("handbook", "How we work at Helio"),),
         library=library(PERIOD).carried_over(),
     )
-    return unfounded(Reply(reply), asked, thread or Thread(KEY))
+    return reason_to_search(Reply(reply), asked, thread or Thread(KEY))
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_conservative_behaviour_searches_whatever_names_a_subject() -> None:
 def test_a_reply_may_name_where_people_meet_it_and_nowhere_else() -> None:
     reply = "Hello! You can ask me here or in Zulip."
     asked = Inquiry("trace", "hi", KEY, ADA, Audience(), NOW)
-    assert unfounded(Reply(reply), asked, Thread(KEY), "Zulip Matrix") == ""
-    assert "Zulip" in unfounded(Reply(reply), asked, Thread(KEY))
+    assert reason_to_search(Reply(reply), asked, Thread(KEY), "Zulip Matrix") == ""
+    assert "Zulip" in reason_to_search(Reply(reply), asked, Thread(KEY))

@@ -7,18 +7,18 @@ import pytest
 from core.evaluation.datasets import Query, grades_from, needs_several, queries_from, spread
 from core.evaluation.metrics import (
     Figure,
-    Judged,
+    JudgedAnswer,
     agent_figures,
     all_evidence,
     bootstrap,
     contains,
     medians,
-    paired,
+    paired_difference,
     regressions,
     thresholds,
 )
 
-RIGHT = Judged("q", "answered", "answered", True, True, 1.0, 2, 1, 8, 1, 0, 0, 0.1)
+RIGHT = JudgedAnswer("q", "answered", "answered", True, True, 1.0, 2, 1, 8, 1, 0, 0, 0.1)
 
 
 def test_all_the_evidence_counts_only_when_none_is_missing() -> None:
@@ -36,7 +36,7 @@ def test_a_reference_answer_in_prose_cannot_be_looked_for_word_for_word() -> Non
 
 
 def test_a_difference_that_is_the_same_for_every_question_has_no_spread() -> None:
-    gap = paired([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
+    gap = paired_difference([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
     assert (gap.mean, gap.low, gap.high) == (0.25, 0.25, 0.25)
 
 
@@ -47,7 +47,7 @@ def test_an_interval_holds_its_mean() -> None:
 
 def test_differences_of_unlike_questions_are_refused() -> None:
     with pytest.raises(ValueError, match="zip"):
-        paired([1.0], [1.0, 0.0])
+        paired_difference([1.0], [1.0, 0.0])
 
 
 def test_wrong_refusals_and_wrong_answers_are_counted_together() -> None:

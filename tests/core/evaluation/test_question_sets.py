@@ -22,7 +22,7 @@ def test_a_chain_of_followers_is_one_conversation() -> None:
 
 def test_a_limit_keeps_conversations_whole() -> None:
     found = question_set_from([line("a"), line("b", follows="a"), line("c"), line("d")], MANIFEST)
-    assert [one.id for one in found.limited(2).questions] == ["a", "b", "c"]
+    assert [one.id for one in found.limit_to(2).questions] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.ingestion.chunking import PASSAGE_TOKENS, passages_of, same_passage_in
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:
@@ -18,7 +18,7 @@ async def count_tokens(texts: Sequence[str]) -> list[int]:
 
 async def cut(*blocks: Block, title: str = "Handbook", version: str = "v1") -> tuple[Passage, ...]:
     document = Document("doc", "default", "handbook.md", title, version, "text/markdown", 0)
-    return await passages_of(Parsed(title, blocks, "text/markdown"), document, count_tokens, 256)
+    return await passages_of(ParsedDocument(title, blocks, "text/markdown"), document, count_tokens, 256)
 
 
 PARAGRAPH = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen. " * 2

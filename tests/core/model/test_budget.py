@@ -23,15 +23,15 @@ def test_each_profile_has_the_searches_that_were_agreed() -> None:
 def test_the_last_search_is_admitted_and_the_next_is_not() -> None:
     counted = meter()
     for _ in range(3):
-        counted.searched()
+        counted.count_search()
     assert counted.searches_left == 0
     with pytest.raises(BudgetExhausted, match="All 3 searches"):
-        counted.searched()
+        counted.count_search()
 
 
 def test_tokens_are_capped_to_the_last_one() -> None:
     counted = meter(tokens=1_000)
-    counted.called(600, 100)
+    counted.count_call(600, 100)
     counted.admit(200, 100)
     with pytest.raises(BudgetExhausted, match="1,000 tokens"):
         counted.admit(200, 101)
@@ -39,13 +39,13 @@ def test_tokens_are_capped_to_the_last_one() -> None:
 
 def test_money_is_capped_where_it_is_and_what_is_written_has_its_own_price() -> None:
     counted = meter(cost=5.0)
-    counted.called(2_000, 100)
+    counted.count_call(2_000, 100)
     assert counted.spent.cost == pytest.approx(3.0)
     counted.admit(1_000, 100)
     with pytest.raises(BudgetExhausted, match="5 that one answer may cost"):
         counted.admit(1_000, 101)
     free = meter()
-    free.called(9_000, 0)
+    free.count_call(9_000, 0)
     free.admit(1_000)
 
 
@@ -76,5 +76,5 @@ def test_what_was_spent_before_it_was_parked_counts_but_for_the_time() -> None:
     assert counted.searches_left == 0
     assert counted.room == 1_000
     assert counted.remaining == 60.0
-    counted.called(10, 20)
+    counted.count_call(10, 20)
     assert counted.spent == Spent(3, 1, 9_010, 20, 50.0, 1.0 + 0.01 + 0.2)

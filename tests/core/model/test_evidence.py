@@ -15,14 +15,14 @@ def test_what_is_found_again_is_not_new() -> None:
 
 def test_a_grade_holds_for_one_question_and_the_id_for_the_whole_thread() -> None:
     carried = library(passage(1), passage(2)).carried_over()
-    assert carried.ungraded() == ()
+    assert carried.ungraded_items() == ()
     again, new = carried.add([Hit(passage(2), 0.9)], "another question")
     assert [item.id for item in new] == [2]
-    assert [item.id for item in again.ungraded()] == [2]
+    assert [item.id for item in again.ungraded_items()] == [2]
 
 
 def test_the_best_comes_first_and_the_weak_not_at_all() -> None:
-    shelf = library(passage(1), passage(2), passage(3)).graded({1: Grade(4), 2: Grade(9), 3: Grade(6)})
+    shelf = library(passage(1), passage(2), passage(3)).with_grades({1: Grade(4), 2: Grade(9), 3: Grade(6)})
     assert [item.id for item in shelf.relevant(5)] == [2, 3]
 
 

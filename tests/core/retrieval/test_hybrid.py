@@ -24,7 +24,7 @@ ENCODER = HashingEncoder()
 HANDBOOK = Scope(frozenset({"handbook"}))
 
 
-class Trash:
+class VisibleVersions:
     """Just enough of a catalogue: which version of each document is visible."""
 
     def __init__(self, **visible: str) -> None:
@@ -59,11 +59,11 @@ def passage(name: str, text: str, document: str = "leave", version: str = "v1", 
 
 
 async def retriever(
-    *passages: Passage, shelves: Trash | None = None, judge: Judge | None = None, pool: int = 50
+    *passages: Passage, versions: VisibleVersions | None = None, judge: Judge | None = None, pool: int = 50
 ) -> Retriever:
     index = InProcessIndex()
     await index.add(passages, await ENCODER.encode_passages([p.searchable for p in passages]))
-    catalog = cast("Catalog", shelves or Trash(**{p.document: "v1" for p in passages}))
+    catalog = cast("Catalog", versions or VisibleVersions(**{p.document: "v1" for p in passages}))
     return Retriever(index, ENCODER, cast("Reranker | None", judge), catalog, pool=pool)
 
 
@@ -85,21 +85,23 @@ async def test_the_best_passage_comes_first_with_the_score_of_each_leg() -> None
 
 
 async def test_only_the_published_version_is_found_and_the_catalogue_is_asked_once() -> None:
-    shelves = Trash(leave="v2")
+    versions = VisibleVersions(leave="v2")
     search = await retriever(
         passage("old", "Annual leave is thirty days."),
         passage("new", "Annual leave is forty days.", version="v2"),
         passage("draft", "Annual leave is fifty days.", document="unpublished"),
-        shelves=shelves,
+        versions=versions,
     )
     found = await search.search("annual leave", HANDBOOK)
     assert [hit.passage.id for hit in found.hits] == ["new"]
-    assert shelves.asked == 1
+    assert versions.asked == 1
 
 
 async def test_a_version_being_written_does_not_crowd_out_the_published_one() -> None:
     drafts = [passage(f"d{n}", "annual leave", document="draft") for n in range(8)]
-    search = await retriever(*drafts, passage("a", "annual leave and more"), shelves=Trash(leave="v1"), pool=4)
+    search = await retriever(
+        *drafts, passage("a", "annual leave and more"), versions=VisibleVersions(leave="v1"), pool=4
+    )
     assert [hit.passage.id for hit in (await search.search("annual leave", HANDBOOK, 1)).hits] == ["a"]
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Audience, Person
@@ -15,21 +16,23 @@ OPEN = Audience(frozenset({"everyone"}))
 
 
 class Counter:
-    """Controls over one scene."""
+    """Answer actions over one scene."""
 
     def __init__(self) -> None:
         self.scene = Scene()
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
         self.preferences = InProcessChannelSettingsStore()
-        self.controls = AnswerActions(
+        self.answer_actions = AnswerActions(
             memory=self.scene.memory,
-            journal=self.scene.journal,
+            trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
             preferences=self.preferences,
             audit=self.audit,
             inbox=InProcessInbox(self.scene.state),
+            message_states=InProcessMessageStateStore(self.scene.state),
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
 
@@ -51,16 +54,16 @@ async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) ->
     thread = next(iter(counter.scene.state.threads))
     key = counter.scene.key("t")
     assert str(key) == thread
-    assert "I searched" in await counter.controls.why(key, OPEN)
+    assert "I searched" in await counter.answer_actions.why(key, OPEN)
     with pytest.raises(NotFound):
-        await counter.controls.why(key, Audience(frozenset({"stranger"})))
+        await counter.answer_actions.why(key, Audience(frozenset({"stranger"})))
 
 
 async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Counter) -> None:
     trace = await asked(counter)
-    shown = await counter.controls.quotes(counter.scene.key("t"), trace, OPEN)
+    shown = await counter.answer_actions.quotes(counter.scene.key("t"), trace, OPEN)
     assert [source.quote for source in shown.citations] == ["Refunds are paid within 14 days."]
-    hidden = await counter.controls.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
+    hidden = await counter.answer_actions.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
     assert hidden.citations == ()
     assert hidden.withheld == 1
 
@@ -68,24 +71,24 @@ async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Cou
 async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(NotFound):
-        await counter.controls.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
+        await counter.answer_actions.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
     with pytest.raises(NotFound):
-        await counter.controls.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
+        await counter.answer_actions.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
 
 
 async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(Denied):
-        await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
-    assert "forgotten" in await counter.controls.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
+        await counter.answer_actions.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
+    assert "forgotten" in await counter.answer_actions.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
     assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
 
 
 async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Counter) -> None:
     form = SettingsForm(profile="quick", sources_first=True)
     with pytest.raises(Denied):
-        await counter.controls.save_settings("p", form, ALICE, is_admin=False, allowed_bases=[])
-    assert (await counter.controls.settings("p")).conduct.profile is Profile.BALANCED
+        await counter.answer_actions.save_settings("p", form, ALICE, is_admin=False, allowed_bases=[])
+    assert (await counter.answer_actions.settings("p")).conduct.profile is Profile.BALANCED
     assert not (await counter.audit.recent())[0].allowed
 
 
@@ -100,8 +103,8 @@ async def test_settings_come_back_as_they_were_filled_in(counter: Counter) -> No
         languages="German, English",
         handoff="S0HELP",
     )
-    await counter.controls.save_settings("p", form, ALICE, is_admin=True, allowed_bases=["default"])
-    settings = await counter.controls.settings("p")
+    await counter.answer_actions.save_settings("p", form, ALICE, is_admin=True, allowed_bases=["default"])
+    settings = await counter.answer_actions.settings("p")
     assert settings.bases == frozenset({"default"})
     assert settings.conduct.checkpoints == frozenset({CheckpointKind.CLARIFY})
     assert settings.conduct.sources_first
@@ -113,4 +116,6 @@ async def test_settings_come_back_as_they_were_filled_in(counter: Counter) -> No
 
 async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> None:
     await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
-    assert [(one.base.name, one.documents) for one in await counter.controls.shelves(OPEN)] == [("default", 1)]
+    assert [(one.base.name, one.documents) for one in await counter.answer_actions.knowledge_bases(OPEN)] == [
+        ("default", 1)
+    ]

@@ -1,4 +1,4 @@
-"""Every event of a run is shown in order, by whatever surface."""
+"""Every event of a run is shown in order, by whatever answer view."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Transcript:
-    """A surface that writes down what it is told to show."""
+    """An answer view that writes down what it is told to show."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -21,6 +21,6 @@ async def test_questions_that_are_given_up_after_their_first_step_leave_room_for
     await scene.knows("Refunds are paid within 14 days.")
     for n in range(2 * BEGINNING):
         given_up = Question("How long?", scene.key(f"given-up-{n}"), ALICE, Audience())
-        async with aclosing(scene.assistant.ask(given_up)) as events:
+        async with aclosing(scene.question_service.ask(given_up)) as events:
             await anext(events)
     assert (await scene.asks("How long do refunds take?")).outcome is Outcome.ANSWERED

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,12 +13,14 @@ from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
 from core.model.answer import Answer
+from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import ModelUnavailable, PlatformUnavailable
 from core.model.incoming_events import FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
 from core.ports.inbox import Lease
+from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
@@ -37,23 +40,23 @@ class Room:
     def __init__(self) -> None:
         self.scene = Scene()
         self.paper = RecordedPlatform(admins=frozenset({ADA.id}))
-        self.postings = InProcessMessageStateStore(self.scene.state)
+        self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
         self.warming: Callable[[], bool] = lambda: False
         self._messages = 0
         self.said: list[IncomingMessage] = []
 
     def worker(self, name: str = "w") -> Worker:
-        desk = MessageHandler(
-            assistant=self.scene.assistant,
+        message_handler = MessageHandler(
+            question_service=self.scene.question_service,
             memory=self.scene.memory,
             checkpoints=self.scene.checkpoints,
-            postings=self.postings,
+            message_states=self.message_states,
             inbox=self.inbox,
             platforms={"paper": self.paper},
             warming=self.warming,
         )
-        return Worker(name=name, inbox=self.inbox, desk=desk, clock=self.scene.clock, lanes=4)
+        return Worker(name=name, inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=4)
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
@@ -81,7 +84,7 @@ class Room:
 
     async def settled(self) -> None:
         async with asyncio.timeout(PATIENCE):
-            while await self.inbox.waiting():
+            while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)
 
     async def until_open(self) -> Page:
@@ -142,7 +145,7 @@ async def test_a_file_on_the_question_is_read_for_it(room: Room) -> None:
     async with room.working():
         await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
         await room.settled()
-    _, thread = room.scene.script.called("understand")[0].given
+    _, thread = room.scene.script.calls_of("understand")[0].given
     assert [attached.text for attached in thread.attachments] == ["text of notes.txt"]
 
 
@@ -187,7 +190,7 @@ async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: 
     async with room.working():
         first = await room.asks("How long do refunds tke?")
         await room.until_open()
-        await room.postings.request_cancel(str(THREAD), first.id, "edited")
+        await room.message_states.request_cancel(str(THREAD), first.id, CancelReason.EDITED)
         edited = replace(first, text="How long do refunds take?", edited=True)
         await room.arrives(edited, "event-edit-1")
         await asyncio.sleep(0.6)
@@ -195,7 +198,7 @@ async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: 
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
-    assert [call.given[0].question for call in room.scene.script.called("understand")][
+    assert [call.given[0].question for call in room.scene.script.calls_of("understand")][
         -1
     ] == "How long do refunds take?"
 
@@ -206,7 +209,7 @@ async def test_an_edit_after_the_answer_changes_nothing(room: Room) -> None:
         await room.settled()
         await room.arrives(replace(first, text="Something else?", edited=True), "event-edit-1")
         await room.settled()
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
 
 
 async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
@@ -214,7 +217,7 @@ async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
     async with room.working():
         message = await room.asks("How long do refunds take?")
         await room.until_open()
-        await room.postings.request_cancel(str(THREAD), message.id, "deleted")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.DELETED)
         await room.settled()
     assert room.paper.visible == []
 
@@ -224,7 +227,7 @@ async def test_stopping_before_anything_was_found_just_stops(room: Room) -> None
     async with room.working():
         message = await room.asks("How long do refunds take?")
         await room.until_open()
-        await room.postings.request_cancel(str(THREAD), message.id, "stopped")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.STOPPED)
         await room.settled()
     (page,) = room.paper.visible
     assert page.text.startswith("Stopped, as you asked.")
@@ -240,9 +243,9 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
     async with room.working():
         message = await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while not room.scene.script.called("grade"):
+            while not room.scene.script.calls_of("grade"):
                 await asyncio.sleep(0.01)
-        await room.postings.request_cancel(str(THREAD), message.id, "stopped")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.STOPPED)
         await room.settled()
         (page,) = room.paper.visible
         assert page.checkpoint is not None
@@ -317,7 +320,7 @@ async def test_killed_after_the_answer_was_shown_there_is_no_second(room: Room) 
     async with room.working():
         await room.settled()
     assert len(room.paper.visible) == 1
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
 
 
 async def test_when_nobody_presses_it_answers_with_what_it_has(room: Room) -> None:
@@ -362,14 +365,14 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
 
 async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_nobody(room: Room) -> None:
     away = [PlatformUnavailable("The platform is away.")]
-    surface = room.paper.surface
+    view = room.paper.answer_view
 
-    def stumbling(incoming: Incoming, posting: MessageState, trace_id: str) -> RecordedAnswerView:
+    def stumbling(incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> RecordedAnswerView:
         if away:
             raise away.pop()
-        return surface(incoming, posting, trace_id)
+        return view(incoming, message_state, trace_id)
 
-    room.paper.surface = stumbling  # type: ignore[method-assign]
+    room.paper.answer_view = stumbling  # type: ignore[method-assign]
     async with room.working():
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
@@ -385,10 +388,10 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
 
 
 class Refusing(RecordedAnswerView):
-    """A surface that fails as none should: with an error that nobody has named."""
+    """An answer view that fails as none should: with an error that nobody has named."""
 
-    def __init__(self, platform: RecordedPlatform, posting: MessageState, at: str) -> None:
-        super().__init__(platform, posting)
+    def __init__(self, platform: RecordedPlatform, message_state: MessageState[Any], at: str) -> None:
+        super().__init__(platform, message_state)
         self._at = at
 
     def _refuse(self, at: str) -> None:
@@ -412,21 +415,21 @@ class Refusing(RecordedAnswerView):
 
 @pytest.mark.parametrize("at", ["open", "step", "conclude", "fail"])
 async def test_an_error_of_one_delivery_ends_no_lane_and_its_asker_is_told_once(room: Room, at: str) -> None:
-    surface = room.paper.surface
+    view = room.paper.answer_view
 
-    def refusing(incoming: Incoming, posting: MessageState, trace_id: str) -> RecordedAnswerView:
-        return Refusing(room.paper, posting, at)
+    def refusing(incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> RecordedAnswerView:
+        return Refusing(room.paper, message_state, at)
 
     if at == "fail":
         room.scene.script.enqueue("understand", ZeroDivisionError("a bug"))
     async with room.working():
-        room.paper.surface = refusing  # type: ignore[method-assign]
+        room.paper.answer_view = refusing  # type: ignore[method-assign]
         for number in range(6):  # more than there are lanes
             await room.asks("How long do refunds take?", thread=replace(THREAD, thread=str(number)))
         await room.settled()
         assert len(room.paper.told) >= 1
         told = len(room.paper.told)
-        room.paper.surface = surface  # type: ignore[method-assign]
+        room.paper.answer_view = view  # type: ignore[method-assign]
         await room.asks("How long do refunds take?")
         await room.settled()
     assert room.paper.visible[-1].text == f"{REFUNDS} [1]"
@@ -438,15 +441,15 @@ async def test_even_an_asker_who_cannot_be_told_ends_no_lane(room: Room) -> None
     async def untellable(incoming: Incoming, text: str) -> None:
         raise ConnectionResetError("nothing gets through")
 
-    tell, surface = room.paper.tell, room.paper.surface
+    tell, view = room.paper.tell, room.paper.answer_view
     room.paper.tell = untellable  # type: ignore[method-assign]
-    room.paper.surface = lambda *_: Refusing(room.paper, _[1], "open")  # type: ignore[method-assign]
+    room.paper.answer_view = lambda *_: Refusing(room.paper, _[1], "open")  # type: ignore[method-assign]
     async with room.working():
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
             while (await room.inbox.take("look", timedelta())) is not None:
                 await asyncio.sleep(0.01)
-        room.paper.tell, room.paper.surface = tell, surface  # type: ignore[method-assign]
+        room.paper.tell, room.paper.answer_view = tell, view  # type: ignore[method-assign]
         await room.asks("And now?", thread=replace(THREAD, thread="2"))
         async with asyncio.timeout(PATIENCE):
             while not room.paper.visible or room.paper.visible[-1].answer is None:
@@ -458,7 +461,7 @@ async def test_a_delivery_of_a_platform_that_is_not_connected_here_is_left_to_ot
         await room.asks("How long do refunds take?", thread=replace(THREAD, platform="elsewhere"))
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while await room.inbox.waiting() > 1:
+            while await room.inbox.count_waiting() > 1:
                 await asyncio.sleep(0.01)
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
@@ -473,7 +476,7 @@ async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(
     room.scene.script.always("decide", AskBack("Which do you mean?", readings))
     settle, kept = MessageState.settle, []
 
-    async def dying(self: MessageState, *_: object, **__: object) -> None:
+    async def dying(self: MessageState[Any], *_: object, **__: object) -> None:
         kept.append(self)
         await asyncio.sleep(3600)
 
@@ -509,10 +512,12 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {})
         await room.arrives(pressed, "press-1")
         await room.settled()
-    composed = len(room.scene.script.called("compose"))
+    composed = len(room.scene.script.calls_of("compose"))
     lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
-    await room.worker()._desk.handle(lease)  # it died after the outcome, and before the inbox heard that it is done
-    assert len(room.scene.script.called("compose")) == composed
+    await room.worker()._message_handler.handle(
+        lease
+    )  # it died after the outcome, and before the inbox heard that it is done
+    assert len(room.scene.script.calls_of("compose")) == composed
     assert room.paper.told == []
     assert page.text == f"{REFUNDS} [1]"
 
@@ -523,7 +528,7 @@ async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(ro
     for number in range(MOST_RUNS + 5):
         lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
         assert lease is not None
-        dying = asyncio.create_task(room.worker()._desk.handle(lease))
+        dying = asyncio.create_task(room.worker()._message_handler.handle(lease))
         await room.until_open()
         await asyncio.sleep(0)
         dying.cancel()
@@ -541,7 +546,7 @@ async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(ro
 
 
 async def deleted(room: Room, message: IncomingMessage) -> None:
-    await take_in_deletion(room.postings, room.inbox, message)
+    await take_in_deletion(room.message_states, room.inbox, message)
 
 
 async def test_a_question_deleted_while_its_first_sign_hangs_is_not_answered(room: Room) -> None:
@@ -554,7 +559,7 @@ async def test_a_question_deleted_while_its_first_sign_hangs_is_not_answered(roo
             await go_on.wait()
             await opening(self)
 
-    room.paper.surface = lambda *given: Hanging(room.paper, given[1])  # type: ignore[method-assign]
+    room.paper.answer_view = lambda *given: Hanging(room.paper, given[1])  # type: ignore[method-assign]
     async with room.working():
         message = await room.asks("How long do refunds take?")
         await hanging.wait()
@@ -571,7 +576,7 @@ async def test_a_question_deleted_while_its_answer_is_being_shown_takes_it_along
             await deleted(room, message)
             await super().conclude(answer, trace_id)
 
-    room.paper.surface = lambda *given: Late(room.paper, given[1])  # type: ignore[method-assign]
+    room.paper.answer_view = lambda *given: Late(room.paper, given[1])  # type: ignore[method-assign]
     message = room.message("How long do refunds take?")
     async with room.working():
         await room.arrives(message, "event-1")
@@ -621,4 +626,22 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
             await room.arrives(replace(first, text=f"Something else {number}?", edited=True), f"event-edit-{number}")
             await room.settled()
     assert room.paper.told == [EDITED_LATE]
-    assert len(room.scene.script.called("understand")) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
+
+
+@pytest.mark.parametrize(
+    ("style", "private", "kept"),
+    [(ReplyStyle.THREAD, False, True), (ReplyStyle.THREAD, True, False), (ReplyStyle.PRIVATE, False, False)],
+)
+async def test_words_of_a_question_that_is_answered_in_private_are_not_logged(
+    style: ReplyStyle, private: bool, kept: bool
+) -> None:
+    room = Room()
+    room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=style))
+    room.paper.public = True
+    await room.scene.knows(REFUNDS)
+    async with room.working():
+        await room.asks("How long do refunds take?", private=private)
+        await room.settled()
+    (logged,) = [question async for question in room.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    assert (logged.question != "", not logged.private) == (kept, kept)

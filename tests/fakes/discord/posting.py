@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-class MessageState:
+class MessageOperations:
     """Publishes, edits and deletes messages; opens, archives and reopens threads."""
 
     def __init__(self, world: World, gateway: Gateway) -> None:

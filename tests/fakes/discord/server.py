@@ -29,7 +29,7 @@ from tests.fakes.discord.gateway import MESSAGE_CONTENT, PRIVILEGED, Gateway
 from tests.fakes.discord.interactions import Interaction, Interactions
 from tests.fakes.discord.people import Person
 from tests.fakes.discord.permissions import ORDINARY, Overwrite, Permission, named
-from tests.fakes.discord.posting import MessageState
+from tests.fakes.discord.posting import MessageOperations
 from tests.fakes.discord.refusal import Refusal, invalid_form
 from tests.fakes.discord.world import CATEGORY, FORUM, TEXT, Channel, Member, Message, Role, World
 
@@ -66,7 +66,7 @@ class FakeDiscord:
         self.contract = contract(specification)
         self.world = World(bot_name=bot_name, bot_permissions=int(ORDINARY) | named(bot_permissions))
         self.gateway = Gateway(self.world, token=token, heartbeat_seconds=heartbeat_seconds)
-        self.posting = MessageState(self.world, self.gateway)
+        self.posting = MessageOperations(self.world, self.gateway)
         self.interactions = Interactions(self.world, self.gateway)
         self.commands = Commands(self.world)
         self.faults = Faults()

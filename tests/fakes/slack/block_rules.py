@@ -17,9 +17,9 @@ from slack_sdk.models.views import View
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-AnswerView = Literal["message", "modal", "home"]
+Surface = Literal["message", "modal", "home"]
 
-MOST_BLOCKS: Mapping[AnswerView, int] = {"message": 50, "modal": 100, "home": 100}
+MOST_BLOCKS: Mapping[Surface, int] = {"message": 50, "modal": 100, "home": 100}
 MARKDOWN_CHARACTERS = 12_000  # of all markdown blocks of one payload together
 MESSAGE_CHARACTERS = 13_200  # reported: a message fails near this total
 TEXT_CHARACTERS = 40_000
@@ -52,7 +52,7 @@ _TASK_CHARACTERS = 256  # of each of its texts, reported by another vendor's SDK
 _TASK_STATES = {"pending", "in_progress", "complete", "error"}
 
 
-def faults_of_blocks(blocks: Any, surface: AnswerView) -> list[str]:
+def faults_of_blocks(blocks: Any, surface: Surface) -> list[str]:
     """Everything wrong with a list of blocks, in words; empty when Slack would take it."""
     if not isinstance(blocks, list):
         return ["blocks: not a list"]
@@ -77,7 +77,7 @@ def characters_of(blocks: Any) -> int:
     return sum(len(node["text"]) for node in _dicts(blocks) if isinstance(node.get("text"), str))
 
 
-def faults_of_view(view: Any, surface: AnswerView) -> list[str]:
+def faults_of_view(view: Any, surface: Surface) -> list[str]:
     """Everything wrong with a modal or Home view."""
     if not isinstance(view, dict):
         return ["view: not an object"]
@@ -132,7 +132,7 @@ def _faults_of_chunk(chunk: dict[str, Any]) -> Iterator[str]:
             yield from faults_of_blocks(chunk["blocks"], "message")
 
 
-def _faults_of_block(block: dict[str, Any], surface: AnswerView) -> list[str]:
+def _faults_of_block(block: dict[str, Any], surface: Surface) -> list[str]:
     try:
         parsed = Block.parse(block)
         if parsed is None:
@@ -148,7 +148,7 @@ def _faults_of_block(block: dict[str, Any], surface: AnswerView) -> list[str]:
     return faults
 
 
-def _faults_of_node(node: dict[str, Any], surface: AnswerView) -> list[str]:
+def _faults_of_node(node: dict[str, Any], surface: Surface) -> list[str]:
     kind = _kind_of(node)
     faults = list(_faults_of_element(node)) + list(_faults_of_text_object(node))
     if kind == "file_input" and surface not in _FILE_INPUT_SURFACES:

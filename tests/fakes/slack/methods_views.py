@@ -124,7 +124,7 @@ def _hash(slack: FakeSlack) -> str:
     return f"{int(time.time())}.{slack.world.new_id('h').lower()}"
 
 
-def _check(view: Any, surface: block_rules.AnswerView) -> None:
+def _check(view: Any, surface: block_rules.Surface) -> None:
     if faults := block_rules.faults_of_view(view, surface):
         raise Refused("invalid_arguments", *faults, response_metadata={"messages": faults})
 

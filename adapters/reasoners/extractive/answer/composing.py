@@ -7,9 +7,9 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 from collections.abc import Iterator, Sequence
 
 from adapters.reasoners.extractive.answer.newest import newest
-from adapters.reasoners.extractive.answer.rendering import Quotation, quoted, rendered
-from adapters.reasoners.extractive.answer.selection import chosen
-from adapters.reasoners.extractive.answer.tables import Computed, computed
+from adapters.reasoners.extractive.answer.rendering import Quotation, render, render_quotation
+from adapters.reasoners.extractive.answer.selection import choose_quotations
+from adapters.reasoners.extractive.answer.tables import TableAnswer, compute_answer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
@@ -34,15 +34,17 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     used: list[Quotation] = []
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
-        quotations: Sequence[Quotation] = worked_out.quotations if worked_out else newest(need, inquiry.library.found())
-        quotations = quotations or chosen(need, weighed_units, limit, inquiry.library.found())
+        quotations: Sequence[Quotation] = (
+            worked_out.quotations if worked_out else newest(need, inquiry.library.items_found())
+        )
+        quotations = quotations or choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:
             yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:
             yield DraftRemark(f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n")
         if worked_out:
             yield DraftRemark(f"{worked_out.lead}\n\n")
-        yield from rendered(quotations)
+        yield from render(quotations)
         used.extend(quotations)
     yield from _remarks(inquiry, used)
 
@@ -56,19 +58,19 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
     yield DraftRemark(f"{count} of “{topic.rstrip('?. ')}”:\n\n")
     for one in best.values():
         quote = Quotation(one.evidence, (one.unit,))
-        yield f"*{one.evidence.passage.title}*:\n\n{quoted(quote)}"
+        yield f"*{one.evidence.passage.title}*:\n\n{render_quotation(quote)}"
 
 
-def _worked_out(need: str, inquiry: Inquiry) -> Computed | None:
+def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
     """What a table as a whole answers, where the question asks for that."""
     asked = aggregation_of(need)
-    return computed(need, asked, _near_tables(inquiry)) if asked else None
+    return compute_answer(need, asked, _near_tables(inquiry)) if asked else None
 
 
 def _near_tables(inquiry: Inquiry) -> list[Evidence]:
     """The evidence of sections of which a passage counts: a table may be spread over several."""
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    return [item for item in inquiry.library.found() if item.passage.section in sections]
+    return [item for item in inquiry.library.items_found() if item.passage.section in sections]
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:

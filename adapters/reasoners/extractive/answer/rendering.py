@@ -28,12 +28,12 @@ class Quotation:
     units: tuple[Unit, ...]
 
 
-def rendered(quotations: Sequence[Quotation]) -> Iterator[str]:
+def render(quotations: Sequence[Quotation]) -> Iterator[str]:
     """The quotes under the places they come from, as Markdown."""
     for place, group in groupby(quotations, key=origin):
         yield f"{place}\n\n"
         for quotation in group:
-            yield quoted(quotation)
+            yield render_quotation(quotation)
 
 
 def origin(quotation: Quotation) -> str:
@@ -48,7 +48,7 @@ def origin(quotation: Quotation) -> str:
     return f"From *{passage.title}*{where}{page}:"
 
 
-def quoted(quotation: Quotation) -> str:
+def render_quotation(quotation: Quotation) -> str:
     """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form."""
     mark = f"[{quotation.evidence.id}]"
     parts: list[str] = []

@@ -35,7 +35,7 @@ _SEVERAL = re.compile(
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
 
-def ranked(
+def rank_units(
     inquiry: Inquiry,
     weighed: Sequence[WeighedPassage],
     grades: Sequence[Grade | None],
@@ -49,7 +49,7 @@ def ranked(
     passages that count for it by themselves.
     """
     found: list[ScoredUnit] = []
-    pool = inquiry.library.found()
+    pool = inquiry.library.items_found()
     for one, grade in zip(weighed, grades, strict=True):
         score = grade.score if grade else weights.UNGRADED
         if of_many and score < inquiry.cutoff and not inquiry.caveats:
@@ -63,7 +63,9 @@ def ranked(
     return sorted(found, key=lambda unit: -unit.worth)
 
 
-def chosen(need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()) -> list[Quotation]:
+def choose_quotations(
+    need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
+) -> list[Quotation]:
     """The best units for one need: the first, others nearly as good, any that covers what is still open, and the trail.
 
     The trail leads from them to what they leave open, through the whole library: its links need not be good evidence.
@@ -160,7 +162,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     if any(mentions(need, name) for name in handles(step.unit)):
         return False
     if found_on.settled_by and fits(need, step.unit.text) == 1.0:
-        return not any(mentions(step.said, name) for name in found_on.settled_by)
+        return not any(mentions(step.text_with_context, name) for name in found_on.settled_by)
     return step.unit.form is Form.ROW and any(
         other.evidence.id == step.evidence.id and other.unit.block == step.unit.block for other in found_on.steps
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.rendering import Quotation
-from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation
 from core.model.evidence import Evidence
@@ -37,14 +37,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class TableAnswer:
     """What a table answers: the line that says what was worked out, and the rows it was worked out from."""
 
     lead: str
     quotations: tuple[Quotation, ...]
 
 
-def computed(question: str, asked: Aggregation, evidence: Sequence[Evidence]) -> Computed | None:
+def compute_answer(question: str, asked: Aggregation, evidence: Sequence[Evidence]) -> TableAnswer | None:
     """What the table that fits best answers; None when none does."""
     wanted = frozenset(content_words(question))
     tables = sorted(tables_of(evidence), key=lambda rows: -_table_fit(wanted, rows))
@@ -78,7 +78,7 @@ def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
     return len(wanted & above) + 0.7 * len((wanted & inside) - above) + grade / 10
 
 
-def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> Computed | None:
+def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
     named = _named_rows(question, rows)
     kept = named if asked.compares and len(named) >= _FEWEST else _filter_rows(wanted, rows)
     if asked.kind is Aggregate.COUNT:
@@ -109,7 +109,7 @@ def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: S
 def _named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
     """The rows that the question names by their first cell."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
-    return [row for row in rows if subjects.standing(row.evidence.passage, row.unit) is Standing.NAMED]
+    return [row for row in rows if subjects.match(row.evidence.passage, row.unit) is SubjectMatch.NAMED]
 
 
 def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
@@ -148,7 +148,7 @@ def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
     )
 
 
-def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> Computed | None:
+def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """How many rows have in a cell what is asked for; people are counted once."""
     of_all = bool(key := frozenset(content_words(rows[0].names[0]))) and key <= wanted  # "how many depots are there?"
     if (len(kept) == len(rows) and not of_all) or len(kept) < _FEWEST:
@@ -169,11 +169,11 @@ def _numeric(rows: Sequence[Row]) -> set[str]:
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
-def _table_answer(lead: str, rows: Sequence[Row]) -> Computed:
+def _table_answer(lead: str, rows: Sequence[Row]) -> TableAnswer:
     quotations: list[Quotation] = []
     for row in rows:
         if quotations and quotations[-1].evidence.id == row.evidence.id:
             quotations[-1] = Quotation(row.evidence, (*quotations[-1].units, row.unit))
         else:
             quotations.append(Quotation(row.evidence, (row.unit,)))
-    return Computed(lead, tuple(quotations))
+    return TableAnswer(lead, tuple(quotations))

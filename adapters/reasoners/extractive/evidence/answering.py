@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, replace
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered import contradicts
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
-from adapters.reasoners.extractive.evidence.subjects import Standing, Subjects
+from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
@@ -47,7 +47,7 @@ class Asked:
     def of(cls, asked: Words, pool: Sequence[Evidence], *, layered: bool) -> "Asked":
         """From everything that was found."""
         there = {word for item in pool for word in content_words(item.passage.searchable)}
-        wanted = tuple(dict.fromkeys(asked.wanted))
+        wanted = tuple(dict.fromkeys(asked.topic_words))
         lacking = [word for word in wanted if word not in there]
         open_share = sum(1 - max(asked.near.get(word, _NOTHING).values(), default=0.0) for word in lacking)
         best = max((item.hit.score for item in pool), default=0.0)
@@ -57,7 +57,7 @@ class Asked:
 _NOTHING: Mapping[str, float] = {}
 
 
-def judged(
+def score_units(
     asked: Asked,
     item: Evidence,
     found: Sequence[ScoredUnit],
@@ -68,7 +68,7 @@ def judged(
     """The units of a passage with their odds and worth, best first. ``whole`` is the cosine of the passage."""
     passage = item.passage
     question = asked.words.question
-    wanted = tuple(dict.fromkeys(asked.words.wanted))
+    wanted = tuple(dict.fromkeys(asked.words.topic_words))
     common = {
         "passage_cosine": whole,
         "covered": asked.words.share(content_words(passage.searchable)),
@@ -80,19 +80,19 @@ def judged(
     }
     done = []
     for one, cosine in zip(found, cosines, strict=True):
-        standing = subjects.standing(passage, one.unit)
-        kind = fits(question, one.told)
+        standing = subjects.match(passage, one.unit)
+        kind = fits(question, one.text_with_context)
         said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
         features = Features(
             cosine=cosine,
             own=one.own,
             placed=one.covered,
-            subject=float(standing is Standing.NAMED),
+            subject=float(standing is SubjectMatch.NAMED),
             contradicts=float(contradicts(question, said)),
             fits=max(kind, NEUTRAL) if asked.layered else kind,
             **common,
         )
-        factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is Standing.OTHER else 1.0)
+        factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is SubjectMatch.OTHER else 1.0)
         odds = odds_of(features)
         worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
         done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))

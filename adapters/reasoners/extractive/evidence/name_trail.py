@@ -48,14 +48,14 @@ class Step:
     unit: Unit
 
     @property
-    def said(self) -> str:
+    def text_with_context(self) -> str:
         """The unit with the header of its table and the headings above it."""
         return " ".join((*self.evidence.passage.heading[-1:], *self.unit.head[:1], self.unit.text))
 
     @property
     def known_by(self) -> str:
         """What is said, and of which document: "the timeout (API reference)" lacks no API in a quote of it."""
-        return f"{self.evidence.passage.title} {self.said}"
+        return f"{self.evidence.passage.title} {self.text_with_context}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
     lacking = [name for name in asked if not any(mentions(step.known_by, name) for step in first)]
     if not first or (not lacking and _holds_answer(question, first)):
         return Trail()
-    rarity = inverse_frequency(step.said for step in pool)
+    rarity = inverse_frequency(step.text_with_context for step in pool)
     # Without a name of the question to go by, only a person is worth following names for.
     frontier = lacking or [name for name in _brought(first) if _WHO.search(question) and name not in asked]
     taken, steps, settled = list(first), list[Step](), list[str]()
     while frontier and len(steps) < _STEPS:
-        goal = (*topic_words(question), *(word for step in taken for word in content_words(step.said)))
+        goal = (*topic_words(question), *(word for step in taken for word in content_words(step.text_with_context)))
         found = _best(question, goal, frontier, [step for step in pool if step not in taken], rarity)
         if found is None:
             break
@@ -187,11 +187,11 @@ def _best(
     """The unit that speaks of a name at the trail's end and most of what the trail is about."""
     scored: list[tuple[float, int, Step]] = []
     for at, step in enumerate(pool):
-        named = [name for name in frontier if mentions(step.said, name)]
+        named = [name for name in frontier if mentions(step.text_with_context, name)]
         if not named or in_range(question, step.unit.text) is False:
             continue
         key = any(_key(step.unit, name) for name in named)
-        covered = coverage(goal, content_words(step.said), rarity)
+        covered = coverage(goal, content_words(step.text_with_context), rarity)
         worth = covered + 0.5 * fits(question, step.unit.text) + _KEY * key + 0.1 * math.log1p(len(named))
         scored.append((worth, -at, step))
     best = max(scored, default=None)

@@ -55,13 +55,13 @@ class Words:
     near: Near = field(default_factory=dict)
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def topic_words(self) -> tuple[str, ...]:
         """The stems that say what the question is about."""
         return topic_words(self.question)
 
     def share(self, there: Collection[str]) -> float:
         """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
-        return coverage(self.wanted, there, self.rarity, self.near)
+        return coverage(self.topic_words, there, self.rarity, self.near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ScoredUnit:
     other_version: bool = False  # of its document than the question is about
 
     @property
-    def told(self) -> str:
+    def text_with_context(self) -> str:
         """The unit with the small heading over it and the last of its headings: where a release's date stands."""
         return " ".join((self.unit.text, self.unit.under, *self.evidence.passage.heading[-1:]))
 
@@ -166,7 +166,7 @@ def doubts(need: str, one: ScoredUnit) -> float:
     said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
     if contradicts(need, said):
         factor *= weights.OTHER_NUMBER
-    if lacks(need, one.told):
+    if lacks(need, one.text_with_context):
         factor *= weights.LACKS_KIND
     if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
         factor *= weights.HEADLESS_ROW

@@ -22,7 +22,7 @@ _LONGEST = 6  # words of a key
 Group = tuple[str, ...]
 
 
-class Standing(Enum):
+class SubjectMatch(Enum):
     """How a unit's subject stands to the question."""
 
     NAMED = auto()  # the question names it
@@ -54,14 +54,14 @@ class Subjects:
             group: {one for one in found if not any(one < other for other in found)} for group, found in named.items()
         }
 
-    def standing(self, passage: Passage, unit: Unit) -> Standing:
+    def match(self, passage: Passage, unit: Unit) -> SubjectMatch:
         """Where a unit stands: another thing's wherever one group says so, else named where one does."""
-        found = Standing.OPEN
+        found = SubjectMatch.OPEN
         for key in keys_of(passage, unit):
             if named := self._named.get(key.group):
                 if not any(one <= key.stems for one in named):
-                    return Standing.OTHER
-                found = Standing.NAMED if key.stems in named else found
+                    return SubjectMatch.OTHER
+                found = SubjectMatch.NAMED if key.stems in named else found
         return found
 
 

@@ -76,12 +76,12 @@ def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[
     rarity = rarity_of(tuple(inquiry.library))
     asked = Words(question, rarity)
     first = [Step(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
-    pool = [Step(item, unit) for item in inquiry.library.found() for unit in units(item.passage.text)]
+    pool = [Step(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
     found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
     wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
     wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
-    later = [made for made in tried(inquiry) if made != frozenset(content_words(question))]
+    later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
     fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
     return tuple(SearchKnowledge(query, top_k=_DEEPER) for query in dict.fromkeys(fresh[:_FOLLOWED]))
 
@@ -134,7 +134,7 @@ def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[Search
     if not asks_for_newest(inquiry.standalone) or len(inquiry.searches) != 1:
         return ()
     wanted = set(content_words(inquiry.standalone))
-    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.found()))
+    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
     known = [title for title in titles if wanted & set(content_words(title))]
     return (SearchSource(f"{inquiry.standalone.rstrip('?. ')} version released date", known[0]),) if known else ()
 
@@ -190,7 +190,7 @@ def _without_s(word: str) -> str:
 def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages."""
     found = tuple(evidence)
-    lacking = {word for word in uncovered(question, found) if not _numbered_so(word, found)}
+    lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
     named = {part for name in names(question) for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
@@ -208,7 +208,7 @@ def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
 def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
     """One search for what is named and not covered."""
     query = " ".join(named)
-    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in tried(inquiry) else ()
+    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in searches_tried(inquiry) else ()
 
 
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
@@ -220,14 +220,14 @@ def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -
     )
 
 
-def uncovered(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """The question's content words, as they stand in it, that no passage has."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
     lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
     return tuple(dict.fromkeys(lacking))
 
 
-def tried(inquiry: Inquiry) -> set[frozenset[str]]:
+def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
     """The searches already made, as sets of stems."""
     made = [search.move for search in inquiry.searches]
     return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
@@ -237,7 +237,7 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     """Searches for what the best passages name and the question does not, best passage first; none made before."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
-    done = tried(inquiry)
+    done = searches_tried(inquiry)
     found: dict[frozenset[str], SearchKnowledge] = {}
     best = sorted(inquiry.library, key=lambda item: (-item.hit.score, item.id))
     for item in best[:_LOOK_AT]:
@@ -262,12 +262,12 @@ def _open_part(question: str, item: Evidence) -> str:
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
 
 
-def credited_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
+def credit_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
     """Grades by evidence id, where the version that holds counts as much as an older one says of the same section.
 
     What a superseded document answers, its successor has to be asked as well, in whatever other words it says it.
     """
-    pool = (*inquiry.library.found(), *evidence)
+    pool = (*inquiry.library.items_found(), *evidence)
     found = dict(grades)
     for old in evidence:
         if found[old.id].score < inquiry.cutoff or not other_version(inquiry.standalone, old, pool):
@@ -283,7 +283,7 @@ def _score(grade: Grade) -> int:
     return grade.score
 
 
-def credited(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
+def credit_link(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
     """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
     if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
         return grade

@@ -64,7 +64,7 @@ _TOPIC = 5  # content words; more is a sentence of its own
 
 
 @dataclass(frozen=True, slots=True)
-class Unframed:
+class BareQuestion:
     """The bare question, and what it announced that it is about; empty for most. ``amends``: "I meant …"."""
 
     question: str
@@ -72,7 +72,7 @@ class Unframed:
     amends: bool = False
 
 
-def unframed(question: str) -> Unframed:
+def strip_frames(question: str) -> BareQuestion:
     """The question without its turns of talk; as it was where no word that means anything would remain."""
     topic = ""
     said = _FRAMES.sub("", question)
@@ -82,7 +82,7 @@ def unframed(question: str) -> Unframed:
     if (found := announced) and 0 < len(content_words(found["topic"])) <= _TOPIC:
         topic, bare = found["topic"].strip(), bare[found.end() :]
     if not words(bare) or not (topic or content_words(bare) or not content_words(question)):
-        return Unframed(question)
+        return BareQuestion(question)
     if bare != question and question[:1].isupper() and not amends:
         bare = bare[:1].upper() + bare[1:]
-    return Unframed(bare, topic, amends=amends)
+    return BareQuestion(bare, topic, amends=amends)

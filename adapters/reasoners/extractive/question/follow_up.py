@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.question.discourse_frames import Unframed, unframed
+from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from core.model.conversation import Exchange
@@ -111,7 +111,7 @@ _DEFINITE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedQuestion:
     """The question standing alone; ``reason`` says what was put in, and is empty when nothing was."""
 
     question: str
@@ -124,22 +124,22 @@ class Resolved:
         return bool(self.reason)
 
 
-def resolve(question: str, earlier: Sequence[Exchange]) -> Resolved:
+def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
     """The question with what it leaves out put in from the thread."""
     window = tuple(earlier)[-EXCHANGES:]
     if not question.isascii() and not ASKING.search(question):
-        return Resolved(question)  # another language: its words are not ours to move
+        return ResolvedQuestion(question)  # another language: its words are not ours to move
     topics = topics_of(window)
     if not topics:
-        return Resolved(question, stuck=_leans(question) and not content_words(question))
-    bare = unframed(question)
+        return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
+    bare = strip_frames(question)
     return _resolve_announced(bare) if bare.topic else _in_thread(bare, topics, window)
 
 
-def _in_thread(bare: Unframed, topics: Sequence[Topic], window: Sequence[Exchange]) -> Resolved:
-    whole, before = continued(bare.question, window, amends=bare.amends)
+def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
+    whole, before = continue_fragment(bare.question, window, amends=bare.amends)
     if whole:
-        return Resolved(whole, f"continues “{before}”")
+        return ResolvedQuestion(whole, f"continues “{before}”")
     if pronoun := pronoun_in(bare.question):
         return _replace_pronoun(bare.question, pronoun, topics, window)
     if (
@@ -147,40 +147,42 @@ def _in_thread(bare: Unframed, topics: Sequence[Topic], window: Sequence[Exchang
         or _left_out(bare.question, topics)
         or _second(bare.question, window, topics)
     ):
-        return Resolved(_append_topic(bare.question, added), f"about {added}")
-    return Resolved(bare.question)
+        return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
+    return ResolvedQuestion(bare.question)
 
 
-def _resolve_announced(bare: Unframed) -> Resolved:
+def _resolve_announced(bare: BareQuestion) -> ResolvedQuestion:
     """A question that says itself what it is about: nothing of the thread is put in, and no reason given for it."""
     if set(content_words(bare.topic)) <= set(content_words(bare.question)):
-        return Resolved(bare.question)
+        return ResolvedQuestion(bare.question)
     topic = Topic(Phrase(bare.topic, name=False), 1.0, recent=True, cited=False)
     if pronoun := pronoun_in(bare.question):
-        return Resolved(_replace_pronoun(bare.question, pronoun, [topic]).question)
-    return Resolved(_append_topic(bare.question, bare.topic))
+        return ResolvedQuestion(_replace_pronoun(bare.question, pronoun, [topic]).question)
+    return ResolvedQuestion(_append_topic(bare.question, bare.topic))
 
 
 def _replace_pronoun(
     question: str, pronoun: re.Match[str], topics: Sequence[Topic], window: Sequence[Exchange] = ()
-) -> Resolved:
+) -> ResolvedQuestion:
     word = pronoun.group().casefold()
     before, after = question[: pronoun.start()], question[pronoun.end() :]
     noun = re.match(r"\s+([^\W\d_]{3,})", after)
     qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
     if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
         added = _referent(question, noun.group(1), topics)
-        return Resolved(_append_topic(question, added), f"about {added}") if added else Resolved(question)
+        return (
+            ResolvedQuestion(_append_topic(question, added), f"about {added}") if added else ResolvedQuestion(question)
+        )
     chosen = _antecedent(question, word, topics)
     if chosen is None:
-        return Resolved(question)
+        return ResolvedQuestion(question)
     text = chosen.phrase.text
     if not _DETERMINED.search(before):
         text = _with_article(chosen.phrase, window)
     if word in POSSESSIVE or (word == "her" and qualifies):
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
-    return Resolved(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+    return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
 
 
 def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
@@ -266,10 +268,10 @@ def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) 
 def _goes_on(question: str, topic: Topic) -> bool:
     """Whether a question that names no topic is on this one.
 
-    That we cited a document is not enough, because people change the subject: then it must begin as something that
-    goes on ("And how many can I carry over?").
+    That we cited a document is not enough, because people change the subject: then they must have named it themselves
+    just before, or begin as with something that goes on ("And how many can I carry over?").
     """
-    just_named = topic.recent and topic.phrase.name and len(content_words(question)) <= _FEW + 1
+    just_named = topic.recent and topic.asked and topic.phrase.name and len(content_words(question)) <= _FEW + 1
     return not topic.cited or just_named or bool(LEADING.match(question))
 
 
@@ -302,7 +304,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     return None
 
 
-def continued(question: str, window: Sequence[Exchange], *, amends: bool = False) -> tuple[str, str]:
+def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool = False) -> tuple[str, str]:
     """The fragment put into the question before it, and that question; two empty strings when it is no fragment.
 
     ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".

@@ -262,7 +262,7 @@ _QUESTION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionParts:
     """A message without its padding. ``needs`` parts it into at most three questions; one need is the question."""
 
     question: str
@@ -297,7 +297,7 @@ def _bare(message: str) -> str:
     return " ".join(bare.replace("’", "'").split()).strip(" .!?,;:-–—)(")
 
 
-def asked(message: str) -> Asked:
+def split_question(message: str) -> QuestionParts:
     """The question in a message, in at most three parts, and whether its sources are wanted first."""
     text = " ".join(_EMOJI.sub(" ", message).split())
     first = bool(_SOURCES_FIRST.search(text))
@@ -306,7 +306,7 @@ def asked(message: str) -> Asked:
     if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
-    return Asked(text, (text,) if lists else _needs(text), first and not lists, lists)
+    return QuestionParts(text, (text,) if lists else _needs(text), first and not lists, lists)
 
 
 def final_question(need: str) -> str:

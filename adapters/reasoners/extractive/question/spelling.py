@@ -30,7 +30,7 @@ def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]
     )
 
 
-def respelled(question: str, vocabulary: Collection[str], slips: Collection[str] | None = None) -> str:
+def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str] | None = None) -> str:
     """The question with each unknown word as the nearest known one. ``vocabulary`` is lower-cased.
 
     ``slips`` are those of the unknown words that are none of the language; all of them where nobody can tell.

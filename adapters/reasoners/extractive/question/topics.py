@@ -33,8 +33,9 @@ class Topic:
 
     phrase: Phrase
     weight: float
-    recent: bool  # in the last question
+    recent: bool  # in the last exchange
     cited: bool  # an answer or a cited title has it too
+    asked: bool = True  # a person said it, not a title or an answer alone
 
     @property
     def is_person(self) -> bool:
@@ -61,7 +62,11 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
     asked = {phrase for exchange in window for phrase in noun_phrases(exchange.question)}
     asked.update(_title_phrase(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
     merged = _merge_mentions(weights, asked)
-    topics = [Topic(phrase, weight, phrase in recent, phrase.stems <= cited) for phrase, weight in merged.items()]
+    said = {word for exchange in window for word in content_words(exchange.question)}
+    topics = [
+        Topic(phrase, weight, phrase in recent, phrase.stems <= cited, phrase.stems <= said)
+        for phrase, weight in merged.items()
+    ]
     return sorted(topics, key=lambda topic: -topic.weight)
 
 

@@ -11,11 +11,11 @@ from adapters.documents.formats.msg import unpack_rtf
 from adapters.documents.media_types import detect
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from tests.adapters.documents.hostile import packed, word
 
 
-def text_of(parsed: Parsed) -> str:
+def text_of(parsed: ParsedDocument) -> str:
     return "\n\n".join(block.text for block in parsed.blocks)
 
 

@@ -10,14 +10,14 @@ import pytest
 from adapters.documents.media_types import detect
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 from tests.adapters.documents.formats.test_formats import compound
 from tests.adapters.documents.hostile import packed, word
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
 
-def text_of(parsed: Parsed) -> str:
+def text_of(parsed: ParsedDocument) -> str:
     return "\n\n".join(block.text for block in parsed.blocks)
 
 
@@ -198,7 +198,7 @@ def chart_slides(made: Any) -> None:
         slide.shapes.add_chart(kind, Cm(1), Cm(1), Cm(10), Cm(8), data)
 
 
-def lines(parsed: Parsed) -> Iterator[str]:
+def lines(parsed: ParsedDocument) -> Iterator[str]:
     for block in parsed.blocks:
         yield from block.text.split("\n")
 

@@ -9,7 +9,7 @@ import pytest
 from adapters.documents.formats.pdf import characters
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 if TYPE_CHECKING:
     import pypdf
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HELVETICA = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
 
 
-def text_of(parsed: Parsed) -> str:
+def text_of(parsed: ParsedDocument) -> str:
     return "\n\n".join(block.text for block in parsed.blocks)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.documents.number_format import shown_number
 from adapters.documents.reader import read
-from core.model.parsed_document import Parsed
+from core.model.parsed_document import ParsedDocument
 
 
 def workbook(fill: Callable[[Any], None]) -> bytes:
@@ -34,7 +34,7 @@ def patched(data: bytes, path: str, change: Callable[[bytes], bytes]) -> bytes:
     return out.getvalue()
 
 
-def text_of(parsed: Parsed) -> str:
+def text_of(parsed: ParsedDocument) -> str:
     return "\n\n".join(block.text for block in parsed.blocks)
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from adapters.documents.sandbox.protocol import LENGTH, MOST_LINE, SLICE, frame, from_parsed, in_slices
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, Parsed
+from core.model.parsed_document import Block, ParsedDocument
 
 HEAD: dict[str, object] = {"title": "T", "media_type": "text/plain", "modified": None, "url": None, "notes": []}
 LARGE = Block("\0ä\n" * SLICE, page=3, label="Prices!A2", first_line=7, lines=tuple(range(SLICE)))
 
 
 def body(*blocks: Block) -> bytes:
-    return frame(*from_parsed(Parsed("T", blocks, "text/plain", notes=("a note",))))[LENGTH.size :]
+    return frame(*from_parsed(ParsedDocument("T", blocks, "text/plain", notes=("a note",))))[LENGTH.size :]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def body(*blocks: Block) -> bytes:
 def test_a_reading_crosses_whole_in_lines_that_are_small(blocks: tuple[Block, ...]) -> None:
     crossing = body(*blocks)
     *turns, read = in_slices(crossing)
-    assert read == Parsed("T", blocks, "text/plain", notes=("a note",))
+    assert read == ParsedDocument("T", blocks, "text/plain", notes=("a note",))
     assert turns == [None] * crossing.count(b"\n")
     assert max(map(len, crossing.split(b"\n"))) <= MOST_LINE
     assert len(turns) > len(crossing) // MOST_LINE

@@ -15,7 +15,7 @@ from adapters.documents.sources.address import public_link, why_not_allowed
 from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
-from core.ports.web import Gone
+from core.ports.web import PageGone
 from tests.adapters.documents.sources.servers import PASSWORD, s3_server, sftp_server
 
 
@@ -204,7 +204,7 @@ async def test_what_was_removed_is_gone(place: Place) -> None:
     place.write("b.md", b"# Two")
     place.remove("a.md")
     assert list(await listed(place)) == [f"{place.address}/b.md"]
-    with pytest.raises(Gone):
+    with pytest.raises(PageGone):
         await stores(place).read(f"{place.address}/a.md")
 
 

@@ -16,7 +16,7 @@ from adapters.documents.web.address_policy import why_host_refused, why_refused
 from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.model.errors import FetchRefused
-from core.ports.web import Gone
+from core.ports.web import PageGone
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -375,7 +375,7 @@ async def test_a_sitemap_that_cannot_be_fetched_is_told_so_that_nobody_takes_the
         )
         found = [page.url.rpartition("/")[2] async for page in pages]
     assert found == ["a"]
-    assert [(url.rpartition("/")[2], type(why)) for url, why in refused] == [("away.xml", Gone)]
+    assert [(url.rpartition("/")[2], type(why)) for url, why in refused] == [("away.xml", PageGone)]
 
 
 async def test_a_sitemap_that_unpacks_without_end_is_refused() -> None:

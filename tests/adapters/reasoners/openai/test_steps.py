@@ -179,7 +179,7 @@ async def test_a_grader_that_does_not_say_that_it_has_enough_has_not_decided(
 async def test_whoever_grades_more_is_shown_what_counts_already(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
-    before = library(REFUNDS, "The moon is a ball of rock.").graded({1: Grade(8, "Thirty days."), 2: Grade(1)})
+    before = library(REFUNDS, "The moon is a ball of rock.").with_grades({1: Grade(8, "Thirty days."), 2: Grade(1)})
     found, fresh = before.add([Hit(passage(3, "Finance approves.", "Approval"), 0.5)], "finance")
     endpoint.says({"grades": [{"id": 3, "score": 7}], "enough": True})
     (grade,) = await reasoner.grade(inquiry(library=found), fresh, meter())

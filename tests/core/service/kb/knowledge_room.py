@@ -12,8 +12,12 @@ from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.index import InProcessIndex
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore, InProcessKnowledgeRecords
+from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
+from adapters.testing.proposal_store import InProcessProposalStore
+from adapters.testing.schedule_store import InProcessScheduleStore
+from adapters.testing.site_store import InProcessSiteStore
 from adapters.testing.stores import InProcessAudit, InProcessCatalog
+from adapters.testing.trash_store import InProcessTrashStore
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -23,20 +27,34 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
-from core.model.parsed_document import Block, Parsed
-from core.model.transcripts import Conversation, Said
+from core.model.parsed_document import Block, ParsedDocument
+from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
 from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import Fetched, Gone
+from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
-from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbReply, KbVerb
+from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.results import (
+    JobSummary,
+    KbOutcome,
+    KbResult,
+    ProposalDecided,
+    RefusalReason,
+    Refused,
+    RemovalPreview,
+    accepted_jobs,
+)
 from core.service.kb.service import KnowledgeService
+from core.service.kb.summaries import summarize_job
+from core.service.kb.text_layout import job_id_line, job_lines, lay_out
+from core.service.kb.text_spans import line_text
+from core.service.kb.wording import outcome_lines
 
 ADMIN = Person("paper:ada", "Ada")
 GRACE = Person("paper:grace", "Grace")
@@ -52,14 +70,14 @@ class PlainParser:
         self.opened = asyncio.Event()
         self.opened.set()
 
-    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> Parsed:
+    async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         await self.opened.wait()
         self.read.append(name)
         if b"\0" in data:
             raise DocumentRejected("This is no text.")
         text = data.decode()
         title = text.splitlines()[0].lstrip("# ") if text.startswith("#") else name
-        return Parsed(title, (Block(text, first_line=1),), "text/plain")
+        return ParsedDocument(title, (Block(text, first_line=1),), "text/plain")
 
 
 class PaperSite(Fetcher):
@@ -71,19 +89,19 @@ class PaperSite(Fetcher):
         self.broken: set[str] = set()
         self.asked: list[tuple[str, str | None]] = []
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         self.asked.append((url, etag))
         if url in self.broken:
             raise FetchRefused("The host answered 500 Internal Server Error.")
         if url not in self.pages:
-            raise Gone("The host answered 404 Not Found.")
+            raise PageGone("The host answered 404 Not Found.")
         text = self.pages[url]
         mark = f'"{hash(text)}"'
         name = url.rsplit("/", 1)[-1] or "index.html"
         if etag == mark:
-            return Fetched(url, 304, "", b"", mark, None, name)
+            return FetchResult(url, 304, "", b"", mark, None, name)
         kind = "text/html" if "<html" in text else "text/plain"
-        return Fetched(url, 200, kind, text.encode(), mark, None, name)
+        return FetchResult(url, 200, kind, text.encode(), mark, None, name)
 
 
 @dataclass
@@ -103,6 +121,9 @@ class RecordedPlatform:
         if reference not in self.conversations_:
             raise NotFound("That conversation is not there any more.")
         return self.conversations_[reference]
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        return str(thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
         for number, one in enumerate(self.conversations_.values()):
@@ -140,7 +161,9 @@ class Room:
         self.admins = {ADMIN}
         self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
         self.parser, self.site, self.platform = PlainParser(), PaperSite(), RecordedPlatform()
-        self.jobs, self.records, self.archive = InProcessJobStore(), InProcessKnowledgeRecords(), InProcessBlobStore()
+        self.jobs, self.trash_store, self.blobs = InProcessJobStore(), InProcessTrashStore(), InProcessBlobStore()
+        self.schedule_store, self.site_store = InProcessScheduleStore(), InProcessSiteStore()
+        self.proposal_store = InProcessProposalStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
         self.assemble()
@@ -157,28 +180,37 @@ class Room:
             clock=self.clock,
             originals=self.originals,
         )
-        self.shelves = Trash(
+        self.trash = Trash(
             catalog=self.catalog,
             index=self.index,
             encoder=self.encoder,
-            records=self.records,
-            archive=self.archive,
+            store=self.trash_store,
+            blobs=self.blobs,
             clock=self.clock,
             originals=self.originals,
         )
-        self.leftovers = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
+        self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
         self.stores = Stores()
-        self.acceptance = JobQueue(
-            self.jobs, self.inbox, self.archive, self.shelves, self.records, self.clock, self.leftovers, self.stores
+        self.job_queue = JobQueue(
+            self.jobs,
+            self.inbox,
+            self.blobs,
+            self.trash,
+            self.schedule_store,
+            self.proposal_store,
+            self.clock,
+            self.orphans,
+            self.stores,
         )
-        self.desk = KnowledgeService(
+        self.kb_service = KnowledgeService(
             self.catalog,
             self.index,
             self.retriever,
-            self.acceptance,
+            self.job_queue,
+            self.site_store,
             self.audit,
             (*PRINCIPALS, "paper:channel:T/CHANNEL"),
-            IndexRepair(self.consistency, self.originals, self.acceptance),
+            IndexRepair(self.consistency, self.originals, self.job_queue),
         )
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
@@ -187,11 +219,11 @@ class Room:
             jobs=self.jobs,
             ingestor=self.ingestor,
             catalog=self.catalog,
-            shelves=self.shelves,
-            records=self.records,
-            materials=ItemSources(
+            trash=self.trash,
+            site_store=self.site_store,
+            item_sources=ItemSources(
                 self.catalog,
-                self.archive,
+                self.blobs,
                 WebCrawler(self.site),
                 capabilities,
                 0,
@@ -203,18 +235,18 @@ class Room:
         )
 
     def worker(self) -> JobWorker:
-        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.acceptance.tick)
+        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.job_queue.tick)
 
     async def works(self) -> None:
         """Let a worker do everything that waits."""
         worker = self.worker()
         while (lease := await self.inbox.take("w", timedelta())) is not None:
             await worker.handle(lease)
-            await self.inbox.done(lease)
+            await self.inbox.complete(lease)
 
-    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbReply:
+    async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbResult:
         """Someone sends a command."""
-        return await self.desk.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
+        return await self.kb_service.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
 
     def caller(self, by: Person, *, private: bool = True) -> Caller:
         return Caller(
@@ -227,14 +259,13 @@ class Room:
 
     async def adds(self, base: str = "handbook", **files: str) -> Job:
         """The admin adds files, and they are worked on to the end."""
-        if await self.shelves.base(base) is None:
+        if await self.trash.base(base) is None:
             await self.says(KbVerb.CREATE, base=base)
         names = {name.replace("_", "."): text.encode() for name, text in files.items()}
         self.platform.files.update(names)
         reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
-        assert reply.job is not None, reply.text
         await self.works()
-        return await self.job(reply.job.id)
+        return await self.job(job_in(reply).id)
 
     async def job(self, job_id: str) -> Job:
         job = await self.jobs.read(job_id)
@@ -252,9 +283,43 @@ class Room:
 
 def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:
     when = datetime(2026, 1, 5, 9, 0, tzinfo=UTC) + timedelta(minutes=at)
-    said = (Said("Bo", when, "How long do refunds take?"), Said("Ada", when, text))
+    said = (TranscriptMessage("Bo", when, "How long do refunds take?"), TranscriptMessage("Ada", when, text))
     return Conversation(source, title, said, f"https://chat.example/{source}")
 
 
 def again(caller: Caller, **changes: object) -> Caller:
     return replace(caller, **changes)  # type: ignore[arg-type]
+
+
+def job_in(result: KbResult) -> JobSummary:
+    """The first job that a command began."""
+    jobs = accepted_jobs(result)
+    assert jobs, words(result)
+    return jobs[0]
+
+
+def asked_in(result: KbResult) -> KbCommand:
+    """The command that confirms a removal."""
+    assert isinstance(result, RemovalPreview), words(result)
+    return result.confirm.command
+
+
+def words(result: KbResult) -> str:
+    """All that a person reads of a result, on any platform."""
+    if isinstance(result, ProposalDecided):
+        return f"{words(result.outcome)}\n{words(result.remaining)}"
+    if not isinstance(result, KbOutcome):
+        return "\n".join(line_text(line) for part in lay_out(result).parts for line in part.lines)
+    cards = [line for job in accepted_jobs(result) for line in (*map(line_text, job_lines(job)), job_id_line(job.id))]
+    return "\n".join([*cards, *outcome_lines(result)])
+
+
+def card_words(job: Job) -> str:
+    """All that a person reads on a job's card."""
+    summary = summarize_job(job)
+    return "\n".join([*map(line_text, job_lines(summary)), job_id_line(job.id)])
+
+
+def denied(result: KbResult) -> bool:
+    """Whether it was refused because this person may not do that."""
+    return isinstance(result, Refused) and result.reason is RefusalReason.DENIED

@@ -11,8 +11,9 @@ from core.ingestion.material import Material
 from core.model.errors import IndexMismatch
 from core.model.jobs import ItemState, JobKind, JobState
 from core.service.kb.commands import KbVerb
+from core.service.kb.results import succeeded
 from tests.bot.test_interrupted import Screen, written
-from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room
+from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, denied, job_in, words
 
 
 @pytest.fixture
@@ -58,12 +59,11 @@ async def test_repair_fills_a_lost_index_from_what_documents_were_made_of(room: 
     room.site.pages.clear()  # nobody has to be asked again
     loses_its_index(room)
     reply = await room.says(KbVerb.REPAIR)
-    assert reply.job is not None
     await room.works()
-    job = await room.job(reply.job.id)
+    job = await room.job(job_in(reply).id)
     assert (job.kind, job.state, job.counts[ItemState.UPDATED]) == (JobKind.REPAIR, JobState.DONE, 3)
     assert (await room.finds("when does the ferry leave"))[0] == "Ferry"
-    assert "Nothing is missing: all passages of 3 documents are there." in (await room.says(KbVerb.REPAIR)).text
+    assert "Nothing is missing: all passages of 3 documents are there." in words(await room.says(KbVerb.REPAIR))
 
 
 async def test_what_was_not_kept_is_fetched_again_by_its_link_or_named(room: Room) -> None:
@@ -74,8 +74,8 @@ async def test_what_was_not_kept_is_fetched_again_by_its_link_or_named(room: Roo
     room.kept_originals.kept.clear()  # as of documents that the first version took in
     loses_its_index(room)
     reply = await room.says(KbVerb.REPAIR)
-    assert not reply.ok
-    assert "Add them again, or remove them:\n• handbook: ferry.md" in reply.text
+    assert not succeeded(reply)
+    assert "Add them again, or remove them:\n• handbook: ferry.md" in words(reply)
     await room.works()
     assert len(await room.finds("pier opens")) == 1
     assert room.site.asked[-1] == ("https://pier.example/", None)  # not: has it changed?
@@ -93,7 +93,7 @@ async def test_a_refresh_of_a_page_whose_passages_are_lost_fetches_it_whole(room
 
 
 async def test_repair_is_for_admins_and_on_record(room: Room) -> None:
-    assert (await room.says(KbVerb.REPAIR, MEMBER)).denied
+    assert denied(await room.says(KbVerb.REPAIR, MEMBER))
     await room.says(KbVerb.REPAIR, ADMIN)
     assert [(one.actor, one.allowed) for one in await room.audit.recent()] == [(ADMIN.id, True), (MEMBER.id, False)]
 

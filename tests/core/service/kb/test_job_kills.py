@@ -14,14 +14,28 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.model.incoming_events import FileReference
-from core.model.jobs import ItemState, Job, JobState
+from core.model.jobs import ItemState, JobState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
-from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
+from core.service.kb.results import JobSummary, succeeded
+from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation, job_in, words
 
 ROOT = "https://docs.example/guide/"
 LEASE = 31  # seconds after which another may take over
-STORES = ("inbox", "jobs", "records", "archive", "site", "parser", "encoder", "index", "catalog")
+STORES = (
+    "inbox",
+    "jobs",
+    "trash_store",
+    "schedule_store",
+    "site_store",
+    "proposal_store",
+    "blobs",
+    "site",
+    "parser",
+    "encoder",
+    "index",
+    "catalog",
+)
 
 
 class Killed(BaseException):
@@ -83,7 +97,7 @@ class Work:
     """A job: what was there before, what is asked for, and what a search finds before and after."""
 
     prepare: Callable[[Room], Awaitable[None]]
-    ask: Callable[[Room], Awaitable[Job | None]]
+    ask: Callable[[Room], Awaitable[JobSummary]]
     old: frozenset[str]
     new: frozenset[str]
     outcomes: frozenset[ItemState]
@@ -104,8 +118,8 @@ async def _two_files(room: Room) -> None:
     await room.works()
 
 
-async def _new_files(room: Room) -> Job | None:
-    return (await room.says(KbVerb.INGEST, base="handbook", files=_files(room, "new"))).job
+async def _new_files(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.INGEST, base="handbook", files=_files(room, "new")))
 
 
 async def _a_link(room: Room) -> None:
@@ -116,8 +130,8 @@ async def _a_link(room: Room) -> None:
     room.site.pages["https://docs.example/alpha"] = "# alpha\n\nThe new words of alpha."
 
 
-async def _refresh(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REFRESH, base="handbook")).job
+async def _refresh(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REFRESH, base="handbook"))
 
 
 def _pages(room: Room, edition: str, *names: str) -> None:
@@ -137,12 +151,12 @@ async def _a_site(room: Room) -> None:
     _pages(room, "new", "alpha", "beta")
 
 
-async def _sync(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REFRESH, base="handbook", target=ROOT)).job
+async def _sync(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REFRESH, base="handbook", target=ROOT))
 
 
-async def _remove(room: Room) -> Job | None:
-    return (await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)).job
+async def _remove(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.REMOVE, base="handbook", confirmed=True))
 
 
 async def _two_files_removed(room: Room) -> None:
@@ -151,12 +165,12 @@ async def _two_files_removed(room: Room) -> None:
     await room.works()
 
 
-async def _restore(room: Room) -> Job | None:
-    return (await room.says(KbVerb.RESTORE, base="handbook")).job
+async def _restore(room: Room) -> JobSummary:
+    return job_in(await room.says(KbVerb.RESTORE, base="handbook"))
 
 
 INGESTED = frozenset({"inbox.take", "parser.parse", "encoder.encode_passages", "index.add", "catalog.publish",
-                      "index.remove", "jobs.record", "inbox.done"})  # fmt: skip
+                      "index.remove", "jobs.record", "inbox.complete"})  # fmt: skip
 CAME = frozenset({ItemState.ADDED, ItemState.UPDATED, ItemState.UNCHANGED})
 WORK = {
     "new files": Work(_two_files, _new_files, frozenset({"old alpha", "old beta"}),
@@ -165,13 +179,13 @@ WORK = {
                       INGESTED | {"site.fetch"}),
     "a site": Work(_a_site, _sync, frozenset({"old alpha", "old beta", "old gamma", "old delta"}),
                    frozenset({"new alpha", "new beta", "old delta"}), CAME | {ItemState.REMOVED},
-                   INGESTED | {"site.fetch", "archive.keep", "archive.forget", "catalog.withdraw",
-                               "records.keep_site"}),
+                   INGESTED | {"site.fetch", "blobs.keep", "blobs.forget", "catalog.withdraw",
+                               "site_store.save_site"}),
     "a base removed": Work(_two_files, _remove, frozenset(), frozenset(), frozenset({ItemState.REMOVED}),
-                           frozenset({"inbox.take", "archive.keep", "index.remove", "jobs.record"})),
+                           frozenset({"inbox.take", "blobs.keep", "index.remove", "jobs.record"})),
     "a base restored": Work(_two_files_removed, _restore, frozenset(), frozenset({"old alpha", "old beta"}),
                             frozenset({ItemState.RESTORED}),
-                            frozenset({"archive.read", "index.add", "catalog.publish", "archive.forget"})),
+                            frozenset({"blobs.read", "index.add", "catalog.publish", "blobs.forget"})),
 }  # fmt: skip
 
 
@@ -186,12 +200,11 @@ async def _seen(room: Room) -> frozenset[str]:
     return frozenset(f"{edition} {name}" for name, (edition,) in editions.items())
 
 
-async def _killed(work: Work, calls: int) -> tuple[Room, Job, Fuse]:
+async def _killed(work: Work, calls: int) -> tuple[Room, JobSummary, Fuse]:
     """A room in which a process did this job and died before the call after so many."""
     room = Room()
     await work.prepare(room)
     job = await work.ask(room)
-    assert job is not None
     fuse = Fuse(calls)
     try:
         await process(room, fuse).works()
@@ -226,9 +239,9 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         assert len(room.parser.read) <= len(ended.items) - len(settled), where
         kept = sum(one.passages for one in await room.catalog.documents(frozenset({"handbook"})))
         assert await room.index.count() == kept, where
-        assert not [name for name in room.archive.kept if name.startswith("spooled")], where
-        assert await room.inbox.waiting() == 0, where
-        for site in await room.records.sites("handbook"):
+        assert not [name for name in room.blobs.kept if name.startswith("spooled")], where
+        assert await room.inbox.count_waiting() == 0, where
+        for site in await room.site_store.sites("handbook"):
             missed = {ROOT: 0, f"{ROOT}alpha": 0, f"{ROOT}beta": 0, f"{ROOT}delta": 1}
             assert site.pages == missed, f"a sync counts once, {where}"
         calls += 1
@@ -261,7 +274,7 @@ async def test_killed_while_it_is_accepted_a_job_is_done_or_was_never_there(verb
             await work.ask(process(room, fuse))
         except Killed:
             room.clock.advance(61)
-            await room.acceptance.tick()
+            await room.job_queue.tick()
             await room.works()
             job = (await room.jobs.recent(1))[0]
             assert job.state is JobState.DONE
@@ -305,8 +318,8 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
 
 async def _proposed(room: Room) -> str:
     await room.says(KbVerb.CREATE, base="handbook")
-    await room.desk.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
-    return (await room.records.proposals())[0].id
+    await room.kb_service.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
+    return (await room.proposal_store.proposals())[0].id
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["pressed again", "left alone"])
@@ -321,27 +334,27 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
         except Killed:
             where = f"killed before call {calls}, {fuse.last}"
             stages.add(fuse.last)
-            held = await room.records.decision(proposal)
-            waits = [one.id for one in await room.records.proposals()] == [proposal]
+            held = await room.proposal_store.decision(proposal)
+            waits = [one.id for one in await room.proposal_store.proposals()] == [proposal]
             assert waits is (held is None), where
             if again:  # the same admin, on a screen that was not redrawn
                 reply = await room.says(verb, base="handbook", target=proposal)
-                assert reply.ok or "You " in reply.text, where
-                held = await room.records.decision(proposal)
+                assert succeeded(reply) or "You " in words(reply), where
+                held = await room.proposal_store.decision(proposal)
             room.clock.advance(61)
-            await room.acceptance.tick()
+            await room.job_queue.tick()
             await room.works()
             jobs = await room.jobs.recent()
             approved = held is not None and held.approved
             assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
             assert await _texts(room) == (1 if approved else 0), where
-            assert await room.records.undone() == [], where
-            assert await room.inbox.waiting() == 0, where
+            assert await room.proposal_store.unsettled() == [], where
+            assert await room.inbox.count_waiting() == 0, where
             assert held is not None or not again, where
         else:
             break
-    assert "records.decide" in stages
-    assert {"jobs.keep", "inbox.put", "records.settle"} <= stages or verb is KbVerb.REJECT
+    assert "proposal_store.decide" in stages
+    assert {"jobs.keep", "inbox.put", "proposal_store.settle"} <= stages or verb is KbVerb.REJECT
 
 
 async def _texts(room: Room) -> int:
@@ -355,16 +368,16 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
         proposal = await _proposed(room)
         with suppress(Killed):
             await process(room, fuse).says(KbVerb.APPROVE, base="handbook", target=proposal)
-        held = await room.records.decision(proposal)
+        held = await room.proposal_store.decision(proposal)
         if held is None:
             continue
         if held.job is None:
             break
         for _ in range(3):  # whoever looks at the clock, and the slow one that goes on after all
-            await room.acceptance.tick()
-            await room.acceptance.take_up(held)
+            await room.job_queue.tick()
+            await room.job_queue.take_up(held)
         await room.works()
-        await room.acceptance.take_up(held)
+        await room.job_queue.take_up(held)
         await room.works()
         assert [job.state for job in await room.jobs.recent()] == [JobState.DONE]
         assert await _texts(room) == 1

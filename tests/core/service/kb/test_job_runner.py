@@ -18,9 +18,9 @@ from core.ports.index import Scope
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_runner import LOOK_SECONDS, MOST_ATTEMPTS, job_thread
-from core.service.kb.job_text import job_text
+from core.service.kb.results import succeeded
 from core.service.leases import hold
-from tests.core.service.kb.knowledge_room import ADMIN, Room
+from tests.core.service.kb.knowledge_room import ADMIN, Room, card_words, job_in, words
 
 HANDBOOK = Scope(frozenset({"handbook"}))
 
@@ -30,15 +30,14 @@ def room() -> Room:
     return Room()
 
 
-async def _accepted(room: Room, count: int, base: str = "handbook", words: str = "Thirty days.") -> Job:
+async def _accepted(room: Room, count: int, base: str = "handbook", text: str = "Thirty days.") -> Job:
     """A job of so many files, waiting."""
-    if await room.shelves.base(base) is None:
+    if await room.trash.base(base) is None:
         await room.says(KbVerb.CREATE, base=base)
     names = [f"{base}{n}.md" for n in range(count)]
-    room.platform.files.update({name: f"# Doc {name}\n\n{words}".encode() for name in names})
+    room.platform.files.update({name: f"# Doc {name}\n\n{text}".encode() for name in names})
     reply = await room.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
-    assert reply.job is not None, reply.text
-    return reply.job
+    return await room.job(job_in(reply).id)
 
 
 async def _nothing() -> None:
@@ -72,13 +71,12 @@ async def test_until_the_new_version_is_whole_the_old_one_is_what_is_found(room:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     room.platform.files["refunds.md"] = b"# Refunds\n\nSixty days."
     reply = await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("refunds.md", "refunds.md"),))
-    assert reply.job is not None
 
     async def lost() -> None:
         raise LeaseLost("Another worker has taken this base over.")
 
     with pytest.raises(LeaseLost):
-        await room.runner().work(reply.job.id, lost)  # a stale worker: all is written, nothing becomes visible
+        await room.runner().work(job_in(reply).id, lost)  # a stale worker: all is written, nothing becomes visible
     assert await room.index.count() == 2
     documents = await room.catalog.documents(frozenset({"handbook"}))
     hits = (await room.retriever.search("days", HANDBOOK)).hits
@@ -97,15 +95,15 @@ async def test_a_job_is_cancelled_before_the_next_item_and_what_is_done_stays(ro
     while (await room.job(job.id)).state is not JobState.RUNNING:
         await asyncio.sleep(0)
     reply = await room.says(KbVerb.CANCEL, target=job.id)
-    assert reply.ok
+    assert succeeded(reply)
     await working
     ended = await room.job(job.id)
     assert ended.state is JobState.CANCELLED
     assert ended.cancelled_by == ADMIN.id
     assert ended.counts == {ItemState.WAITING: 3}
     assert await room.index.count() == 0
-    assert "Cancelled" in job_text(ended)
-    assert not (await room.says(KbVerb.CANCEL, target=job.id)).ok
+    assert "Cancelled" in card_words(ended)
+    assert not succeeded(await room.says(KbVerb.CANCEL, target=job.id))
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_never_begins(room: Room) -> None:
@@ -141,7 +139,7 @@ async def test_a_long_job_lets_another_persons_go_first_after_a_while(room: Room
     assert lease.delivery.body == long.id
     worker._runner = _Impatient(runner)  # type: ignore[assignment]
     await worker.handle(lease)
-    await room.inbox.done(lease)
+    await room.inbox.complete(lease)
     following = await room.inbox.take("w", timedelta())
     assert following is not None
     assert following.delivery.body == short.id
@@ -209,8 +207,8 @@ async def test_a_fault_in_one_item_is_one_failure_and_says_nothing_of_its_inside
     await room.runner({"paper": PlatformCapabilities(breaks)}).work(job.id, _nothing)
     ended = await room.job(job.id)
     assert ended.counts == {ItemState.FAILED: 1, ItemState.ADDED: 1}
-    assert "xoxb" not in job_text(ended)
-    assert "Try it once more" in job_text(ended)
+    assert "xoxb" not in card_words(ended)
+    assert "Try it once more" in card_words(ended)
 
 
 async def test_a_job_that_stops_every_worker_is_given_up(room: Room) -> None:
@@ -239,14 +237,14 @@ async def test_a_job_of_a_platform_that_is_not_connected_here_is_left_to_others(
 async def test_a_job_that_was_kept_but_never_put_in_line_is_put_there_later(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     room.platform.files["a.md"] = b"# A\n\nWords."
-    lost = room.acceptance.job(
+    lost = room.job_queue.create_job(
         kind=(await _accepted(room, 1)).kind, base="handbook", caller=room.caller(ADMIN), subject="a"
     )
     await room.jobs.keep(lost)
     await room.works()
     assert (await room.job(lost.id)).state is JobState.QUEUED
     room.clock.advance(61)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     assert (await room.job(lost.id)).state is JobState.DONE
 
@@ -277,8 +275,8 @@ async def test_a_job_whose_base_was_removed_ends_without_bringing_anything_back(
 async def test_who_has_many_jobs_waiting_is_asked_to_wait(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     replies = [await room.says(KbVerb.INGEST, base="handbook", target=f"https://docs.example/{n}") for n in range(22)]
-    assert [reply.ok for reply in replies] == [True] * 20 + [False] * 2
-    assert "wait until" in replies[-1].text
+    assert [succeeded(reply) for reply in replies] == [True] * 20 + [False] * 2
+    assert "wait until" in words(replies[-1])
 
 
 async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_outcome(room: Room) -> None:
@@ -300,9 +298,9 @@ async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_o
 async def test_a_job_that_is_known_is_not_put_in_line_again(room: Room) -> None:
     job = await _accepted(room, 1)
     await room.works()
-    again = await room.acceptance.accept(replace(job, turn=7))
+    again = await room.job_queue.accept(replace(job, turn=7))
     assert again.id == job.id
-    assert await room.inbox.waiting() == 0
+    assert await room.inbox.count_waiting() == 0
 
 
 def _long(edition: str, changed: int = -1) -> bytes:
@@ -318,7 +316,6 @@ async def test_a_job_that_is_cancelled_between_two_batches_leaves_nothing_of_wha
     await room.says(KbVerb.CREATE, base="handbook")
     room.platform.files["rules.md"] = _long("first")
     reply = await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("rules.md", "rules.md"),))
-    assert reply.job is not None
     written: list[int] = []
     add = room.index.add
 
@@ -326,12 +323,12 @@ async def test_a_job_that_is_cancelled_between_two_batches_leaves_nothing_of_wha
         await add(passages, vectors)
         written.append(await room.index.count())
         if len(written) == 1:
-            await room.says(KbVerb.CANCEL, target=reply.job.id if reply.job else "")
+            await room.says(KbVerb.CANCEL, target=job_in(reply).id)
             await asyncio.sleep(LOOK_SECONDS * 1.5)  # it is looked for between two batches, and seldom
 
     room.index.add = cancelled_after_the_first  # type: ignore[method-assign]
     await room.works()
-    assert (await room.job(reply.job.id)).state is JobState.CANCELLED
+    assert (await room.job(job_in(reply).id)).state is JobState.CANCELLED
     assert written == [BATCH]
     assert await room.index.count() == 0
 

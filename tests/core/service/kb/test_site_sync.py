@@ -4,8 +4,8 @@ import pytest
 
 from core.model.jobs import ItemState, Job, JobState
 from core.service.kb.commands import KbVerb
-from core.service.kb.job_text import job_text
-from tests.core.service.kb.knowledge_room import Room
+from core.service.kb.results import accepted_jobs, succeeded
+from tests.core.service.kb.knowledge_room import Room, card_words, job_in, words
 
 ROOT = "https://docs.example/guide/"
 DAY = 86_401
@@ -27,13 +27,12 @@ class Guide:
         await self.room.says(KbVerb.CREATE, base="handbook")
         reply = await self.room.says(KbVerb.SCHEDULE, base="handbook", target=ROOT, every="daily", limit=limit)
         await self.room.works()
-        assert reply.job is not None, reply.text
-        return await self.room.job(reply.job.id)
+        return await self.room.job(job_in(reply).id)
 
     async def day(self) -> Job:
         """A day passes; the job that it brought."""
         self.room.clock.advance(DAY)
-        await self.room.acceptance.tick()
+        await self.room.job_queue.tick()
         await self.room.works()
         return (await self.room.jobs.recent(1))[0]
 
@@ -53,14 +52,14 @@ async def test_a_page_that_nothing_leads_to_any_more_goes_at_the_second_sync_and
     guide.has("a", "b", "c", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b", "c"}
-    assert "c: Nothing leads there any more. If that is so the next time too, it is taken out." in job_text(first)
+    assert "c: Nothing leads there any more. If that is so the next time too, it is taken out." in card_words(first)
     second = await guide.day()
     assert await guide.holds() == {"a", "b"}
     assert second.counts[ItemState.REMOVED] == 1
-    assert "1 removed" in job_text(second)
-    assert "c: Nothing leads there any more. It is taken out, and can be restored for 7 days." in job_text(second)
+    assert "1 removed" in card_words(second)
+    assert "c: Nothing leads there any more. It is taken out, and can be restored for 7 days." in card_words(second)
     assert "c" not in await guide.room.finds("the words of c")
-    assert (await guide.room.says(KbVerb.RESTORE, base="handbook", target=f"{ROOT}c")).ok
+    assert succeeded(await guide.room.says(KbVerb.RESTORE, base="handbook", target=f"{ROOT}c"))
     assert "c" in await guide.room.finds("the words of c")
     await guide.day()
     assert await guide.holds() == {"a", "b", "c"}  # whoever put it back wants it
@@ -72,11 +71,11 @@ async def test_a_page_that_its_site_says_is_gone_goes_at_the_second_sync(guide: 
     guide.has("a", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b"}
-    assert "b: The site says that it is gone. If that is so the next time too" in job_text(first)
-    assert not first.failed
+    assert "b: The site says that it is gone. If that is so the next time too" in card_words(first)
+    assert not first.failed_items
     second = await guide.day()
     assert await guide.holds() == {"a"}
-    assert "b: The site says that it is gone. It is taken out" in job_text(second)
+    assert "b: The site says that it is gone. It is taken out" in card_words(second)
     assert (await guide.day()).counts.get(ItemState.REMOVED) is None
 
 
@@ -96,7 +95,7 @@ async def test_a_page_that_fails_takes_nothing_out_neither_itself_nor_what_it_le
     guide.room.site.broken = {f"{ROOT}a"}
     for _ in range(3):
         job = await guide.day()
-        assert job.failed[0].reason == "The host answered 500 Internal Server Error."
+        assert job.failed_items[0].reason == "The host answered 500 Internal Server Error."
     assert await guide.holds() == {"a", "b"}
 
 
@@ -139,16 +138,14 @@ async def test_a_site_is_refreshed_by_walking_it_again_and_other_links_one_by_on
     guide.has("a", "fresh")
     room.site.pages["https://docs.example/apart"] = "# apart\n\nStill alone."
     reply = await room.says(KbVerb.REFRESH, base="handbook")
-    assert reply.job is not None
-    assert len(reply.more) == 1
-    assert "1 document of handbook did not come from links and stay" in reply.text
+    first, second = accepted_jobs(reply)
+    assert "1 document of handbook did not come from links and stay" in words(reply)
     await room.works()
-    site, links = await room.job(reply.job.id), await room.job(reply.more[0].id)
+    site, links = await room.job(first.id), await room.job(second.id)
     assert site.counts == {ItemState.UPDATED: 1, ItemState.UNCHANGED: 1, ItemState.ADDED: 1}
     assert links.counts == {ItemState.UPDATED: 1}
     again = await room.says(KbVerb.REFRESH, target=ROOT)
-    assert again.job is not None
-    assert again.job.limit == 20
+    assert (await room.job(job_in(again).id)).limit == 20
 
 
 async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide: Guide) -> None:
@@ -156,15 +153,15 @@ async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide:
     await room.adds(rules_md="# Rules\n\nOne.")
     for base, target in (("", "rules"), ("handbook", "")):
         reply = await room.says(KbVerb.REFRESH, base=base, target=target)
-        assert not reply.ok
-        assert "“Rules” did not come from a link, so it cannot be fetched again." in reply.text
-        assert "Add the new file or conversation under the same name" in reply.text
-        assert "\n" not in reply.text
+        assert not succeeded(reply)
+        assert "“Rules” did not come from a link, so it cannot be fetched again." in words(reply)
+        assert "Add the new file or conversation under the same name" in words(reply)
+        assert "\n" not in words(reply)
 
 
 async def test_a_base_that_is_removed_takes_what_was_known_of_its_sites_along(guide: Guide) -> None:
     guide.has("a")
     await guide.scheduled()
-    assert await guide.room.records.sites("handbook")
+    assert await guide.room.site_store.sites("handbook")
     await guide.room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
-    assert not await guide.room.records.sites("handbook")
+    assert not await guide.room.site_store.sites("handbook")

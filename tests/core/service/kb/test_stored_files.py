@@ -8,7 +8,8 @@ import pytest
 
 from core.model.jobs import ItemState, Job, JobState
 from core.service.kb.commands import KbVerb
-from tests.core.service.kb.knowledge_room import Room
+from core.service.kb.results import succeeded
+from tests.core.service.kb.knowledge_room import Room, job_in, words
 
 ROOT = "memory://stored/handbook"
 DAY = 86_401
@@ -31,13 +32,12 @@ async def scheduled(room: Room) -> Job:
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.SCHEDULE, base="handbook", target=ROOT, every="daily")
     await room.works()
-    assert reply.job is not None, reply.text
-    return await room.job(reply.job.id)
+    return await room.job(job_in(reply).id)
 
 
 async def a_day(room: Room) -> Job:
     room.clock.advance(DAY)
-    await room.acceptance.tick()
+    await room.job_queue.tick()
     await room.works()
     return (await room.jobs.recent(1))[0]
 
@@ -103,5 +103,5 @@ async def test_a_place_that_is_not_there_at_all_keeps_everything(
 async def test_a_place_that_the_installation_does_not_name_is_refused_with_what_it_names(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.INGEST, base="handbook", target="s3://secret/files")
-    assert not reply.ok
-    assert "not among those that may be read here (memory://)" in reply.text
+    assert not succeeded(reply)
+    assert "not among those that may be read here (memory://)" in words(reply)

@@ -1,0 +1,122 @@
+"""The servers we are in, with their roles and channels: as the gateway keeps them, else as the API tells them.
+
+One process holds the gateway; whoever answers without it asks for what it needs, and remembers that for half a minute,
+as it does members.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+import discord
+
+from adapters.discord.api.api_errors import api_call
+from core.model.errors import FootnoteError, PlatformUnavailable
+
+REMEMBERED_SECONDS = 30.0
+MOST_REMEMBERED = 2_000
+LOOK_SECONDS = 10.0
+
+T = TypeVar("T")
+
+
+class Servers:
+    """``client`` is logged in; ``holding`` says whether its gateway connection keeps what it knows of servers true."""
+
+    def __init__(self, client: Callable[[], discord.Client], holding: Callable[[], bool]) -> None:
+        self._client = client
+        self._holding = holding
+        self._servers: Recent[discord.Guild | None] = Recent()
+        self._channels: Recent[discord.abc.GuildChannel | None] = Recent()
+        self._us: Recent[discord.Member | None] = Recent()
+
+    async def server(self, server_id: int) -> discord.Guild | None:
+        """One of them; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
+        known = self._client().get_guild(server_id) if self._holding() else None
+        if known is not None and not known.unavailable:
+            return known
+        if server_id not in self._servers:
+            self._servers[server_id] = await self._fetched(server_id)
+        return self._servers[server_id]
+
+    async def servers(self) -> Sequence[discord.Guild]:
+        """All of them. Raises PlatformUnavailable when Discord does not answer."""
+        client = self._client()
+        if self._holding() and client.is_ready():
+            return client.guilds
+        async with api_call("look up our servers", LOOK_SECONDS):
+            ids = [one.id async for one in client.fetch_guilds(limit=None)]
+        return [server for one in ids if (server := await self.server(one)) is not None]
+
+    async def channel(self, server_id: int, channel_id: int) -> discord.abc.GuildChannel | None:
+        """A channel, no thread; None when it is not there, or not for us. Raises PlatformUnavailable."""
+        server = await self.server(server_id)
+        if server is None:
+            return None
+        known = server.get_channel(channel_id)
+        if known is not None:
+            return known
+        if channel_id not in self._channels:
+            self._channels[channel_id] = await _channel_of(server, channel_id)
+        return self._channels[channel_id]
+
+    async def ourselves(self, server: discord.Guild) -> discord.Member | None:
+        """Us in a server, with our roles; None when that cannot be told. Raises PlatformUnavailable."""
+        us = self._client().user
+        known: discord.Member | None = server.me  # None where the gateway did not tell, whatever the types say
+        if known is not None or us is None:
+            return known
+        if server.id not in self._us:
+            self._us[server.id] = await _member_of(server, us.id)
+        return self._us[server.id]
+
+    async def _fetched(self, server_id: int) -> discord.Guild | None:
+        try:
+            async with api_call("look at that server", LOOK_SECONDS):
+                return await self._client().fetch_guild(server_id, with_counts=False)
+        except PlatformUnavailable:
+            raise
+        except FootnoteError:
+            return None
+
+
+async def _member_of(server: discord.Guild, user_id: int) -> discord.Member | None:
+    try:
+        async with api_call("look up a member", LOOK_SECONDS):
+            return await server.fetch_member(user_id)
+    except PlatformUnavailable:
+        raise
+    except FootnoteError:
+        return None
+
+
+async def _channel_of(server: discord.Guild, channel_id: int) -> discord.abc.GuildChannel | None:
+    try:
+        async with api_call("look at that channel", LOOK_SECONDS):
+            found = await server.fetch_channel(channel_id)
+    except PlatformUnavailable:
+        raise
+    except FootnoteError:
+        return None
+    return found if isinstance(found, discord.abc.GuildChannel) else None
+
+
+class Recent(Generic[T]):
+    """What was looked up lately, by id: a bounded number, each for half a minute."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, tuple[float, T]] = OrderedDict()
+
+    def __contains__(self, name: int) -> bool:
+        known = self._kept.get(name)
+        return known is not None and time.monotonic() - known[0] < REMEMBERED_SECONDS
+
+    def __getitem__(self, name: int) -> T:
+        return self._kept[name][1]
+
+    def __setitem__(self, name: int, value: T) -> None:
+        self._kept[name] = (time.monotonic(), value)
+        self._kept.move_to_end(name)
+        while len(self._kept) > MOST_REMEMBERED:
+            self._kept.popitem(last=False)

@@ -1,0 +1,159 @@
+"""What every request passes before a screen sees it, and what every answer carries when it leaves.
+
+The Host must be ours, a session must stand behind it, and what changes something must come from a page of ours: its
+Origin and the session's own token say so. Errors become one line with a remedy.
+"""
+
+import hmac
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler as PlainHandler
+
+from adapters.web.access.rules import AccessRules, audience_of
+from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
+from adapters.web.routing import Route, Visitor
+from core.model.errors import Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
+from core.ports.audit import Audit
+from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+
+COOKIE = "footnote"
+CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
+CHANGES_A_MINUTE = 120
+WENT_WRONG = "Something went wrong on my side. Please try again."
+_MINUTE = 60
+_STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
+    (NotFound, 404),
+    (Denied, 403),
+    (Busy, 429),
+    (DocumentRejected, 422),
+    (Unavailable, 503),
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Stands before every route of the page."""
+
+    rules: AccessRules
+    sessions: WebSessions
+    audit: Audit
+    pages: Pages
+
+    def protect(self, route: Route) -> web.RouteDef:
+        """The route as the server takes it, for those only who have its right."""
+
+        async def handled(request: web.Request) -> web.StreamResponse:
+            return await self._handle(request, route)
+
+        return web.route(route.method, route.path, self.outermost(handled))
+
+    def outermost(self, handler: PlainHandler) -> "PlainHandler":
+        """A handler whose errors are told in one line, and whose answers carry our headers."""
+
+        async def handled(request: web.Request) -> web.StreamResponse:
+            try:
+                self.rules.check_host(request.host)
+                response = await handler(request)
+            except web.HTTPException as error:
+                response = error
+            except FootnoteError as error:
+                response = self.told(request, str(error), _status(error))
+            except Exception:
+                log.exception("page_failed", path=request.path)
+                response = self.told(request, WENT_WRONG, 500)
+            if not response.prepared:
+                response.headers.update(SECURITY_HEADERS)
+            if isinstance(response, web.HTTPException):
+                raise response
+            return response
+
+        return handled
+
+    def told(self, request: web.Request, message: str, status: int) -> web.Response:
+        """One line that says what is wrong, as a page or as the part of one."""
+        if wants_part(request):
+            response = self.pages.part("_error.html", message=message)
+            response.set_status(status)
+            response.headers.update({"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"})
+            return response
+        return self.pages.html(request, request.get("visitor"), "error.html", message=message, status=status)
+
+    async def _handle(self, request: web.Request, route: Route) -> web.StreamResponse:
+        token, session = await self._session(request)
+        if session is None:
+            return _to_sign_in(request)
+        visitor = Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf)
+        request["visitor"] = visitor
+        if not visitor.may(route.right):
+            await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
+            raise Denied("Only admins can see this.", remedy="Ask one of them.")
+        if request.method not in ("GET", "HEAD"):
+            await self._check_change(request, visitor)
+        response = await route.handler(request, visitor)
+        if token and not response.prepared:
+            self.set_cookie(response, token)
+        return response
+
+    async def _session(self, request: web.Request) -> tuple[str, WebSession | None]:
+        """The session, and its token where the browser has to be given one."""
+        token = request.cookies.get(COOKIE, "")
+        session = await self.sessions.read(token) if token else None
+        if not self.rules.identity_header:
+            return "", session
+        named = self.rules.identity(request.remote or "", request.headers.get(self.rules.identity_header, ""))
+        if named is None:  # signed out at the proxy, or past it: only a password's session counts
+            return "", session if session is not None and session.method is not SignInMethod.PROXY else None
+        if session is not None and (session.person, session.is_admin) == (named.person, named.is_admin):
+            return "", session
+        return await self.sessions.begin(named), named
+
+    async def _check_change(self, request: web.Request, visitor: Visitor) -> None:
+        check_origin(request)
+        given = request.headers.get(CSRF_HEADER) or await _csrf_field(request)
+        if not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+            raise Denied("This form is from another session.", remedy="Reload the page and try again.")
+        if await self.sessions.count(f"changes:{visitor.person.id}", _MINUTE) > CHANGES_A_MINUTE:
+            raise Busy("That was a lot within a minute.", remedy="Wait a moment and go on.")
+
+    def set_cookie(self, response: web.StreamResponse, token: str) -> None:
+        """Hand the browser its token: no script reads it, no foreign page's form carries it."""
+        response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=self.rules.is_secure, path="/")
+
+
+def check_origin(request: web.Request) -> None:
+    """Raise Denied unless a page of ours sent this. Browsers say where every POST comes from."""
+    origin = request.headers.get("Origin", "")
+    if not origin or urlsplit(origin).netloc != request.host:
+        raise Denied("This did not come from a page of mine.", remedy="Open the page itself and try again.")
+
+
+async def _csrf_field(request: web.Request) -> str:
+    """The token in a form. Of one with files it is the first field: the rest is left for whoever reads them."""
+    if request.content_type == "multipart/form-data":
+        reader = await request.multipart()
+        first = await reader.next()
+        request["multipart"] = reader
+        if first is None or getattr(first, "name", "") != CSRF_FIELD:
+            return ""
+        return (await first.read_chunk(256)).decode(errors="replace")  # type: ignore[union-attr]
+    form = await request.post()
+    return str(form.get(CSRF_FIELD, ""))
+
+
+def _to_sign_in(request: web.Request) -> web.StreamResponse:
+    """To the sign-in page, and from there back to where somebody wanted to go."""
+    if wants_part(request):
+        return web.Response(status=401, headers={"HX-Redirect": "/sign-in"})
+    if request.method != "GET":
+        raise Denied("You are not signed in any more.", remedy="Reload the page.")
+    there = "" if request.path == "/" else f"?next={request.path}"
+    return web.Response(status=303, headers={"Location": f"/sign-in{there}"})
+
+
+def _status(error: FootnoteError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)

@@ -1,0 +1,101 @@
+"""Signing in and out: by the link from the terminal, or by a password; slowly, for who guesses."""
+
+import asyncio
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from adapters.web.access.guard import COOKIE, Guard, check_origin
+from adapters.web.access.rules import operator
+from adapters.web.pages import Pages
+from adapters.web.routing import Route, Visitor
+from core.model.errors import Busy
+from core.ports.web_sessions import WebSession, WebSessions
+
+ATTEMPTS_A_MINUTE = 10  # from one address
+HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core
+_MINUTE = 60
+USED_UP = "This link has been used, or its time is over."
+WRONG = "That is not the password."
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """The pages before there is a session, and the way out."""
+
+    guard: Guard
+    sessions: WebSessions
+    pages: Pages
+    hashing: asyncio.Semaphore
+
+    def open_routes(self) -> tuple[web.RouteDef, ...]:
+        """What can be asked for without a session."""
+        return (
+            web.get("/sign-in", self.guard.outermost(self._page)),
+            web.post("/sign-in", self.guard.outermost(self._password)),
+            web.get("/sign-in/{code}", self.guard.outermost(self._link)),
+        )
+
+    def routes(self) -> tuple[Route, ...]:
+        """What takes one."""
+        return (Route("POST", "/sign-out", self._sign_out),)
+
+    async def new_link(self) -> str:
+        """The path that signs the operator in, once."""
+        return f"/sign-in/{await self.sessions.issue_code(operator())}"
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        return self._form(request, "", 200)
+
+    def _form(self, request: web.Request, message: str, status: int) -> web.StreamResponse:
+        rules = self.guard.rules
+        return self.pages.html(
+            request,
+            None,
+            "sign_in.html",
+            message=message,
+            takes_password=rules.takes_password,
+            by_proxy=bool(rules.identity_header),
+            next=_own_path(request.query.get("next", "")),
+            status=status,
+        )
+
+    async def _link(self, request: web.Request) -> web.StreamResponse:
+        await self._slowly(request)
+        session = await self.sessions.take_code(request.match_info["code"])
+        if session is None:
+            return self._form(request, USED_UP, 403)
+        return await self._signed_in(session, "/")
+
+    async def _password(self, request: web.Request) -> web.StreamResponse:
+        check_origin(request)
+        await self._slowly(request)
+        form = await request.post()
+        async with self.hashing:
+            session = await asyncio.to_thread(self.guard.rules.of_password, str(form.get("password", "")))
+        if session is None:
+            return self._form(request, WRONG, 403)
+        return await self._signed_in(session, _own_path(str(form.get("next", ""))))
+
+    async def _slowly(self, request: web.Request) -> None:
+        if await self.sessions.count(f"sign-in:{request.remote}", _MINUTE) > ATTEMPTS_A_MINUTE:
+            raise Busy("That was tried too often.", remedy="Wait a minute.")
+
+    async def _signed_in(self, session: WebSession, there: str) -> web.StreamResponse:
+        response = web.Response(status=303, headers={"Location": there})
+        self.guard.set_cookie(response, await self.sessions.begin(session))
+        return response
+
+    async def _sign_out(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        await self.sessions.end(request.cookies.get(COOKIE, ""))
+        response = web.Response(status=303, headers={"Location": "/sign-in"})
+        response.del_cookie(COOKIE, path="/")
+        return response
+
+
+def _own_path(given: str) -> str:
+    """A path on this page, whatever was given: no way leads from here to anywhere else."""
+    parts = urlsplit(given)
+    ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
+    return parts.path if ours and given.isprintable() else "/"

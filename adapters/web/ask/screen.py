@@ -1,0 +1,225 @@
+"""Asking: conversations, their answers as they are made, and what can be done with them."""
+
+import re
+import secrets
+from dataclasses import dataclass, replace
+
+from aiohttp import web
+
+from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
+from adapters.web.ask.turns import Turn, Turns
+from adapters.web.knowledge.result_lines import told_with_jobs
+from adapters.web.knowledge.uploads import LARGEST
+from adapters.web.pages import Pages, wants_part
+from adapters.web.routing import MenuEntry, Route, Visitor
+from core.model.errors import DocumentRejected, NotFound
+from core.model.incoming_events import IncomingChoice, IncomingMessage
+from core.model.inquiry import Checkpoint, Choice
+from core.ports.inbox import Inbox
+from core.ports.message_state import CancelReason
+from core.service.answer_actions import AnswerActions
+from core.service.delivery_codec import delivery
+from core.service.kb.commands import MOST_FILES
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import succeeded
+
+LONGEST_QUESTION = 4_000
+LONGEST_WORDS = 1_000
+SHOWN = 12  # conversations in the list beside the question
+_NAME = re.compile(r"[0-9a-f]{16}")
+CHOSEN_BEFORE = "This choice has been made already, or its time is over. Ask again if you like."
+
+
+@dataclass(frozen=True, slots=True)
+class AskScreen:
+    """The first screen."""
+
+    pages: Pages
+    conversations: Conversations
+    turns: Turns
+    live: LiveStreams
+    inbox: Inbox
+    actions: AnswerActions
+    kb: KnowledgeCommands
+    menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
+
+    def routes(self) -> tuple[Route, ...]:
+        """Its addresses."""
+        question = "/ask/{name}/{question}"
+        return (
+            Route("GET", "/", self._home),
+            Route("GET", "/ask", self._home),
+            Route("POST", "/ask", self._ask),
+            Route("GET", "/ask/{name}", self._conversation),
+            Route("POST", "/ask/{name}", self._ask),
+            Route("POST", "/ask/{name}/forget", self._forget),
+            Route("POST", "/forget-me", self._forget_me),
+            Route("GET", question, self._question),
+            Route("GET", question + "/stream", self._stream),
+            Route("POST", question + "/stop", self._stop),
+            Route("POST", question + "/choose", self._choose),
+            Route("POST", question + "/rate", self._rate),
+            Route("POST", question + "/correct", self._correct),
+            Route("GET", question + "/why", self._why),
+        )
+
+    # --- looking
+
+    async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        bases = await self.actions.knowledge_bases(visitor.audience)
+        return self.pages.html(
+            request,
+            visitor,
+            "ask_home.html",
+            bases=bases,
+            documents=sum(one.documents for one in bases),
+            conversations=(await self.conversations.of(visitor))[:SHOWN],
+            most_files=MOST_FILES,
+            largest=LARGEST // 2**20,
+        )
+
+    async def _conversation(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        name = _name(request)
+        messages = await self.conversations.questions(visitor, name)
+        if not messages:
+            raise NotFound("There is no such conversation of yours (any more).")
+        return self.pages.html(
+            request,
+            visitor,
+            "conversation.html",
+            name=name,
+            turns=await self.turns.of(visitor, messages),
+            conversations=(await self.conversations.of(visitor))[:SHOWN],
+            bases=await self.actions.knowledge_bases(visitor.audience),
+        )
+
+    async def _question(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        if not wants_part(request):
+            raise web.HTTPSeeOther(f"/ask/{message.thread.thread}#q-{message.id}")
+        return self.pages.part("_turn.html", turn=await self.turns.one(visitor, message), visitor=visitor, fresh=False)
+
+    async def _stream(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        return await self.live.send(request, visitor, await self._message(request, visitor))
+
+    async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        turn = await self.turns.one(visitor, message)
+        told = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
+        lines = [line.removeprefix("• ") for line in told.splitlines()[1:]]
+        if wants_part(request):
+            return self.pages.part("_why.html", lines=lines, turn=turn, visitor=visitor)
+        return self.pages.html(request, visitor, "why.html", lines=lines, turn=turn, name=message.thread.thread)
+
+    # --- asking
+
+    async def _ask(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        form = await request.post()
+        text = str(form.get("question", "")).strip()
+        if not text:
+            raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
+        if len(text) > LONGEST_QUESTION:
+            raise DocumentRejected(f"A question has at most {LONGEST_QUESTION:,} characters.", remedy="Shorten it.")
+        name = request.match_info.get("name") or secrets.token_hex(8)
+        if not _NAME.fullmatch(name):
+            raise NotFound("There is no such conversation.")
+        base = str(form.get("base", "")).strip()
+        message = await self.conversations.add(visitor, name, text, (base,) if base else ())
+        await self.inbox.put(delivery(f"web:{message.id}", message))
+        if wants_part(request) and "name" in request.match_info:
+            turn = await self.turns.one(visitor, message)
+            return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
+        raise web.HTTPSeeOther(f"/ask/{name}#q-{message.id}")
+
+    async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        if (await self.turns.one(visitor, message)).working:
+            await self.turns.message_states.request_cancel(str(message.thread), message.id, CancelReason.STOPPED)
+        return await self._shown(request, visitor, message)
+
+    async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        form = await request.post()
+        checkpoint = (await self.turns.one(visitor, message)).checkpoint
+        choice = checkpoint.choice(str(form.get("choice", ""))) if checkpoint else None
+        words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
+        if checkpoint is None or choice is None or checkpoint.id != form.get("checkpoint"):
+            raise NotFound(CHOSEN_BEFORE)
+        if choice.asks_text and not words:
+            raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
+        await self._take(visitor, message, checkpoint, choice, words if choice.asks_text else "")
+        return await self._shown(request, visitor, message)
+
+    async def _take(
+        self, visitor: Visitor, message: IncomingMessage, checkpoint: Checkpoint, choice: Choice, words: str
+    ) -> None:
+        """Put the choice in line. The same press again is the same delivery, and changes nothing."""
+        chosen = f"{choice.label}: {words}" if words else choice.label
+        pressed = IncomingChoice(checkpoint.id, choice.id, visitor.person, message.thread, {}, words, message.id)
+        state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
+        await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
+        await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))
+
+    # --- what people think of it
+
+    async def _rate(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        form = await request.post()
+        turn = await self.turns.one(visitor, message)
+        helpful = form.get("helpful") == "yes"
+        reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
+        await self.actions.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
+        rating = "helpful" if helpful else "unhelpful"
+        state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
+        await self.turns.message_states.save(replace(state, rating=rating))
+        if wants_part(request):
+            rated = replace(turn, rating=rating)
+            return self.pages.part("_rating.html", turn=rated, visitor=visitor, said=bool(reason))
+        return _back(message)
+
+    async def _correct(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        answer = str((await request.post()).get("answer", "")).strip()[: 4 * LONGEST_WORDS]
+        turn = await self.turns.one(visitor, message)
+        result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
+        return self.pages.part("_reply.html", text=told_with_jobs(result), ok=succeeded(result))
+
+    # --- forgetting
+
+    async def _forget(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        name = _name(request)
+        await self.actions.forget_thread(visitor.thread(name), visitor.person, is_admin=visitor.is_admin)
+        await self.conversations.remove(visitor, name)
+        raise web.HTTPSeeOther("/ask")
+
+    async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        text = await self.actions.forget_person(visitor.person)
+        return self.pages.html(request, visitor, "said.html", text=text)
+
+    # --- finding
+
+    async def _message(self, request: web.Request, visitor: Visitor) -> IncomingMessage:
+        message = await self.conversations.question(visitor, _name(request), request.match_info["question"])
+        if message is None:
+            raise NotFound("There is no such question of yours (any more).")
+        return message
+
+    async def _shown(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
+        """The question as it stands now: in its place, or its page anew."""
+        if not wants_part(request):
+            return _back(message)
+        turn: Turn = await self.turns.one(visitor, message)
+        return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
+
+
+def _back(message: IncomingMessage) -> web.StreamResponse:
+    raise web.HTTPSeeOther(f"/ask/{message.thread.thread}#q-{message.id}")
+
+
+def _name(request: web.Request) -> str:
+    name = request.match_info["name"]
+    if not _NAME.fullmatch(name):
+        raise NotFound("There is no such conversation.")
+    return name

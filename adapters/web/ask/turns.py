@@ -1,0 +1,163 @@
+"""A question and what became of it, as the templates show it; looked at anew for whoever asks, every time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from markupsafe import Markup
+
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
+from adapters.web.ask.shown_answer import ShownAnswer
+from adapters.web.rendering.markdown import render_answer, words_of
+from adapters.web.routing import Visitor
+from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.conversation import ThreadKey
+from core.model.errors import NotFound
+from core.model.incoming_events import IncomingMessage
+from core.model.inquiry import Checkpoint
+from core.ports.checkpoints import Checkpoints
+from core.ports.message_state import MessageStateStore
+from core.service.answer_actions import AnswerActions
+
+_CHECKED_ONE = {True: "checked against its source", False: "not found word for word in its source"}
+NOT_READABLE = "This answer is from documents that you may not read any more, or it has been forgotten."
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A source below an answer. ``url`` is where it came from, where that can be opened."""
+
+    n: int
+    title: str
+    place: str
+    dated: str
+    quote: str
+    link: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a template needs of one question. ``path`` is its address; forms post below it."""
+
+    id: str
+    path: str
+    question: str
+    working: bool = False
+    text: Markup = field(default_factory=Markup)
+    plain: str = ""  # the text without markup: for the clipboard and what is read aloud
+    sources: tuple[SourceLine, ...] = ()
+    nearest: tuple[SourceLine, ...] = ()
+    notices: tuple[str, ...] = ()
+    failure: str = ""
+    checkpoint: Checkpoint | None = None  # that can still be chosen from
+    chosen: str = ""
+    outcome: Outcome | None = None
+    trace_id: str = ""
+    took: str = ""
+    checked: str = ""
+    rating: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Finds out how questions stand."""
+
+    message_states: MessageStateStore
+    checkpoints: Checkpoints
+    actions: AnswerActions
+
+    async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[Turn]:
+        """Each of these questions."""
+        return [await self.one(visitor, message) for message in messages]
+
+    async def one(self, visitor: Visitor, message: IncomingMessage) -> Turn:
+        """One question: what is kept of its answer, as far as its reader may see that now."""
+        kept = await self._state(message.thread, message.id)
+        path = f"/ask/{message.thread.thread}/{message.id}"
+        turn = Turn(message.id, path, message.text, working=True, chosen=kept.chosen)
+        if kept.stage is not AnswerStage.ENDED:
+            return turn
+        shown = kept.shown or ShownAnswer("")
+        told = (kept.told,) if kept.told else ()
+        notices = (*shown.notices, *(shown.answer.notices if shown.answer else ()), *told)
+        if shown.answer is None:
+            return _with(turn, trace_id=shown.trace_id, failure=shown.failure, notices=notices)
+        try:
+            remembered = await self.actions.turn(message.thread, shown.trace_id, visitor.audience)
+        except NotFound:
+            return _with(turn, trace_id=shown.trace_id, failure=NOT_READABLE)
+        visible = {base.name for base in await self.actions.visible_bases(visitor.audience)}
+        near = [one for one in shown.answer.nearest if one.knowledge_base in visible]
+        nearest = () if remembered.citations else near
+        return _with(
+            turn,
+            trace_id=shown.trace_id,
+            text=self._text(path, shown, remembered.answer, remembered.citations),
+            plain=remembered.answer,
+            sources=_lines(path, remembered.citations),
+            nearest=_lines(path, nearest),
+            notices=notices,
+            checkpoint=await self._open(shown.checkpoint),
+            outcome=shown.answer.outcome,
+            took=took(shown.answer),
+            checked=checked(shown.answer),
+            rating=kept.rating,
+        )
+
+    async def trace_of(self, message: IncomingMessage) -> str:
+        """The trace of a question's answer; empty while there is none."""
+        return (await self._state(message.thread, message.id)).trace
+
+    async def nearest(self, thread: ThreadKey, message_id: str) -> tuple[Citation, ...]:
+        """What came nearest where nothing answered."""
+        shown = (await self._state(thread, message_id)).shown
+        return shown.answer.nearest if shown is not None and shown.answer is not None else ()
+
+    async def _state(self, thread: ThreadKey, message_id: str) -> WebQuestionState:
+        blank = WebQuestionState(thread=thread, message=message_id)
+        return await self.message_states.read(blank) or blank
+
+    def _text(self, path: str, shown: ShownAnswer, text: str, citations: Sequence[Citation]) -> Markup:
+        words = shown.checkpoint.message if shown.checkpoint else text
+        allowed = {source.url for source in citations if source.url}
+        return render_answer(words, [source.n for source in citations], lambda n: f"{path}/source/{n}", allowed)
+
+    async def _open(self, checkpoint: Checkpoint | None) -> Checkpoint | None:
+        """The checkpoint, while nobody has chosen."""
+        if checkpoint is None or await self.checkpoints.read(checkpoint.id) is None:
+            return None
+        return checkpoint
+
+
+def _with(turn: Turn, **changes: object) -> Turn:
+    return replace(turn, working=False, **changes)  # type: ignore[arg-type]
+
+
+def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
+    return tuple(
+        SourceLine(
+            source.n, source.title, source.locator, source.dated, words_of(source.quote), f"{path}/source/{source.n}",
+            source.url if source.url and source.url.startswith(("http://", "https://")) else "",
+        )
+        for source in citations
+    )  # fmt: skip
+
+
+def took(answer: Answer) -> str:
+    """What an answer took, in one line."""
+    spent = answer.spent
+    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
+    if spent.calls:
+        parts.append(f"{spent.calls} model call{'' if spent.calls == 1 else 's'}, {spent.tokens:,} tokens")
+    if spent.cost:
+        parts.append(f"cost {spent.cost:.4f}")
+    return " · ".join(parts)
+
+
+def checked(answer: Answer) -> str:
+    """How many of its sentences hold."""
+    if answer.verdict is None or answer.outcome is not Outcome.ANSWERED or not answer.verdict.claims:
+        return ""
+    held = sum(claim.support is Support.SUPPORTED for claim in answer.verdict.claims)
+    count = len(answer.verdict.claims)
+    return f"{held} of {count} sentences checked against their source" if count > 1 else _CHECKED_ONE[bool(held)]

@@ -1,0 +1,112 @@
+"""Pages from templates: escaped by default, with the headers that keep everything foreign out."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from adapters.web.routing import MenuEntry, Visitor
+from core.service.kb.job_wording import job_remarks, job_state, job_title
+from core.service.kb.text_spans import age, count
+from core.service.kb.wording import readers_phrase, removal_question
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_A_YEAR = "public, max-age=31536000, immutable"
+
+# No script and no style but our files, no address but our own, nobody's frame around us. ``same-origin`` and not
+# ``no-referrer``, with which browsers send forms as from the origin "null".
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Pages:
+    """Renders templates; of the navigation everybody sees what they may use."""
+
+    def __init__(self) -> None:
+        self._menu: tuple[MenuEntry, ...] = ()
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(
+            static=static_path,
+            age=age,
+            count=count,
+            job_remarks=job_remarks,
+            job_state=job_state,
+            job_title=job_title,
+            readers_phrase=readers_phrase,
+            removal_question=removal_question,
+        )
+
+    def show_menu(self, entries: Sequence[MenuEntry]) -> None:
+        """From now on every page's navigation leads there."""
+        self._menu = tuple(entries)
+
+    def html(
+        self, request: web.Request, visitor: Visitor | None, template: str, *, status: int = 200, **context: Any
+    ) -> web.Response:
+        """A whole page for this visitor."""
+        menu = [entry for entry in self._menu if visitor is not None and visitor.may(entry.right)]
+        text = self.fragment(template, visitor=visitor, menu=menu, path=request.path, **context)
+        return web.Response(text=text, content_type="text/html", status=status, headers={"Cache-Control": "no-store"})
+
+    def part(self, template: str, **context: Any) -> web.Response:
+        """A part of a page, as a script of ours asks for it."""
+        text = self.fragment(template, **context)
+        return web.Response(text=text, content_type="text/html", headers={"Cache-Control": "no-store"})
+
+    def fragment(self, template: str, **context: Any) -> str:
+        """The template as text."""
+        return self._environment.get_template(template).render(**context)
+
+
+@cache
+def static_path(name: str) -> str:
+    """The address of a file of ours, with what it holds in it, so that it may be kept for good."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{digest}/{name}"
+
+
+async def static_file(request: web.Request) -> web.StreamResponse:
+    """A file of ours. Only those that are there by exactly this name; whatever else is asked for is not found."""
+    name = request.match_info["name"]
+    there = await _static_files()
+    if name not in there:
+        raise web.HTTPNotFound
+    kind, data = there[name]
+    return web.Response(body=data, content_type=kind, charset="utf-8", headers={"Cache-Control": _A_YEAR})
+
+
+async def _static_files() -> dict[str, tuple[str, bytes]]:
+    return _load_static_files()
+
+
+@cache
+def _load_static_files() -> dict[str, tuple[str, bytes]]:
+    return {
+        file.name: (STATIC_TYPES[file.suffix], file.read_bytes())
+        for file in STATIC.iterdir()
+        if file.suffix in STATIC_TYPES
+    }
+
+
+def wants_part(request: web.Request) -> bool:
+    """Whether a script of ours asks, which puts a part of a page in its place."""
+    return request.headers.get("HX-Request") == "true"

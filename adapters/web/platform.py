@@ -1,0 +1,151 @@
+"""The page as a platform: its screens behind one guard, and what a worker needs to answer what is asked there."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Self
+
+from aiohttp import web
+
+from adapters.web.access.guard import Guard
+from adapters.web.access.rules import AccessRules, audience_of
+from adapters.web.access.sign_in import HASHING, SignIn
+from adapters.web.ask.answer_view import WebAnswerView
+from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
+from adapters.web.pages import Pages, static_file
+from adapters.web.routing import PLATFORM, Screen
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
+from core.ports.audit import Audit
+from core.ports.message_state import MessageStateStore
+from core.ports.platform import MessageState
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.web_sessions import WebSessions
+from core.service.answer_actions import AnswerActions
+
+
+class WebPlatform:
+    """Everything under one address."""
+
+    def __init__(
+        self,
+        *,
+        rules: AccessRules,
+        sessions: WebSessions,
+        audit: Audit,
+        answer_actions: AnswerActions,
+        message_states: MessageStateStore,
+        stream: AnswerStream,
+        pages: Pages,
+        live: LiveStreams,
+        screens: Sequence[Screen],
+    ) -> None:
+        self._screens = tuple(screens)
+        self._answer_actions = answer_actions
+        self._stream = stream
+        self._message_states = message_states
+        self._live = live
+        pages.show_menu([entry for screen in self._screens for entry in screen.menu])
+        self._guard = Guard(rules, sessions, audit, pages)
+        self._sign_in = SignIn(self._guard, sessions, pages, asyncio.Semaphore(HASHING))
+
+    @property
+    def name(self) -> str:
+        """``web``."""
+        return PLATFORM
+
+    # --- the server
+
+    def waiting_for(self) -> str:
+        """It waits for nobody."""
+        return ""
+
+    def capabilities(self) -> PlatformCapabilities:
+        """Jobs from the page can be done here: their bytes are at hand, and their cards look for themselves."""
+        return PlatformCapabilities()
+
+    def routes(self) -> Sequence[web.RouteDef]:
+        """All its addresses."""
+        behind = [*self._sign_in.routes(), *(route for screen in self._screens for route in screen.routes())]
+        return (
+            web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),
+            *self._sign_in.open_routes(),
+            *(self._guard.protect(route) for route in behind),
+        )
+
+    async def sign_in_link(self) -> str:
+        """The path that signs this machine's operator in, once."""
+        return await self._sign_in.new_link()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until ``stop`` is set; then no open page holds the server up."""
+        await stop.wait()
+        self._live.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    # --- what a worker needs
+
+    @property
+    def question_state(self) -> type[WebQuestionState]:
+        """What it keeps of a question."""
+        return WebQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[WebQuestionState], trace_id: str
+    ) -> WebAnswerView:
+        """Where the answer to this will be visible."""
+        return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        """What applies on the page: chosen for the page as a whole."""
+        return await self._answer_actions.settings(PLATFORM)
+
+    async def audience(self, incoming: Incoming) -> Audience:
+        """The one who asks, and they alone."""
+        return audience_of(_person(incoming))
+
+    async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
+        """Whose conversation it is may choose there, and nobody else comes to it."""
+        return Permissions(is_admin=False)
+
+    async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """Nothing is said on the page but to us."""
+        return ()
+
+    async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+        """Files are dropped into a base, not onto a question."""
+        return ()
+
+    async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
+        """A conversation here is with us alone: there is nothing to mute."""
+
+    async def tell(self, incoming: Incoming, text: str) -> None:
+        """Say it where the question stands, which is not worked on (any more)."""
+        thread = incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
+        state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
+        await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
+        await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
+
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
+        """Nothing is posted anywhere else."""
+
+
+def _person(incoming: Incoming) -> Person:
+    return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
+
+
+def _question(incoming: Incoming) -> IncomingMessage:
+    if isinstance(incoming, Expiry):
+        return incoming.question
+    if isinstance(incoming, IncomingChoice):
+        raise TypeError("A choice is shown where its question stands.")
+    return incoming

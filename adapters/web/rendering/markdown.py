@@ -1,0 +1,130 @@
+"""Markdown of models and documents as HTML that can do nothing: no script, no image, no link but those allowed.
+
+Two layers that know nothing of each other: markdown-it renders without HTML and drops every address that is not
+allowed exactly; nh3 (ammonia) then keeps these few tags and attributes and nothing else.
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from html import unescape
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from core.model.plain_text import remove_controls
+
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
+    *("s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+_CITATION = re.compile(r"\[(\d{1,3})\]")
+_LONGEST = 400_000  # characters rendered at once: a page, not a book
+
+LinkTo = Callable[[int], str]  # the address of a source by its number in an answer
+
+
+def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed: Collection[str] = ()) -> Markup:
+    """An answer: ``[n]`` of these numbers becomes a link to its source; of other links only those allowed stay."""
+    tokens = _parsed(text, frozenset(allowed))
+    for token in tokens:
+        if token.type == "inline" and token.children is not None:
+            token.children = _with_citations(token.children, frozenset(numbers), link_to)
+    return _cleaned(tokens)
+
+
+def render_passage(text: str) -> Markup:
+    """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
+    return _cleaned(_parsed(text, frozenset()))
+
+
+def words_of(text: str) -> str:
+    """A part of a document as plain words, its markup taken out."""
+    html = re.sub(r"</(?:p|li|td|th|h\d|pre)>", " ", str(render_passage(text)))
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
+    return parser.enable(["table", "strikethrough"]).disable(["reference"])
+
+
+def _parsed(text: str, allowed: frozenset[str]) -> list[Token]:
+    tokens = _parser().parse(remove_controls(text[:_LONGEST]))
+    for token in tokens:
+        if token.type == "inline" and token.children is not None:
+            token.children = _without_foreign(token.children, allowed)
+        if token.type in ("th_open", "td_open"):
+            token.attrs = {}  # alignment is an inline style, which no page of ours may have
+    return tokens
+
+
+def _without_foreign(children: Sequence[Token], allowed: frozenset[str]) -> list[Token]:
+    """Links that are not allowed become their words and, where those hide it, their address; pictures their words."""
+    kept: list[Token] = []
+    opened: list[str] = []  # of the links that are open: the address where it is not allowed, else empty
+    for token in children:
+        if token.type == "link_open":
+            address = str(token.attrs.get("href", ""))
+            opened.append("" if address in allowed else address)
+            if address in allowed:
+                token.attrs = {"href": address, "rel": "noopener noreferrer nofollow", "target": "_blank"}
+                kept.append(token)
+        elif token.type == "link_close":
+            address = opened.pop() if opened else ""
+            if address:
+                kept.append(_text("" if token.markup == "autolink" else f" ({address})"))
+            else:
+                kept.append(token)
+        elif token.type == "image":
+            kept.append(_text(token.content or "picture"))
+        else:
+            kept.append(token)
+    return kept
+
+
+def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to: LinkTo) -> list[Token]:
+    kept: list[Token] = []
+    for token in children:
+        if token.type != "text":
+            kept.append(token)
+            continue
+        start = 0
+        for match in _CITATION.finditer(token.content):
+            if (n := int(match[1])) not in numbers:
+                continue
+            kept += [_text(token.content[start : match.start()]), _html(citation_link(n, link_to(n)))]
+            start = match.end()
+        kept.append(_text(token.content[start:]))
+    return kept
+
+
+def citation_link(n: int, address: str) -> str:
+    """The number of a source, as a link to it."""
+    return f'<a class="cite" href="{escape(address)}" title="Source {n}">{n}</a>'
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+def _html(content: str) -> Token:
+    return Token("html_inline", "", 0, content=content)
+
+
+def _cleaned(tokens: list[Token]) -> Markup:
+    parser = _parser()
+    html = parser.renderer.render(tokens, parser.options, {})
+    return Markup(  # noqa: S704 - it has just been cleaned
+        nh3.clean(
+            html,
+            tags=_TAGS,
+            attributes={"a": {"href", "title", "target", "rel"}, "ol": {"start"}},
+            allowed_classes={"a": {"cite"}},
+            url_schemes={"http", "https"},
+            link_rel=None,
+        )
+    )

@@ -1,0 +1,97 @@
+"""What the documents lack: ``gaps``."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import finish, print_json
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from bot.container import Footnote
+    from core.service.gaps.analysis import Reader
+    from core.service.gaps.report import GapReport
+
+DAYS = {"d": 1, "w": 7}
+_PERIOD = re.compile(r"(\d{1,4})([dw])")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's command."""
+    app.command()(gaps)
+
+
+def gaps(
+    since: Annotated[str, typer.Option(help="How far to look back: 30d, 12w; at most 180 days are kept.")] = "30d",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets to this file.")] = None,
+    draft: Annotated[str, typer.Option(help="Begin a draft for one gap, by its id, and print it.")] = "",
+    propose: Annotated[bool, typer.Option("--propose", help="Put the draft before the admins.")] = False,
+) -> None:
+    """What people asked and the documents do not say, grouped by meaning.
+
+    Questions asked in private are counted, and never shown in words.
+    """
+    if propose and not draft:
+        raise typer.BadParameter("--propose goes with --draft and a gap's id.")
+    finish(_gaps(_period(since), as_json, csv, draft, propose))
+
+
+def _period(text: str) -> "timedelta":
+    from datetime import timedelta
+
+    found = _PERIOD.fullmatch(text.strip().lower())
+    if found is None or not int(found[1]):
+        raise typer.BadParameter(f"--since {text} is no time. It looks like 30d or 12w.")
+    return timedelta(days=int(found[1]) * DAYS[found[2]])
+
+
+async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str, propose: bool) -> int:
+    import json
+
+    from adapters.terminal.console import SafeConsole
+    from adapters.terminal.gap_view import print_gaps
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.model.json_codec import to_json
+    from core.service.gaps.analysis import Reader
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        reader = Reader(await footnote.all_bases())
+        if draft:
+            return await _draft(footnote, draft, period, reader, propose=propose)
+        report = await footnote.gaps().report(period, reader)
+    if csv is not None:
+        _write(report, csv)
+    if as_json:
+        print_json(json.loads(to_json(report)))
+    elif csv is None:
+        print_gaps(SafeConsole(), report)
+    return 0
+
+
+async def _draft(footnote: "Footnote", gap_id: str, period: "timedelta", reader: "Reader", *, propose: bool) -> int:
+    from adapters.terminal.chat import OPERATOR
+    from core.model.plain_text import remove_controls
+
+    drafts = footnote.gap_drafts()
+    begun = await drafts.begin(await footnote.gaps().gap(gap_id, period, reader), reader.bases)
+    typer.echo(remove_controls(begun.text))
+    if propose:
+        proposal = await drafts.propose(begun, OPERATOR, is_admin=True)
+        typer.echo(f"It waits as proposal {proposal.id}: footnote kb proposals shows it.", err=True)
+    return 0
+
+
+def _write(report: "GapReport", path: Path) -> None:
+    from core.service.gaps.export import as_csv
+
+    try:
+        path.write_text(as_csv(report), encoding="utf-8-sig", newline="")  # the mark tells spreadsheets what it is
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be written: {error.strerror}.") from None
+    lines = len(report.gaps)
+    typer.echo(f"{lines} gap{'' if lines == 1 else 's'} written to {path}.", err=True)

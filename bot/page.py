@@ -1,0 +1,130 @@
+"""The page, put together: its screens, each with what it needs of the open Footnote."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from adapters.documents.page_pictures import SandboxedPagePictures
+from adapters.redis.answer_stream import RedisAnswerStream
+from adapters.redis.web_sessions import RedisWebSessions
+from adapters.web.access.rules import AccessRules
+from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.screen import AskScreen
+from adapters.web.ask.turns import Turns
+from adapters.web.inspect.screen import InspectScreen
+from adapters.web.knowledge.screen import KnowledgeScreen
+from adapters.web.pages import Pages
+from adapters.web.platform import WebPlatform
+from adapters.web.source.document_pages import DocumentPages
+from adapters.web.source.screen import SourceScreen
+from bot.container import Footnote
+from bot.demo import SAMPLES
+from bot.platforms import reveal, split_names
+from bot.settings import Settings
+from core.model.channel_settings import ChannelSettings
+from core.model.health import Check, Health
+from core.model.json_codec import from_json
+from core.service.kb.queries import KnowledgeQueries
+
+DOCTOR_SECONDS = 90.0
+_BY_HAND = "Run footnote doctor in a terminal: it says more."
+
+
+@asynccontextmanager
+async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[WebPlatform]:
+    """The page with all its screens."""
+    pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.answer_actions()
+    knowledge = footnote.knowledge_stack
+    conversations = Conversations(footnote.message_states, footnote.clock)
+    turns = Turns(footnote.message_states, footnote.checkpoints, actions)
+    live = LiveStreams(stream, turns, pages)
+    ask = AskScreen(
+        pages=pages,
+        conversations=conversations,
+        turns=turns,
+        live=live,
+        inbox=footnote.inbox,
+        actions=actions,
+        kb=knowledge.kb_service,
+    )
+    queries = KnowledgeQueries(footnote.catalog, footnote.index, knowledge.job_queue)
+    async with SandboxedPagePictures() as pictures:
+        source = SourceScreen(
+            pages=pages,
+            conversations=conversations,
+            turns=turns,
+            actions=actions,
+            queries=queries,
+            documents=DocumentPages(footnote.index, knowledge.originals, pictures),
+        )
+        knowledge_screen = KnowledgeScreen(
+            pages=pages,
+            kb=knowledge.kb_service,
+            audit=footnote.audit,
+            clock=footnote.clock,
+            samples=sample_files,
+        )
+        inspect = InspectScreen(
+            pages=pages,
+            retriever=footnote.retriever,
+            queries=queries,
+            traces=footnote.trace_store,
+            preferences=footnote.preferences,
+            defaults=ChannelSettings(footnote.conduct),
+            conversations=conversations,
+            turns=turns,
+            examine=examine,
+        )
+        yield WebPlatform(
+            rules=access_rules(settings),
+            sessions=RedisWebSessions(footnote.redis),
+            audit=footnote.audit,
+            answer_actions=actions,
+            message_states=footnote.message_states,
+            stream=stream,
+            pages=pages,
+            live=live,
+            screens=[ask, knowledge_screen, inspect, source],
+        )
+
+
+async def sample_files() -> AsyncIterator[tuple[str, str, bytes]]:
+    """The documents of the invented company that the demo is about: (source, name, bytes) each."""
+    for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
+        data = await asyncio.to_thread(path.read_bytes)
+        yield str(path.relative_to(SAMPLES / "documents")), path.name, data
+
+
+async def examine() -> Sequence[Check]:
+    """The doctor's report. In a process of its own: it opens everything anew, as a person at the terminal would."""
+    asked = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "doctor", "--json", stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(DOCTOR_SECONDS):
+            output, _ = await asked.communicate()
+        checks: Sequence[Check] = from_json(tuple[Check, ...], output)
+    except TimeoutError:
+        return [Check("doctor", Health.FAILED, f"It took longer than {DOCTOR_SECONDS:.0f} seconds.", _BY_HAND)]
+    except ValueError:
+        return [Check("doctor", Health.FAILED, "It gave no report.", _BY_HAND)]
+    finally:
+        if asked.returncode is None:
+            asked.kill()
+            await asked.wait()
+    return checks
+
+
+def access_rules(settings: Settings) -> AccessRules:
+    """Who may sign in and how. Raises ConfigurationError where that is not said in full."""
+    return AccessRules(
+        password_hash=reveal(settings.web_password_hash) or "",
+        reader_password_hash=reveal(settings.web_reader_password_hash) or "",
+        identity_header=settings.web_identity_header,
+        proxies=split_names(settings.web_proxies),
+        admins=split_names(settings.web_admins),
+        address=settings.web_address,
+    )

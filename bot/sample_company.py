@@ -1,0 +1,31 @@
+"""The sample company's data: kept apart, so that an invented company never answers for a real one.
+
+It answers in the terminal, and only there, for as long as nobody brought in a document of their own.
+"""
+
+from pathlib import Path
+
+from bot.container import has_documents
+from bot.settings import Settings
+
+BASE = "samples"
+NOTICE = "Nothing of your own is indexed yet: this is the sample company. footnote ingest PATH changes that."
+_APART = {"redis_url": None, "milvus_uri": None, "milvus_token": None, "blob_store_url": None}
+
+
+def sample_settings(settings: Settings, home: Path | None = None) -> Settings:
+    """The same settings with embedded stores of the sample company's own, in ``home`` or in the data directory."""
+    return settings.model_copy(update={"footnote_home": home or settings.home / "demo", **_APART})
+
+
+def has_samples(settings: Settings) -> bool:
+    """Whether ``footnote demo`` left the sample company in the data directory."""
+    return (sample_settings(settings).home / "valkey").is_dir()
+
+
+async def stands_in(settings: Settings) -> bool:
+    """Whether the sample company answers: ``footnote demo`` left it, and nothing else is indexed.
+
+    Raises StoreUnavailable when the catalogue of one's own cannot be asked.
+    """
+    return has_samples(settings) and not await has_documents(settings)

@@ -1,0 +1,199 @@
+"""From the log of questions to the report: which were not answered well, which of them mean the same, what is near.
+
+A report is for one reader, who is an admin or reads over an admin's shoulder: documents of bases that they may not see
+are not named, questions of other workspaces not counted where the reader is one of theirs alone.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.model.answer import Outcome
+from core.model.clock import Clock
+from core.model.conversation import ThreadKey
+from core.model.errors import NotFound
+from core.ports.catalog import Catalog
+from core.ports.feedback import FeedbackStore
+from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog
+from core.service.gaps.documents import Documents, documents_used
+from core.service.gaps.grouping import group_by_meaning, middle_of
+from core.service.gaps.report import Conflict, Gap, GapQuestion, GapReason, GapReport, NearDocument, Trend
+from core.service.gaps.weeks import week_of, weeks_of
+
+MOST_GAPS = 200
+MOST_EXAMPLES = 20
+MOST_NEAR = 3
+MOST_PLACES = 5
+UNSEEN_PEOPLE = 3  # fewer who asked in private alone are not shown as a gap: its documents would tell who
+LONGEST = timedelta(days=180)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """For whom a report is made: the bases they may see, and the workspaces that are theirs (None: all)."""
+
+    bases: frozenset[str]
+    workspaces: frozenset[tuple[str, str]] | None = None  # platform and space, as in thread keys
+
+    def may_count(self, question: LoggedQuestion) -> bool:
+        """Whether it was asked in a workspace of theirs."""
+        if self.workspaces is None:
+            return True
+        key = ThreadKey.parse(question.thread)
+        return (key.platform, key.space) in self.workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class GapAnalysis:
+    """Makes reports. Holds no state of its own."""
+
+    log: QuestionLog
+    feedback: FeedbackStore
+    catalog: Catalog
+    clock: Clock
+
+    async def report(self, period: timedelta, reader: Reader) -> GapReport:
+        """What was asked in the last so many days (at most 180), and what was lacking. Raises StoreUnavailable."""
+        until = self.clock.now()
+        since = until - min(period, LONGEST)
+        asked = [question async for question in self.log.since(since) if reader.may_count(question)]
+        disliked = {word.trace_id async for word in self.feedback.all() if not word.helpful}
+        documents = Documents.of(await self.catalog.documents(reader.bases), until)
+        work = _Work(since, until, asked, disliked, documents)
+        return await asyncio.to_thread(work.report)  # numbers: seconds of them, where there are ten thousand questions
+
+    async def gap(self, gap_id: str, period: timedelta, reader: Reader) -> Gap:
+        """One gap by its id. Raises NotFound."""
+        for gap in (await self.report(period, reader)).gaps:
+            if gap.id == gap_id:
+                return gap
+        raise NotFound(f"There is no gap {gap_id} in this time.", remedy="Look at the list again: it may have grown.")
+
+
+def reason_of(question: LoggedQuestion, disliked: frozenset[str] | set[str]) -> GapReason | None:
+    """Why this one was not answered well; None where it was, or where no document can help."""
+    if question.corrected:
+        return GapReason.CORRECTED
+    if question.trace_id in disliked:
+        return GapReason.DISLIKED
+    if question.outcome is Outcome.ABSTAINED:
+        return GapReason.ABSTAINED
+    if question.outcome is Outcome.PARKED:
+        return GapReason.UNANSWERED
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One report in the making; runs in a thread and waits for nothing."""
+
+    since: datetime
+    until: datetime
+    asked: Sequence[LoggedQuestion]
+    disliked: set[str]
+    documents: Documents
+
+    def report(self) -> GapReport:
+        lacking = [(one, reason) for one in self.asked if (reason := reason_of(one, self.disliked)) is not None]
+        model = next((one.vector.model for one, _ in reversed(lacking) if one.vector is not None), "")
+        grouped = [pair for pair in reversed(lacking) if pair[0].vector is not None and pair[0].vector.model == model]
+        gaps = [self._gap(members) for members in self._groups(grouped, model)]
+        shown = [gap for gap in gaps if gap.title or gap.people >= UNSEEN_PEOPLE]
+        shown.sort(key=lambda gap: (-gap.people, -gap.questions, -gap.last_at.timestamp()))
+        hidden = [gap for gap in gaps if not (gap.title or gap.people >= UNSEEN_PEOPLE)]
+        used = documents_used(self.asked, self.documents)
+        return GapReport(
+            since=self.since,
+            until=self.until,
+            asked=len(self.asked),
+            people=len({one.asker for one in self.asked}),
+            gaps=tuple(shown[:MOST_GAPS]),
+            withheld_gaps=len(hidden),
+            withheld_questions=sum(gap.questions for gap in hidden),
+            ungrouped=len(lacking) - len(grouped),
+            most_cited=used.most_cited,
+            never_cited=used.never_cited,
+            stale_cited=used.stale_cited,
+            conflicts=self._conflicts(),
+            weeks=weeks_of(self.asked, self.disliked, self.since, self.until),
+            left_out={"gaps": max(0, len(shown) - MOST_GAPS), **used.left_out},
+        )
+
+    def _groups(
+        self, newest_first: Sequence[tuple[LoggedQuestion, GapReason]], model: str
+    ) -> Iterable[list[tuple[LoggedQuestion, GapReason]]]:
+        import numpy as np
+
+        if not newest_first:
+            return []
+        vectors = np.stack([one.vector.decode() for one, _ in newest_first if one.vector is not None])
+        everything = np.stack(
+            [one.vector.decode() for one in self.asked if one.vector is not None and one.vector.model == model]
+        )
+        groups: dict[int, list[tuple[LoggedQuestion, GapReason]]] = {}
+        for pair, group in zip(newest_first, group_by_meaning(vectors, everything), strict=True):
+            groups.setdefault(group, []).append(pair)
+        return groups.values()
+
+    def _gap(self, members: list[tuple[LoggedQuestion, GapReason]]) -> Gap:
+        questions = [one for one, _ in members]
+        spoken = [(one, reason) for one, reason in members if one.question]
+        weeks = Counter(week_of(one.at, self.until) for one in questions)
+        return Gap(
+            id=questions[-1].trace_id,
+            title=_middle([one for one, _ in spoken]),
+            questions=len(questions),
+            people=len({one.asker for one in questions}),
+            private=sum(one.private for one in questions),
+            reasons=dict(Counter(reason for _, reason in members)),
+            places=tuple(Counter(one.place for one in questions if not one.private).most_common(MOST_PLACES)),
+            first_at=questions[-1].at,
+            last_at=questions[0].at,
+            trend=_trend(questions, self.since + (self.until - self.since) / 2),
+            weeks=tuple(weeks[week] for week in range(week_of(self.since, self.until), -1, -1)),
+            nearest=self._nearest(questions),
+            examples=tuple(
+                GapQuestion(one.trace_id, one.thread, one.question, one.at, one.place, reason)
+                for one, reason in spoken[:MOST_EXAMPLES]
+            ),
+        )
+
+    def _nearest(self, questions: Sequence[LoggedQuestion]) -> tuple[NearDocument, ...]:
+        """Documents that stand, by how many of the questions came near them; the nearer counts more."""
+        weight: Counter[str] = Counter()
+        count: Counter[str] = Counter()
+        for one in questions:
+            for place, document in enumerate(one.nearest):
+                weight[document.id] += 6 - min(place, 5)
+                count[document.id] += 1
+        standing = [name for name, _ in weight.most_common() if name in self.documents.by_id]
+        return tuple(NearDocument(self.documents.reference(name), count[name]) for name in standing[:MOST_NEAR])
+
+    def _conflicts(self) -> tuple[Conflict, ...]:
+        met = Counter(tuple(sorted((one.id, two.id))) for asked in self.asked for one, two in asked.conflicts)
+        standing = [(pair, answers) for pair, answers in met.most_common() if set(pair) <= self.documents.by_id.keys()]
+        return tuple(Conflict(self._pair(*pair), answers) for pair, answers in standing[:MOST_GAPS])
+
+    def _pair(self, one: str, two: str) -> tuple[DocumentReference, DocumentReference]:
+        return self.documents.reference(one), self.documents.reference(two)
+
+
+def _middle(questions: Sequence[LoggedQuestion]) -> str:
+    import numpy as np
+
+    if not questions:
+        return ""
+    vectors = np.stack([one.vector.decode() for one in questions if one.vector is not None])
+    return questions[middle_of(vectors)].question
+
+
+def _trend(questions: Sequence[LoggedQuestion], half: datetime) -> Trend:
+    later = sum(one.at >= half for one in questions)
+    earlier = len(questions) - later
+    if not earlier:
+        return Trend.NEW
+    if later > 1.5 * earlier:
+        return Trend.RISING
+    return Trend.FALLING if earlier > 1.5 * later else Trend.STEADY

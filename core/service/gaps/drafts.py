@@ -1,0 +1,114 @@
+"""A draft of the section that a gap calls for, begun from what was asked and said in its threads.
+
+It is a proposal like any other: an admin completes it, and it is knowledge only when it is approved. What was said in
+a place that not everybody may read is not among its words.
+"""
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from core.model.clock import Clock
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import Denied, FootnoteError, NotFound
+from core.ports.audit import Audit
+from core.ports.feedback import FeedbackStore
+from core.ports.platform_capabilities import Transcript
+from core.ports.proposal_store import Proposal, ProposalStore
+from core.service.gaps.report import Gap
+
+MOST_THREADS = 5  # looked into for one draft
+MOST_CHARACTERS = 20_000
+BEGINNING = 280  # characters by which an admin tells a proposal
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A section in the making. ``text`` is Markdown; ``base`` is where its nearest document is, empty where none."""
+
+    gap: str
+    title: str
+    text: str
+    base: str
+    asked: tuple[str, ...] = ()  # the questions, each once
+
+
+@dataclass(frozen=True, slots=True)
+class GapDrafts:
+    """Begins drafts, and puts them before the admins."""
+
+    feedback: FeedbackStore
+    proposal_store: ProposalStore
+    audit: Audit
+    clock: Clock
+    transcripts: Mapping[str, Transcript] = field(default_factory=dict)  # of the platforms that are connected here
+
+    async def begin(self, gap: Gap, visible: frozenset[str]) -> Draft:
+        """A draft from the words of these questions' threads that readers of the ``visible`` bases may read.
+
+        Raises NotFound where there are no words that may be shown.
+        """
+        if not gap.can_be_drafted:
+            raise NotFound("This was asked in private alone: there are no words to begin with.")
+        base = gap.nearest[0].document.knowledge_base if gap.nearest else ""
+        asked = dict.fromkeys(example.question for example in gap.examples)
+        parts = [f"# {gap.title}", "", "What the documents should say:", "", "(to be written)", "", "## Asked", ""]
+        parts += [f"- {question}" for question in asked]
+        words = [line async for line in self._said(gap)] + [line async for line in self._rated(gap)]
+        if words:
+            parts += ["", "## Said about it", "", *words]
+        if gap.nearest:
+            titles = ", ".join(near.document.title for near in gap.nearest if near.document.knowledge_base in visible)
+            parts += ["", f"Nearest so far: {titles}."] if titles else []
+        return Draft(gap.id, gap.title, "\n".join(parts)[:MOST_CHARACTERS] + "\n", base, tuple(asked))
+
+    async def propose(self, draft: Draft, person: Person, *, is_admin: bool) -> Proposal:
+        """Let the draft wait for an admin's decision, whoever sends it: begun by a machine, it is never taken at once.
+
+        Raises Denied for who is no admin, Busy when too many wait; either way it is on record.
+        """
+        await self.audit.record(person.id, "propose draft", draft.title[:200], allowed=is_admin, detail=draft.gap)
+        if not is_admin:
+            raise Denied("Only an admin can propose a draft.")
+        if not draft.text.strip():
+            raise NotFound("The draft is empty.", remedy="Write what the documents should say.")
+        proposal = Proposal(
+            id=uuid.uuid4().hex[:8],
+            base=draft.base,
+            source=f"draft {draft.gap}",
+            title=" ".join(draft.title.split())[:200] or "A missing section",
+            text=draft.text[:MOST_CHARACTERS],
+            by=person,
+            at=self.clock.now(),
+            beginning=" ".join(draft.asked)[:BEGINNING],
+        )
+        await self.proposal_store.keep_proposal(proposal)
+        return proposal
+
+    async def _said(self, gap: Gap) -> AsyncIterator[str]:
+        """What people said after the question in its thread, where its platform is connected and has it still."""
+        asked = {example.question.casefold() for example in gap.examples}
+        for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
+            key = ThreadKey.parse(thread)
+            transcript = self.transcripts.get(key.platform)
+            if transcript is None:
+                continue
+            try:
+                conversation = await transcript.conversation(transcript.reference_of(key))
+            except FootnoteError as error:
+                log.info("thread_not_read", extra={"where": thread, "reason": str(error)})
+                continue
+            for said in conversation.messages:
+                text = " ".join(said.text.split())
+                if text and text.casefold() not in asked:
+                    yield f"- **{said.author}**, {said.at:%Y-%m-%d}: {text}"
+
+    async def _rated(self, gap: Gap) -> AsyncIterator[str]:
+        """What people wrote when they rated the answers to these questions, by name."""
+        traces = {example.trace_id for example in gap.examples}
+        async for word in self.feedback.all():
+            if word.trace_id in traces and word.reason:
+                yield f"- **{word.person.name or 'A reader'}**: {' '.join(word.reason.split())}"

@@ -1,0 +1,129 @@
+"""What the documents lack, as data: groups of questions that were not answered well, and what stands beside them.
+
+Whoever renders it (terminal, page, CSV, a channel) adds nothing and looks nothing up.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+
+from core.ports.question_log import DocumentReference
+
+
+class GapReason(StrEnum):
+    """Why a question counts as one that the documents did not answer well."""
+
+    ABSTAINED = "abstained"  # "the documents don't say"
+    UNANSWERED = "unanswered"  # a choice was offered, and nobody took it
+    DISLIKED = "disliked"  # somebody said that the answer did not help
+    CORRECTED = "corrected"  # somebody said what would have been right
+
+
+class Trend(StrEnum):
+    """The second half of the period against the first."""
+
+    NEW = "new"  # nobody asked it in the first half
+    RISING = "rising"
+    STEADY = "steady"
+    FALLING = "falling"
+
+
+@dataclass(frozen=True, slots=True)
+class GapQuestion:
+    """One question of a gap whose words may be shown."""
+
+    trace_id: str
+    thread: str
+    question: str
+    at: datetime
+    place: str
+    reason: GapReason
+
+
+@dataclass(frozen=True, slots=True)
+class NearDocument:
+    """A document that a gap's questions came near to, and how many of them did."""
+
+    document: DocumentReference
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Questions that mean the same. ``title`` is the one in their middle; empty where none may be shown."""
+
+    id: str  # the trace of its oldest question: the same as long as that is kept
+    title: str
+    questions: int
+    people: int
+    private: int  # of the questions, those whose words are nobody's but the asker's
+    reasons: Mapping[GapReason, int]
+    places: tuple[tuple[str, int], ...]  # with the number of questions, most first; private ones are in none
+    first_at: datetime
+    last_at: datetime
+    trend: Trend
+    weeks: tuple[int, ...]  # questions by week of the period, the oldest first
+    nearest: tuple[NearDocument, ...] = ()
+    examples: tuple[GapQuestion, ...] = ()  # the newest first
+
+    @property
+    def can_be_drafted(self) -> bool:
+        """Whether there are words to begin a section from."""
+        return bool(self.examples)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUse:
+    """A document and how often answers of the period cite it. ``aged`` in days since its date, where it has one."""
+
+    document: DocumentReference
+    cited: int
+    last_cited: datetime | None = None
+    dated: str = ""
+    aged: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two documents that an answer cited together and that do not say the same."""
+
+    documents: tuple[DocumentReference, DocumentReference]
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """What was asked in seven days, from ``start`` on. Seconds are the median and the 95th of a hundred."""
+
+    start: date
+    asked: int = 0
+    answered: int = 0
+    abstained: int = 0
+    unanswered: int = 0
+    failed: int = 0
+    disliked: int = 0
+    corrected: int = 0
+    seconds_median: float = 0.0
+    seconds_p95: float = 0.0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GapReport:
+    """Everything of one period, for one reader. Gaps are sorted by people, then questions, most first."""
+
+    since: datetime
+    until: datetime
+    asked: int
+    people: int
+    gaps: tuple[Gap, ...] = ()
+    withheld_gaps: int = 0  # asked in private alone, by too few people to be shown without telling who
+    withheld_questions: int = 0
+    ungrouped: int = 0  # questions of another embedding model, or without a vector
+    most_cited: tuple[DocumentUse, ...] = ()
+    never_cited: tuple[DocumentUse, ...] = ()
+    stale_cited: tuple[DocumentUse, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    weeks: tuple[Week, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)  # of which lists how many more there are

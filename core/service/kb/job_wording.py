@@ -1,0 +1,83 @@
+"""A job in plain words, for its card, for lists and for the terminal: what it does, how far it is, what came of it."""
+
+from datetime import timedelta
+from typing import assert_never
+
+from core.model.jobs import JobKind, JobStage, JobState
+from core.service.kb.results import JobSummary, SourceNote
+from core.service.kb.text_spans import Line, code, duration, plain
+
+_WHAT = {
+    JobKind.INGEST: "Adding {subject} to “{base}”",
+    JobKind.SITE: "Adding the pages below {subject} to “{base}”",
+    JobKind.HISTORY: "Adding the conversations of {subject} to “{base}”",
+    JobKind.REFRESH: "Refreshing {subject} in “{base}”",
+    JobKind.REMOVE: "Removing {subject} from “{base}”",
+    JobKind.RESTORE: "Restoring {subject} in “{base}”",
+    JobKind.REPAIR: "Putting back what the index has lost of “{base}”: {subject}",
+}
+
+
+def job_title(job: JobSummary) -> str:
+    """What the job does, in one line."""
+    return _WHAT[job.kind].format(subject=job.subject, base=job.base)
+
+
+def job_state(job: JobSummary) -> str:
+    """How far the job is, in one line."""
+    counts = ", ".join(f"{number} {state}" for state, number in job.counts)
+    match job.state:
+        case JobState.QUEUED:
+            return "Cancelled before it began." if job.cancelling else "Queued."
+        case JobState.RUNNING:
+            now = "Cancelling." if job.cancelling else _stage(job)
+            return f"{now} {counts}." if counts else now
+        case JobState.DONE:
+            return f"Done{_took(job)}: {counts or 'nothing to do'}."
+        case JobState.FAILED:
+            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)} after {counts}."
+        case JobState.CANCELLED:
+            return f"Cancelled; {counts or 'nothing was changed'}."
+        case unknown:
+            assert_never(unknown)
+
+
+def job_remarks(job: JobSummary) -> list[str]:
+    """Why it failed as a whole; then of single sources what failed, what was left out and what was noticed."""
+    lines = [job.reason] if job.reason and job.state is not JobState.CANCELLED else []
+    lines += map(source_note_line, job.failed)
+    if job.failures > len(job.failed):
+        lines.append(f"• and {job.failures - len(job.failed)} more")
+    return [*lines, *map(source_note_line, (*job.skipped, *job.notes))]
+
+
+def job_line(job: JobSummary) -> Line:
+    """A job in one line of a list."""
+    return (code(job.id), plain(f" {job_title(job)}: {job_state(job)}{' ' + job.reason if job.reason else ''}"))
+
+
+def source_note_line(note: SourceNote) -> str:
+    """A source, and what is to be said of it."""
+    return f"• {note.source}: {note.text}"
+
+
+def _stage(job: JobSummary) -> str:
+    now, total, over = job.progress, job.items, job.items_over
+    where = f"{over + 1} of {total}: " if job.listed and total > 1 and over < total else ""
+    name = now.source or "…"
+    match now.stage:
+        case JobStage.EMBEDDING:
+            return f"{where}{name}, embedding {now.done} of {now.total}."
+        case JobStage.RECOGNIZING:
+            return f"{where}{name}, reading page {now.done + 1} of {now.total} by OCR."
+        case JobStage.PARSING | JobStage.FETCHING:
+            found = f" {total} found so far." if not job.listed else ""
+            return f"{where}{name}, {now.stage}.{found}"
+        case JobStage.WAITING:
+            return f"Under way: {over} of {total} done."
+        case unknown:
+            assert_never(unknown)
+
+
+def _took(job: JobSummary) -> str:
+    return "" if job.ended_at is None else f" in {duration(max(job.ended_at - job.created_at, timedelta()))}"

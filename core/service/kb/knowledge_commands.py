@@ -1,0 +1,31 @@
+"""What a client of ``/kb`` calls: Slack, Discord, the terminal and the page."""
+
+from typing import Protocol
+
+from core.model.transcripts import Conversation
+from core.service.kb.commands import Caller, KbCommand
+from core.service.kb.results import KbResult
+
+
+class KnowledgeCommands(Protocol):
+    """Nothing is raised: every result can be shown as it is."""
+
+    async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
+        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
+
+    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
+        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
+
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
+        """The right answer to a question that was answered wrongly (in this trace): goes the way of a proposal."""
+
+    async def proposals_waiting(self, caller: Caller) -> int:
+        """How many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
+
+    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
+        """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
+
+    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
+        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""

@@ -1,0 +1,499 @@
+"""What ``/kb`` answers, as data: each client renders it in its own way, and none reads words back.
+
+Nothing in here must not be shown to the caller: links stand without what may be a secret in their query, who added a
+document is only there for admins, and a job without the address of its card. What can be done next is a ``KbAction``;
+a client keeps its command, and what its button carries is an id.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from core.model.errors import Denied, FootnoteError
+from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState
+from core.ports.schedule_store import Every
+from core.service.kb.commands import KbCommand
+
+# --- what the results are made of
+
+
+@dataclass(frozen=True, slots=True)
+class KbAction:
+    """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
+
+    label: str
+    command: KbCommand
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which of the pages of a list this is, counted from 1, and the commands that show its neighbours."""
+
+    number: int = 1
+    pages: int = 1
+    previous: KbCommand | None = None
+    next: KbCommand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalsWaiting:
+    """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
+
+    count: int
+    look: KbAction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted."""
+
+    everybody: bool
+    principals: tuple[str, ...] = ()  # sorted
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSummary:
+    """A base with its size. ``readers`` is None where the caller is no admin."""
+
+    name: str
+    description: str
+    documents: int
+    passages: int
+    readers: Readers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """A document. ``source`` is as it may be shown, ``version`` a hash of its content, ``added_at`` None if unknown."""
+
+    id: str
+    base: str
+    title: str
+    source: str
+    version: str
+    passages: int
+    added_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePreview:
+    """The place of a passage within its document, and the beginning of its text."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNote:
+    """What is to be said of one source: why it failed or was left out, or what was noticed. Both as may be shown."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """How it came out when a document was last synchronised, as far as jobs are remembered."""
+
+    at: datetime
+    state: ItemState
+    reason: str = ""  # of one that failed
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each."""
+
+    id: str
+    kind: JobKind
+    base: str
+    subject: str
+    state: JobState
+    cancelling: bool  # somebody asked for its end, which may take a moment
+    counts: tuple[tuple[ItemState, int], ...]  # of items that are over, in the order in which they are told
+    items: int
+    items_over: int
+    listed: bool  # whether all items are known; those of sites and channels are found on the way
+    progress: JobProgress
+    reason: str
+    failed: tuple[SourceNote, ...]
+    failures: int
+    skipped: tuple[SourceNote, ...]
+    notes: tuple[SourceNote, ...]
+    created_at: datetime
+    ended_at: datetime | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSummary:
+    """A link that is fetched again and again; ``limit`` above 1: with so many pages below it."""
+
+    base: str
+    link: str
+    every: Every
+    next_at: datetime
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalSummary:
+    """What somebody would add: the beginning of its text, and what an admin may do about it."""
+
+    id: str
+    title: str
+    base: str  # empty: whoever approves it says where
+    by: str  # the name of whoever proposed it
+    at: datetime
+    beginning: str
+    permalink: str | None = None
+    actions: tuple[KbAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestorableDocument:
+    """What was removed, and until when it can be put back."""
+
+    title: str
+    base: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCheck:
+    """What a search for a document's title finds after it was removed or restored: itself, or the titles of others.
+
+    ``found`` is None where no search can be made just now.
+    """
+
+    title: str
+    found: bool | None
+    others: tuple[str, ...] = ()
+
+
+# --- what a caller looks at
+
+
+@dataclass(frozen=True, slots=True)
+class BaseList:
+    """LIST without a base."""
+
+    bases: tuple[BaseSummary, ...]
+    page: Page
+    waiting: ProposalsWaiting | None = None
+    kind: Literal["base_list"] = "base_list"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseDetails:
+    """SHOW of a base; what is fetched again, its newest jobs and latest failures are for admins."""
+
+    base: BaseSummary
+    schedules: tuple[ScheduleSummary, ...] = ()
+    jobs: tuple[JobSummary, ...] = ()
+    failures: tuple[SourceNote, ...] = ()
+    kind: Literal["base_details"] = "base_details"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """LIST of a base. ``as_of`` is when it was read, for ages."""
+
+    base: str
+    documents: tuple[DocumentSummary, ...]
+    as_of: datetime
+    page: Page
+    waiting: ProposalsWaiting | None = None
+    kind: Literal["document_list"] = "document_list"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetails:
+    """SHOW of a document, with a page of its passages. ``added_by`` and ``last_look`` are for admins."""
+
+    document: DocumentSummary
+    media_type: str
+    dated: str  # ISO date that it states ("2026-03"); empty when it states none
+    added_by: str
+    last_look: LastLook | None
+    notes: tuple[str, ...]
+    passages: tuple[PassagePreview, ...]
+    as_of: datetime
+    page: Page
+    kind: Literal["document_details"] = "document_details"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatus:
+    """STATUS: ``in_line`` counts the jobs of everybody, the others are those of bases that the caller may see."""
+
+    in_line: int
+    running: tuple[JobSummary, ...]
+    queued: tuple[JobSummary, ...]
+    troubled: tuple[JobSummary, ...]  # the newest that are over and had failures
+    schedules: tuple[ScheduleSummary, ...]
+    waiting: ProposalsWaiting | None = None
+    kind: Literal["queue_status"] = "queue_status"
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """JOBS, the newest first."""
+
+    jobs: tuple[JobSummary, ...]
+    page: Page
+    kind: Literal["job_list"] = "job_list"
+
+
+@dataclass(frozen=True, slots=True)
+class JobDetails:
+    """JOBS of one id."""
+
+    job: JobSummary
+    kind: Literal["job_details"] = "job_details"
+
+
+@dataclass(frozen=True, slots=True)
+class RestorableList:
+    """RESTORE without a name."""
+
+    documents: tuple[RestorableDocument, ...]
+    page: Page
+    kind: Literal["restorable_list"] = "restorable_list"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalList:
+    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, ``readers`` for whom."""
+
+    proposals: tuple[ProposalSummary, ...]
+    base: str
+    readers: Readers
+    page: Page
+    kind: Literal["proposal_list"] = "proposal_list"
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPreview:
+    """REMOVE, not yet confirmed: of a document, or without ``title`` of a whole base with its documents."""
+
+    base: str
+    confirm: KbAction
+    title: str = ""
+    documents: int = 1
+    kind: Literal["removal_preview"] = "removal_preview"
+
+
+# --- what has become of a command
+
+
+@dataclass(frozen=True, slots=True)
+class JobAccepted:
+    """Work that goes on: its card is to be shown and kept up to date. ``readers`` of what it adds, where it adds."""
+
+    job: JobSummary
+    readers: Readers | None = None
+    kind: Literal["job_accepted"] = "job_accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshAccepted:
+    """REFRESH of a base: a job for each site, and one for all other links. ``left`` did not come from links."""
+
+    jobs: tuple[JobSummary, ...]
+    base: str
+    left: int = 0
+    kind: Literal["refresh_accepted"] = "refresh_accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAccepted:
+    """REPAIR: ``lost`` can only be added again, ``left`` are for the next command, ``complete`` lack nothing."""
+
+    jobs: tuple[JobSummary, ...]
+    lost: tuple[DocumentSummary, ...] = ()
+    left: int = 0
+    complete: int = 0
+    kind: Literal["repair_accepted"] = "repair_accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSaved:
+    """SCHEDULE; with the job that fetches it for the first time where it is new."""
+
+    schedule: ScheduleSummary
+    job: JobSummary | None = None
+    kind: Literal["schedule_saved"] = "schedule_saved"
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRemoved:
+    """SCHEDULE never."""
+
+    base: str
+    link: str
+    kind: Literal["schedule_removed"] = "schedule_removed"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRemoved:
+    """REMOVE of a base, confirmed: nothing of it is found any more, and a job puts its documents away."""
+
+    base: str
+    job: JobSummary
+    check: SearchCheck | None = None
+    kind: Literal["base_removed"] = "base_removed"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRemoved:
+    """REMOVE of a document, confirmed; ``passages_left`` is counted in the index afterwards."""
+
+    title: str
+    base: str
+    passages: int
+    passages_left: int
+    check: SearchCheck
+    kind: Literal["document_removed"] = "document_removed"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRestored:
+    """RESTORE of a document."""
+
+    title: str
+    base: str
+    check: SearchCheck
+    kind: Literal["document_restored"] = "document_restored"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseCreated:
+    """CREATE."""
+
+    base: str
+    readers: Readers
+    kind: Literal["base_created"] = "base_created"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseDescribed:
+    """DESCRIBE."""
+
+    base: str
+    description: str
+    kind: Literal["base_described"] = "base_described"
+
+
+@dataclass(frozen=True, slots=True)
+class GrantsChanged:
+    """GRANT and REVOKE: whom the base is for now."""
+
+    base: str
+    readers: Readers
+    kind: Literal["grants_changed"] = "grants_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    """CANCEL."""
+
+    job_id: str
+    kind: Literal["cancel_requested"] = "cancel_requested"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalSent:
+    """What somebody who is no admin would add waits for one."""
+
+    proposal_id: str
+    kind: Literal["proposal_sent"] = "proposal_sent"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRejected:
+    """REJECT."""
+
+    title: str
+    kind: Literal["proposal_rejected"] = "proposal_rejected"
+
+
+class RefusalReason(StrEnum):
+    """Why nothing was done."""
+
+    DENIED = "denied"  # this person may not do this
+    NOT_DONE = "not_done"  # it cannot be done as it was asked for
+    FAILED = "failed"  # something broke on our side
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was done: why, in one line that a person can read, and what to do about it."""
+
+    reason: RefusalReason
+    message: str
+    remedy: str = ""
+    kind: Literal["refused"] = "refused"
+
+    @classmethod
+    def of(cls, error: FootnoteError) -> "Refused":
+        """What is said where this error kept a command from being done."""
+        reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
+        return cls(reason, error.args[0], error.remedy or "")
+
+
+KbOutcome = (
+    JobAccepted | RefreshAccepted | RepairAccepted | ScheduleSaved | ScheduleRemoved
+    | BaseRemoved | DocumentRemoved | DocumentRestored | BaseCreated | BaseDescribed | GrantsChanged
+    | CancelRequested | ProposalSent | ProposalRejected | Refused
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalDecided:
+    """APPROVE and REJECT, pressed in the list: what came of it, and what of the list is left, in place of it."""
+
+    outcome: KbOutcome
+    remaining: ProposalList
+    kind: Literal["proposal_decided"] = "proposal_decided"
+
+
+KbView = (
+    BaseList | BaseDetails | DocumentList | DocumentDetails | QueueStatus | JobList | JobDetails
+    | RestorableList | ProposalList | RemovalPreview
+)  # fmt: skip
+KbResult = KbView | KbOutcome | ProposalDecided
+
+
+def succeeded(result: KbResult) -> bool:
+    """Whether what was asked for was done, or is being done."""
+    match result:
+        case Refused():
+            return False
+        case RepairAccepted(lost=lost):
+            return not lost
+        case ProposalDecided(outcome=outcome):
+            return succeeded(outcome)
+        case _:
+            return True
+
+
+def accepted_jobs(result: KbResult) -> tuple[JobSummary, ...]:
+    """The jobs that a command began, each of which is to have a card."""
+    match result:
+        case JobAccepted(job=job) | BaseRemoved(job=job):
+            return (job,)
+        case ScheduleSaved(job=maybe):
+            return (maybe,) if maybe is not None else ()
+        case RefreshAccepted(jobs=jobs) | RepairAccepted(jobs=jobs):
+            return jobs
+        case ProposalDecided(outcome=outcome):
+            return accepted_jobs(outcome)
+        case _:
+            return ()

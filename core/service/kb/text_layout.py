@@ -1,0 +1,154 @@
+"""Results of ``/kb`` for clients that show text: parts of lines, each with the actions that stand below it.
+
+Which words, in which order, is the same in Slack, in Discord and at the terminal; what a line looks like, and how an
+action is offered, is each client's. A client with a layout of its own, as the page, takes the results themselves.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from core.service.kb import wording
+from core.service.kb.job_wording import job_line, job_remarks, job_state, job_title
+from core.service.kb.results import (
+    BaseDetails,
+    BaseList,
+    DocumentDetails,
+    DocumentList,
+    JobDetails,
+    JobList,
+    JobSummary,
+    KbAction,
+    KbView,
+    Page,
+    ProposalList,
+    ProposalsWaiting,
+    QueueStatus,
+    RemovalPreview,
+    RestorableList,
+)
+from core.service.kb.text_spans import Line, plain, strong
+
+KB = "/kb"  # how the commands are called on the platforms
+ONE_PAGE = Page()
+_BULLET = plain("• ")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some lines, and the actions below them."""
+
+    lines: tuple[Line, ...]
+    actions: tuple[KbAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextLayout:
+    """The whole of a result: its parts, the question's action where it is one, and which page of it this is."""
+
+    parts: tuple[Part, ...]
+    confirm: KbAction | None = None
+    page: Page = ONE_PAGE
+
+
+def plain_lines(texts: Iterable[str]) -> tuple[Line, ...]:
+    """Lines without any style."""
+    return tuple((plain(text),) for text in texts)
+
+
+def job_lines(job: JobSummary) -> tuple[Line, ...]:
+    """What a job's card says above its id."""
+    return ((strong(job_title(job)),), *plain_lines([job_state(job), *job_remarks(job)]))
+
+
+def job_id_line(job_id: str) -> str:
+    """What stands below a job's card, to name it by."""
+    return f"job {job_id}"
+
+
+def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - one arm for each kind of view
+    """A result that is looked at; ``commands`` is how the commands are called where it is shown."""
+    match view:
+        case BaseList(bases=bases):
+            return _list(view, [wording.base_line(base) for base in bases], _waiting(view.waiting, commands))
+        case DocumentList(documents=documents, as_of=now):
+            rows = [wording.document_line(one, now) for one in documents]
+            return _list(view, rows, _waiting(view.waiting, commands))
+        case JobList(jobs=jobs):
+            return _list(view, map(job_line, jobs))
+        case RestorableList(documents=removed):
+            return _list(view, map(wording.restorable_line, removed))
+        case ProposalList():
+            return _proposal_list(view)
+        case BaseDetails() | DocumentDetails() | QueueStatus() | JobDetails():
+            return _details(view, commands)
+        case RemovalPreview(confirm=confirm):
+            return TextLayout((Part(plain_lines([wording.removal_question(view)])),), confirm)
+        case unknown:
+            assert_never(unknown)
+
+
+def _list(view: wording.ListView, rows: Iterable[Line], below: tuple[Part, ...] = ()) -> TextLayout:
+    lines = tuple((_BULLET, *row) for row in rows) or plain_lines([wording.empty_line(view)])
+    whole = ((strong(wording.heading(view)),), *lines, *_page(view.page))
+    return TextLayout((Part(whole), *below), page=view.page)
+
+
+def _proposal_list(view: ProposalList) -> TextLayout:
+    head: tuple[Line, ...] = ((strong(wording.heading(view)),),)
+    if not view.proposals:
+        return TextLayout((Part((*head, *plain_lines([wording.empty_line(view)]))),))
+    above = Part((*head, *plain_lines([wording.approval_line(view)])))
+    rows = [
+        Part(((_BULLET, *wording.proposal_line(one)), (plain(f"  {one.beginning}"),)), one.actions)
+        for one in view.proposals
+    ]
+    below = [Part(note)] if (note := _page(view.page)) else []
+    return TextLayout((above, *rows, *below), page=view.page)
+
+
+def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, commands: str) -> TextLayout:
+    match view:
+        case BaseDetails():
+            return TextLayout((Part(_base_lines(view)),))
+        case DocumentDetails():
+            return TextLayout((Part(_document_lines(view)),), page=view.page)
+        case QueueStatus():
+            return TextLayout((Part(_queue_lines(view)), *_waiting(view.waiting, commands)))
+        case JobDetails(job=job):
+            return TextLayout((Part((*job_lines(job), *plain_lines([job_id_line(job.id)]))),))
+        case unknown:
+            assert_never(unknown)
+
+
+def _base_lines(view: BaseDetails) -> tuple[Line, ...]:
+    return (
+        (_BULLET, *wording.base_line(view.base)),
+        *plain_lines(map(wording.schedule_line, view.schedules)),
+        *((_BULLET, *job_line(job)) for job in view.jobs),
+        *plain_lines(f"• failed: {note.source}: {note.text}" for note in view.failures),
+    )
+
+
+def _document_lines(view: DocumentDetails) -> tuple[Line, ...]:
+    title: Line = (strong(view.document.title), plain(f" in {view.document.base}"))
+    passages = plain_lines(f"• {wording.passage_line(passage)}" for passage in view.passages)
+    return (title, *plain_lines(wording.document_facts(view)), *passages, *_page(view.page))
+
+
+def _queue_lines(view: QueueStatus) -> tuple[Line, ...]:
+    running = (line for job in view.running for line in (*job_lines(job), *plain_lines([job_id_line(job.id)])))
+    others = ((_BULLET, *job_line(job)) for job in (*view.queued, *view.troubled))
+    schedules = plain_lines(map(wording.schedule_line, view.schedules))
+    return (*plain_lines([wording.queue_line(view)]), *running, *others, *schedules)
+
+
+def _page(page: Page) -> tuple[Line, ...]:
+    return plain_lines(filter(None, [wording.page_line(page)]))
+
+
+def _waiting(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
+    if waiting is None:
+        return ()
+    actions = (waiting.look,) if waiting.look is not None else ()
+    return (Part(plain_lines([wording.proposals_line(waiting.count, commands)]), actions),)

@@ -1,0 +1,75 @@
+"""A line of text in spans, each with a style that every client has; and how numbers, times and names are written."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class Style(StrEnum):
+    """How a span is set."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    CODE = "code"
+    LINK = "link"  # the text is an address that may be followed
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some words of one style, without markup: whoever shows them escapes them."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+Line = tuple[Span, ...]
+
+
+def plain(text: str) -> Span:
+    """Words as they are."""
+    return Span(text)
+
+
+def strong(text: str) -> Span:
+    """Words that stand out: a title, a name."""
+    return Span(text, Style.STRONG)
+
+
+def code(text: str) -> Span:
+    """An id, or something to type."""
+    return Span(text, Style.CODE)
+
+
+def link(address: str) -> Span:
+    """An address of the platform's own that leads to a message."""
+    return Span(address, Style.LINK)
+
+
+def line_text(line: Line) -> str:
+    """The line's words alone."""
+    return "".join(span.text for span in line)
+
+
+def count(number: int, name: str) -> str:
+    """``3 documents``, ``1 document``."""
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Names in a row."""
+    return ", ".join(names)
+
+
+def duration(time: timedelta) -> str:
+    """A stretch of time in its largest unit."""
+    seconds = max(0, int(time.total_seconds()))
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return count(seconds // size, name)
+    return count(seconds, "second")
+
+
+def age(at: datetime | None, now: datetime) -> str:
+    """How long ago something was; empty when that is not known."""
+    return "" if at is None else f"{duration(now - at)} ago"

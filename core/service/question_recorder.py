@@ -1,0 +1,74 @@
+"""What is kept of a question when it ends, for ``core.service.gaps``: how, whose, where, what it came near to.
+
+Where not everybody of the workspace may read along, its words are not kept here at all.
+"""
+
+import logging
+from dataclasses import dataclass
+
+from core.agent.run import Run
+from core.model.answer import Answer, Outcome
+from core.model.errors import Unavailable
+from core.model.evidence import Evidence
+from core.model.inquiry import Investigate
+from core.ports.encoder import Encoder
+from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
+
+NEAREST = 5  # documents
+MOST_CHARACTERS = 500  # of a question
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecorder:
+    """Writes a run's end into the log."""
+
+    log: QuestionLog
+    encoder: Encoder
+
+    async def record(self, run: Run, answer: Answer | None) -> None:
+        """Keep how this ended; without an ``answer`` it failed. Raises StoreUnavailable."""
+        inquiry = run.inquiry
+        private = not (inquiry.audience.public or inquiry.audience.unrestricted)
+        spent = answer.spent if answer is not None else run.meter.spent
+        await self.log.keep(
+            LoggedQuestion(
+                trace_id=inquiry.id,
+                thread=str(inquiry.thread),
+                asker=inquiry.asker.id,
+                place=inquiry.thread.place,
+                at=inquiry.started_at,
+                outcome=answer.outcome if answer is not None else Outcome.FAILED,
+                private=private,
+                question="" if private else inquiry.standalone[:MOST_CHARACTERS],
+                vector=await self._vector(run),
+                cited=_documents_cited(run, answer),
+                nearest=_documents(run.inquiry.library.best_first(), found=True)[:NEAREST],
+                seconds=spent.seconds,
+                cost=spent.cost,
+            )
+        )
+
+    async def _vector(self, run: Run) -> QuestionVector | None:
+        """Of what was searched for, which the encoder has still at hand; nothing where nothing was."""
+        if not isinstance(run.inquiry.plan, Investigate):
+            return None
+        try:
+            (vector,) = await self.encoder.encode_queries([run.inquiry.standalone])
+        except Unavailable as error:
+            log.warning("question_without_vector", extra={"trace_id": run.inquiry.id, "reason": str(error)})
+            return None
+        return QuestionVector.encode(self.encoder.name, vector)
+
+
+def _documents_cited(run: Run, answer: Answer | None) -> tuple[DocumentReference, ...]:
+    library = run.inquiry.library
+    cited = [library.get(citation.evidence) for citation in (answer.citations if answer is not None else ())]
+    return _documents(tuple(item for item in cited if item is not None))
+
+
+def _documents(evidence: tuple[Evidence, ...], *, found: bool = False) -> tuple[DocumentReference, ...]:
+    """Their documents, each once; with ``found`` of what this inquiry brought up alone."""
+    passages = [item.passage for item in evidence if item.query or not found]
+    return tuple(dict.fromkeys(DocumentReference(one.document, one.knowledge_base, one.title) for one in passages))

@@ -1,0 +1,129 @@
+"""What becomes of a gap: a table for a spreadsheet, a draft that an admin decides on."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.proposal_store import InProcessProposalStore
+from adapters.testing.stores import InProcessAudit
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import Denied, NotFound
+from core.model.json_codec import from_json, to_json
+from core.model.transcripts import Conversation, TranscriptMessage
+from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.export import as_csv
+from core.service.gaps.report import Gap, GapReport
+from tests.core.service.gaps.planted import EVERYTHING, House
+from tests.core.service.kb.knowledge_room import RecordedPlatform
+
+MONTH = timedelta(days=30)
+PARKING = "Where may I park?"
+ADA = Person("slack:T/U0", "Ada")
+
+
+class Office:
+    """A house, its admins' desk, and a chat platform that has its threads still."""
+
+    def __init__(self) -> None:
+        self.house = House(HashingEncoder())
+        self.platform = RecordedPlatform()
+        self.proposal_store = InProcessProposalStore()
+        self.audit = InProcessAudit()
+        self.drafts = GapDrafts(
+            self.house.feedback, self.proposal_store, self.audit, self.house.clock, {"slack": self.platform}
+        )
+
+    async def gap(self) -> Gap:
+        (gap,) = (await self.house.analysis.report(MONTH, EVERYTHING)).gaps
+        return gap
+
+    def said(self, thread: str, *texts: str) -> None:
+        at = datetime(2026, 3, 29, tzinfo=UTC)
+        messages = tuple(TranscriptMessage("Ben", at, text) for text in texts)
+        self.platform.conversations_[str(ThreadKey.parse(thread))] = Conversation("s", PARKING, messages)
+
+
+@pytest.fixture
+async def office() -> Office:
+    office = Office()
+    await office.house.furnish()
+    return office
+
+
+async def test_a_draft_begins_with_what_was_asked_and_said_in_the_threads(office: Office) -> None:
+    asked = await office.house.asks(PARKING)
+    office.said(asked.thread, PARKING, "In the garage, on the second floor.")
+    await office.house.dislikes(asked, reason="It is free for staff")
+    draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+    assert draft.title == PARKING
+    assert draft.base == "handbook"
+    assert "- **Ben**, 2026-03-29: In the garage, on the second floor." in draft.text
+    assert "- **Nia**: It is free for staff" in draft.text
+    assert draft.text.count(PARKING) == 2  # the heading, and what was asked
+
+
+async def test_a_thread_that_is_gone_keeps_no_draft_from_being_begun(office: Office) -> None:
+    await office.house.asks(PARKING)
+    draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+    assert "TranscriptMessage about it" not in draft.text
+
+
+async def test_words_of_a_private_thread_are_in_no_draft(office: Office) -> None:
+    hidden = await office.house.asks(PARKING, private=True)
+    office.said(hidden.thread, "My salary is at stake.")
+    await office.house.dislikes(hidden, reason="My salary is at stake")
+    await office.house.asks(PARKING)
+    assert "salary" not in (await office.drafts.begin(await office.gap(), EVERYTHING.bases)).text
+
+
+async def test_there_is_no_draft_of_what_was_asked_in_private_alone(office: Office) -> None:
+    for number in range(3):
+        await office.house.asks(PARKING, by=f"slack:T/U{number}", private=True)
+    with pytest.raises(NotFound):
+        await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+
+
+async def test_a_document_that_the_reader_may_not_see_is_not_named_in_a_draft(office: Office) -> None:
+    await office.house.asks(PARKING)
+    assert "Handbook" not in (await office.drafts.begin(await office.gap(), frozenset())).text
+
+
+async def test_a_draft_waits_for_a_decision_even_when_an_admin_sends_it(office: Office) -> None:
+    await office.house.asks(PARKING)
+    draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+    sent = await office.drafts.propose(draft, ADA, is_admin=True)
+    assert list(await office.proposal_store.proposals()) == [sent]
+    assert (sent.title, sent.base, sent.by) == (PARKING, "handbook", ADA)
+
+
+async def test_who_is_no_admin_proposes_no_draft_and_that_is_recorded(office: Office) -> None:
+    await office.house.asks(PARKING)
+    draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+    with pytest.raises(Denied):
+        await office.drafts.propose(draft, ADA, is_admin=False)
+    assert list(await office.proposal_store.proposals()) == []
+    assert [(entry.actor, entry.allowed) for entry in await office.audit.recent()] == [(ADA.id, False)]
+
+
+async def test_a_table_has_a_line_for_each_gap_and_runs_no_formula(office: Office) -> None:
+    await office.house.asks('=HYPERLINK("https://evil.example","x")')
+    await office.house.asks("How do I unjam, then oil, the franking machine?")
+    report = await office.house.analysis.report(MONTH, EVERYTHING)
+    lines = list(csv.DictReader(io.StringIO(as_csv(report))))
+    assert sorted(line["title"] for line in lines) == [
+        '\'=HYPERLINK("https://evil.example","x")',
+        "How do I unjam, then oil, the franking machine?",
+    ]
+    assert {line["abstained"] for line in lines} == {"1"}
+    assert lines[0]["nearest_documents"] == "Handbook [handbook]"
+
+
+async def test_a_report_is_json_and_comes_back_whole(office: Office) -> None:
+    await office.house.asks(PARKING)
+    report = await office.house.analysis.report(MONTH, EVERYTHING)
+    assert json.loads(to_json(report))["gaps"][0]["reasons"] == {"abstained": 1}
+    assert from_json(GapReport, to_json(report)) == report
