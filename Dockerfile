@@ -1,5 +1,5 @@
-# The base by its digest: docker build --build-arg PYTHON_IMAGE=python:3.11-slim@sha256:… (docs/security.md says how to
-# look it up). A tag alone is what its publisher says today.
+# The base by its digest: docker build --build-arg PYTHON_IMAGE=python:3.11-slim@sha256:… (`make digests` prints it). A
+# tag alone is what its publisher says today.
 ARG PYTHON_IMAGE=python:3.11-slim
 # Slim and non-root; the embedding model comes in its package, so nothing is downloaded when the bot starts.
 FROM ${PYTHON_IMAGE} AS build
@@ -28,7 +28,8 @@ ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models H
 USER footnote
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
-  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{os.environ.get('HTTP_PORT') or 8080}/healthz\", timeout=4)"]
+# Readiness: it fails while index and models open, and while a store or a platform is away. Nothing is restarted by it.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=300s --retries=4 \
+  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{os.environ.get('HTTP_PORT') or 8080}/readyz\", timeout=4)"]
 ENTRYPOINT ["footnote"]
 CMD ["serve"]
