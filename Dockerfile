@@ -12,8 +12,10 @@ COPY core core
 COPY adapters adapters
 # The CPU build of torch: an unpinned one brings gigabytes of CUDA packages.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Workers of several machines keep files in an object store. Others: gcs, azure, ocr, otel.
+ARG EXTRAS=s3
 RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
- && pip install --constraint constraints.txt .
+ && pip install --constraint constraints.txt ".[${EXTRAS}]"
 # Cache the reranker where a hub can be reached; without one the image works, ranking without it.
 ARG RERANKER_MODEL=cross-encoder/ms-marco-MiniLM-L6-v2
 ENV HF_HOME=/models
