@@ -7,8 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +21,7 @@ from bot.home import open_to_others, secure_home
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
+from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
@@ -32,24 +32,6 @@ PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
-
-
-class Health(StrEnum):
-    """How a check came out."""
-
-    OK = "ok"
-    NOTE = "note"  # works, but a person should know
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    health: Health
-    detail: str
-    remedy: str = ""
 
 
 async def examine(*, as_json: bool, fix: bool = False) -> int:
