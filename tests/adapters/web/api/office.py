@@ -15,6 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import (
     InProcessApiTokens,
     InProcessAudit,
@@ -120,6 +121,8 @@ class Office:
                 preferences=InProcessChannelSettingsStore(),
                 audit=self.audit,
                 inbox=InProcessInbox(scene.state, clock=scene.clock),
+                message_states=InProcessMessageStateStore(scene.state),
+                checkpoints=scene.checkpoints,
                 defaults=ChannelSettings(),
             ),
             reader=KnowledgeReader(
