@@ -129,7 +129,29 @@ class MessageHandler:
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
         question = _AskedQuestion(message, message_state, trace_id)
-        await self._show(lease, platform, view, question, self._ask(lease, platform, message, record, trace_id))
+        events = self._ask(
+            lease, platform, message, record, trace_id, unasked=decided is MessageRoute.ANSWER_IF_CERTAIN
+        )
+        if decided is MessageRoute.ANSWER_IF_CERTAIN:
+            certain = await self._certain(events, trace_id)
+            if certain is None:
+                return
+            events = certain
+        await self._show(lease, platform, view, question, events)
+
+    async def _certain(self, events: Events, trace_id: str) -> Events | None:
+        """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak."""
+        if self.warming():
+            await events.aclose()
+            return None
+        try:
+            first = await anext(events, None)
+        except (LeaseLost, *AWAY):
+            raise
+        except Exception as error:  # noqa: BLE001 - nobody asked: nobody is told
+            log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
+            return None
+        return None if first is None else _chain(first, events)
 
     async def _edited_late(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
@@ -148,7 +170,14 @@ class MessageHandler:
         await message_state.settle(message_state.kept, DELETED)
 
     async def _ask(
-        self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        record: ThreadRecord,
+        trace_id: str,
+        *,
+        unasked: bool = False,
     ) -> Events:
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
@@ -166,7 +195,8 @@ class MessageHandler:
             trace_id=trace_id,
             fence=lease.fence,
         )
-        async with aclosing(self.question_service.ask(question)) as events:
+        service = self.question_service
+        async with aclosing(service.answer_if_certain(question) if unasked else service.ask(question)) as events:
             async for event in events:
                 yield event
 
@@ -369,6 +399,13 @@ class MessageHandler:
             return False
         parked = await self.checkpoints.read(record.open_checkpoint)
         return parked is not None and parked.checkpoint.asker.id == message.asker.id
+
+
+async def _chain(first: AgentEvent, events: Events) -> Events:
+    async with aclosing(events) as stream:
+        yield first
+        async for event in stream:
+            yield event
 
 
 class Cancelled(Exception):

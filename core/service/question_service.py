@@ -15,7 +15,7 @@ from core.agent.checkpoint_reply import CheckpointReply, understood_as
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
-from core.model.answer import Answer
+from core.model.answer import Answer, Outcome
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
@@ -43,6 +43,7 @@ from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
+CERTAIN = 0.8  # the score of the best source: a grade of 8 of 10
 MOST_RUNNING = 1_000
 BEGINNING = 2
 
@@ -106,6 +107,23 @@ class QuestionService:
         async with aclosing(self._pursue_new(question, record)) as events:
             async for event in events:
                 yield event
+
+    async def answer_if_certain(self, question: Question) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the events of a question that was put to nobody in particular, where its answer is certain; else none.
+
+        Nothing is shown, asked back or remembered of one that is not. What the reasoner spends is spent all the same.
+        """
+        record = await self._memory.recall(question.thread)
+        inquiry = await self._inquiry(question, record)
+        unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
+        run = self._agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
+        async with aclosing(self._agent.pursue(run)) as events:
+            found = [event async for event in events]
+        if not found or not _is_certain(found[-1]):
+            return
+        for event in found:
+            await self._settle(run, event, question.fence)
+            yield event
 
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
@@ -336,6 +354,13 @@ class QuestionService:
             "answers.searched": int(answer.spent.searches > 0),
         }
         await self._trace_store.count({f"outcome.{answer.outcome}": 1, **searched})
+
+
+def _is_certain(event: AgentEvent) -> bool:
+    """Whether a run ended in an answer whose best source is good enough to speak without being asked."""
+    if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
+        return False
+    return max((citation.score for citation in event.answer.citations), default=0.0) >= CERTAIN
 
 
 def _words_from(run: Run) -> frozenset[str]:

@@ -74,6 +74,18 @@ async def test_a_follow_up_needs_no_mention_and_chatter_is_left_alone(bot: Bot, 
     assert chatter is not other
 
 
+async def test_another_persons_question_gets_no_refusal_and_no_card_unless_we_are_named(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    bot.reasoner.always("grade", 1)
+    await driver.says("bob", "can you send me the customer's address?", mention=False, thread=said)
+    await bot.seen("can you send me the customer's address?")
+    await bot.settled()
+    assert len(await driver.replies(said)) == 1
+
+
 async def test_what_nobody_asked_it_in_a_channel_is_not_even_kept(bot: Bot, driver: PlatformDriver) -> None:
     await driver.says("alice", "how long do refunds take?", mention=False)
     said = await driver.says("bob", "how long do refunds take?")
