@@ -177,6 +177,9 @@ class QuestionService:
             conduct=question.conduct,
             bases=bases,
             library=record.library.readable_by(scope).carried_over(),
+            notices=tuple(
+                f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread
+            ),
         )
 
     async def choose(

@@ -321,6 +321,15 @@ async def test_a_file_on_the_question_is_read_for_this_thread(bot: Bot, driver: 
     assert [(one.author, one.text) for one in thread.attachments] == [("note.txt", "Pay Lyon by Friday.")]
 
 
+async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, driver: PlatformDriver) -> None:
+    files = [("note.txt", b"Pay Lyon by Friday."), ("scan.pdf", b"%PDF-1.7 \xff")]
+    said = await driver.says("alice", "how long do refunds take?", files=files)
+    answer = await driver.reply(said, containing=REFUNDS)
+    assert "I could not read" in answer.text
+    assert "scan.pdf" in answer.text
+    assert "note.txt" not in answer.text
+
+
 async def test_other_bots_are_not_answered(bot: Bot, driver: PlatformDriver) -> None:
     noise = await driver.bot_says("deploybot", "how long do refunds take?")
     said = await driver.says("alice", "how long do refunds take?")
