@@ -32,6 +32,7 @@ from core.model.events import (
 )
 from core.model.inquiry import AnswerPolicy, Choice, Inquiry
 from core.model.knowledge import KnowledgeBase
+from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.memory import Memory, ThreadRecord
@@ -327,7 +328,7 @@ class QuestionService:
                 await self._remember(run, event.answer, fence)
                 await self._record(run, event.answer)
             case AgentFailed():
-                await self._trace_store.count({"outcome.failed": 1})
+                await self._trace_store.count(UsageCounts({Outcome.FAILED: 1}))
                 await self._record(run, None)
             case _:
                 pass
@@ -352,11 +353,7 @@ class QuestionService:
             knowledge_bases=_words_from(run),
         )
         await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
-        searched = {
-            "answers.one_search": int(answer.spent.searches == 1),
-            "answers.searched": int(answer.spent.searches > 0),
-        }
-        await self._trace_store.count({f"outcome.{answer.outcome}": 1, **searched})
+        await self._trace_store.count(UsageCounts.of_answer(answer))
 
 
 def _is_certain(event: AgentEvent) -> bool:
