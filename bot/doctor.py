@@ -7,6 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
+DEADLINE = 9.5  # seconds for what is outside this process, all of it at the same time
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
@@ -41,10 +43,11 @@ async def examine(*, as_json: bool, fix: bool = False) -> int:
     console = SafeConsole()
     checks = []
     settings = load_settings()
-    async for check in checks_of(settings, await _salvage_check(settings) if fix else None):
-        checks.append(check)
-        if not as_json:
-            console.print(line_of(check, console.width))
+    with nullcontext() if as_json else console.status("Checking …"):
+        async for check in checks_of(settings, await _salvage_check(settings) if fix else None):
+            checks.append(check)
+            if not as_json:
+                console.print(line_of(check, console.width))
     if as_json:
         print_json([{"name": c.name, "health": c.health, "detail": c.detail, "remedy": c.remedy} for c in checks])
     return int(any(check.health is Health.FAILED for check in checks))
@@ -94,15 +97,31 @@ async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncI
     yield _home(settings)
     if salvaged is not None:
         yield salvaged
+    outside = {"stores": _stores(settings), "model endpoint": _endpoint(settings), "platforms": _platforms(settings)}
+    looking = [asyncio.create_task(_in_time(name, checks)) for name, checks in outside.items()]
     try:
-        async for check in _stores(settings):
-            yield check
+        for look in looking:
+            for check in await look:
+                yield check
+    finally:
+        for look in looking:
+            look.cancel()
+
+
+async def _in_time(name: str, checks: AsyncIterator[Check]) -> list[Check]:
+    """What was found before the deadline; what came to nothing by then is a failure of its own."""
+    found: list[Check] = []
+    try:
+        async with asyncio.timeout(DEADLINE):
+            async for check in checks:
+                found.append(check)  # noqa: PERF401 - what came before a failure counts
+    except TimeoutError:
+        after = f" after {found[-1].name}" if found else ""
+        detail = f"no answer within {DEADLINE:g} seconds{after}"
+        found.append(Check(name, Health.FAILED, detail, "Try again when less is going on, or check the addresses set."))
     except FootnoteError as error:
-        yield Check("stores", Health.FAILED, str(error))
-    async for check in _endpoint(settings):
-        yield check
-    async for check in _platforms(settings):
-        yield check
+        found.append(Check(name, Health.FAILED, str(error)))
+    return found
 
 
 def _python() -> Check:
