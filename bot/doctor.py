@@ -185,8 +185,8 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check(
                 "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
             )
-        counters = await footnote.trace_store.counters()
-        yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+        usage = await footnote.trace_store.counts()
+        yield _overkill(usage.searched, usage.searched_once)
 
 
 async def _blob_store(settings: Settings) -> Check:

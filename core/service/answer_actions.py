@@ -18,6 +18,7 @@ from core.model.inquiry import ALL_CHECKPOINTS, Behaviour, CheckpointKind, Choic
 from core.model.knowledge import KnowledgeBase
 from core.model.message_records import CheckpointState, QuestionState
 from core.model.records import PERSON, THREAD
+from core.model.usage import UsageCounts
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
@@ -93,8 +94,8 @@ class KnowledgeBaseSummary:
 class SystemStatus:
     """How the installation is doing, for admins."""
 
-    waiting: int
-    counters: Mapping[str, int]
+    waiting: int  # questions in line or under way
+    usage: UsageCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ class AnswerActions:
             thread=str(thread),
         )
         await self.feedback.keep(word)
-        await self.trace_store.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
+        await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
 
     # --- of a thread
@@ -311,7 +312,7 @@ class AnswerActions:
 
     async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
