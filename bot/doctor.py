@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
+OPENING_DEADLINE = 7.0  # seconds until index and embedding model are open, after the same start
+RERANKER_SECONDS = 1.5
 DEADLINE = 9.5  # seconds for what is outside this process, all of it at the same time
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
@@ -163,7 +165,8 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
     from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
-    async with open_footnote(settings, any_index=True) as footnote:
+    deadline = asyncio.get_running_loop().time() + OPENING_DEADLINE
+    async with open_footnote(settings, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
@@ -174,19 +177,46 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         yield await _blob_store(settings)
+        counters = await footnote.trace_store.counters()
+        yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+        if not await _is_done(footnote.opened, deadline - asyncio.get_running_loop().time()):
+            yield _still_opening(footnote.opening.waiting_for())
+            return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
-        await footnote.reranker.open()
-        if footnote.reranker.available:
-            yield Check("reranker", Health.OK, settings.reranker_model)
-        else:
-            remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
-            yield Check(
-                "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
-            )
-        counters = await footnote.trace_store.counters()
-        yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+        reranking = asyncio.create_task(footnote.reranker.open())
+        yield _reranker(
+            settings.reranker_model, await _is_done(reranking, RERANKER_SECONDS), footnote.reranker.available
+        )
+
+
+async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
+    """Whether it ends in time; what it raises is raised."""
+    done, _ = await asyncio.wait({work}, timeout=max(0.0, seconds))
+    if done:
+        work.result()
+    return bool(done)
+
+
+def _still_opening(reasons: Mapping[str, str]) -> Check:
+    """A server that does not answer is a failure; a machine that is slow is none."""
+    if reasons:
+        return Check("stores", Health.FAILED, " ".join(reasons.values()))
+    detail = f"index and embedding model are still opening after {OPENING_DEADLINE:g} seconds"
+    return Check("stores", Health.NOTE, detail, "They may only be slow: look again when less is going on.")
+
+
+def _reranker(name: str, opened: bool, available: bool) -> Check:
+    if available:
+        return Check("reranker", Health.OK, name)
+    if not opened:
+        detail = f"{name} is still loading after {RERANKER_SECONDS:g} seconds"
+        return Check(
+            "reranker", Health.NOTE, detail, "It is downloaded the first time; until it is there, ranking does without."
+        )
+    remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
+    return Check("reranker", Health.NOTE, f"{name} is not available; ranking without it", remedy)
 
 
 async def _blob_store(settings: Settings) -> Check:
