@@ -36,6 +36,7 @@ EXAMPLES: dict[str, str] = {
     "kb show": "footnote kb show --kb product",
     "kb status": "footnote kb status",
     "manifest": "footnote manifest slack",
+    "mcp": "footnote mcp --http --port 8090",
     "restore": "footnote restore /backups/today",
     "resume": "footnote resume 9c41d0 2",
     "search": 'footnote search "refund approval" -k 5',
