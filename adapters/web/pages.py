@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
 from core.service.kb.job_wording import job_remarks, job_state, job_title
 from core.service.kb.text_spans import age, count
@@ -53,6 +54,7 @@ class Pages:
             job_title=job_title,
             readers_phrase=readers_phrase,
             removal_question=removal_question,
+            words_of=words_of,
         )
 
     def show_menu(self, entries: Sequence[MenuEntry]) -> None:
