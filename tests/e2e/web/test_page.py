@@ -78,6 +78,7 @@ def test_a_follow_up_goes_on_and_its_quote_is_marked_in_the_text(office: Watched
     page.wait_for_selector(f"{DONE} >> nth=1")
     assert page.input_value("#question") == ""
     page.locator(f"{DONE} >> nth=1").locator(".source-link", has_text="Refund policy (2026)").click()
+    page.locator("#source .part.cited mark").first.wait_for()
     assert "14 days" in "".join(page.locator("#source .part.cited mark").all_inner_texts())
     page.locator("article").nth(1).get_by_role("button", name="No", exact=True).click()
     page.get_by_label("If you know the right answer").fill("Thirty days, since March.")
@@ -158,7 +159,9 @@ def test_without_scripts_it_can_be_asked_read_and_looked_up(
     page.get_by_role("heading", name="Data protection").wait_for()
     assert page.locator(".sheet rect").count() > 0
     page.goto(f"{server.address}/knowledge")
-    page.set_input_files("#files", [{"name": "lift.md", "mimeType": "text/markdown", "buffer": b"# Lift\n\nIn May."}])
+    from playwright.sync_api import FilePayload
+
+    page.set_input_files("#files", FilePayload(name="lift.md", mimeType="text/markdown", buffer=b"# Lift\n\nIn May."))
     page.get_by_role("button", name="Add them").click()
     page.get_by_text("Adding lift.md").first.wait_for()
     context.close()
