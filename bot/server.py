@@ -42,7 +42,7 @@ async def run(role: Role = Role.ALL) -> int:
     if not settings.has_slack and not settings.has_discord and not settings.has_page:
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote manifest slack and footnote manifest discord say how; footnote web works without.",
+            remedy="footnote setup does it, step by step; footnote web works without.",
         )
     stop, name = _stop_on_signals(), _process_name()
     models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension

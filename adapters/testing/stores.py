@@ -16,6 +16,7 @@ from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
 from core.model.record_codec import OWNER
+from core.model.usage import UsageCounts
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
 from core.ports.audit import Audit, AuditEntry
 from core.ports.catalog import Catalog
@@ -244,7 +245,7 @@ class InProcessTraceStore(TraceStore):
 
     def __init__(self, state: InProcessState | None = None) -> None:
         self._state = state or InProcessState()
-        self._counters: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
@@ -262,13 +263,13 @@ class InProcessTraceStore(TraceStore):
         """All events of a trace, in order; empty when unknown."""
         return list(self._state.traces.get(trace_id, ()))
 
-    async def count(self, counters: Mapping[str, int]) -> None:
-        """Add to named counters."""
-        self._counters.update(counters)
+    async def count(self, added: UsageCounts) -> None:
+        """Add these to the counts."""
+        self._counts.update(added.to_mapping())
 
-    async def counters(self) -> Mapping[str, int]:
-        """The counters' values."""
-        return dict(self._counters)
+    async def counts(self) -> UsageCounts:
+        """All that was counted."""
+        return UsageCounts.from_mapping(self._counts)
 
 
 class InProcessCatalog(Catalog):

@@ -18,6 +18,7 @@ from core.model.inquiry import ALL_CHECKPOINTS, Behaviour, CheckpointKind, Choic
 from core.model.knowledge import KnowledgeBase
 from core.model.message_records import CheckpointState, QuestionState
 from core.model.records import PERSON, THREAD
+from core.model.usage import UsageCounts
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
@@ -29,12 +30,11 @@ from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.delivery_codec import delivery
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
+from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 
 LONGEST_LABEL = 300  # characters of what a card says was chosen
 
 GONE = "I have nothing kept about that answer any more."
-CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
 NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
 NOT_FOR_ALL = "Not everybody in this channel may read what that answer is from."
@@ -93,8 +93,8 @@ class KnowledgeBaseSummary:
 class SystemStatus:
     """How the installation is doing, for admins."""
 
-    waiting: int
-    counters: Mapping[str, int]
+    waiting: int  # questions in line or under way
+    usage: UsageCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ class AnswerActions:
             thread=str(thread),
         )
         await self.feedback.keep(word)
-        await self.trace_store.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
+        await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
 
     # --- of a thread
@@ -311,7 +311,7 @@ class AnswerActions:
 
     async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."

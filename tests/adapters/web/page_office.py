@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
 import aiohttp
 from aiohttp import web
@@ -25,7 +26,6 @@ from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
-from adapters.web.routing import Screen
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
@@ -37,6 +37,9 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
+
+if TYPE_CHECKING:
+    from adapters.web.routing import Screen
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -31,8 +31,8 @@ OPERATOR = Visitor(Person("web:operator", "you"), Audience(unrestricted=True), i
 OURS = {"html", "head", "meta", "title", "link", "script", "body", "header", "main", "nav", "form", "button", "input",
         "label", "textarea", "select", "option", "section", "article", "aside", "footer", "div", "span", "p", "a", "h1",
         "h2", "h3", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "em", "strong", "sup",
-        "blockquote", "br", "hr", "del", "s", "mark", "details", "summary", "fieldset", "legend", "noscript", "datalist",
-        "dl", "dt", "dd", "svg", "rect", "img", "h4", "h5", "h6", "progress"}  # fmt: skip
+        "blockquote", "br", "hr", "del", "s", "mark", "details", "summary", "fieldset", "legend", "noscript",
+        "datalist", "dl", "dt", "dd", "svg", "rect", "img", "h4", "h5", "h6", "progress"}  # fmt: skip
 DISGUISE = set("\x00\x07\x0b\x1b\x9b\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2028\u2066\u2067\u2068\u2069")
 MORE = {
     "a tag": "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -47,7 +47,7 @@ MORE = {
 EVERY = {**HOSTILE, **MORE}
 
 
-def assert_harmless(html: str, what: str = "") -> None:
+def assert_harmless(html: str, what: str = "", source: str = ALLOWED) -> None:
     """No element but ours, nothing that runs, no address but our own paths and the source's."""
     for tag, attributes in Elements(html).found:
         assert tag in OURS, (what, tag)
@@ -56,7 +56,7 @@ def assert_harmless(html: str, what: str = "") -> None:
             assert name != "style", what
             if name in ("href", "src", "action", "formaction", "hx-get", "hx-post", "sse-connect"):
                 path = value.startswith(("/", "#")) and not value.startswith(("//", "/\\"))
-                assert path or value == ALLOWED, (what, tag, name, value)
+                assert path or value in (ALLOWED, source), (what, tag, name, value)
         if tag == "script":
             assert attributes.get("src", "").startswith("/static/"), what
         if tag == "img":
@@ -79,7 +79,7 @@ def test_an_answer_and_a_passage_render_to_nothing_that_acts(name: str) -> None:
     text = f"Before. {EVERY[name]}\n\nRefunds take [14 days]({ALLOWED}) [1]. {EVERY[name]} [1]"
     answer = render_answer(text, (1,), lambda n: f"/ask/a/b/source/{n}", (ALLOWED,))
     assert_harmless(answer, name)
-    assert 'href="/ask/a/b/source/1"' in answer
+    assert 'href="/ask/a/b/source/1"' in answer or "```" in EVERY[name], "code keeps its brackets"
     assert_harmless(marked(render_passage(text), "Refunds take 14 days"), name)
     assert_harmless(f"<p>{marked(render_passage(EVERY[name]), words_of(EVERY[name]))}</p>", name)
     assert not Elements(render_passage(text)).all("a"), "a document's own links lead nowhere"
@@ -90,9 +90,8 @@ async def _shown(office: PageOffice, browser: Browser, events: AsyncIterator[Age
     name = f"{abs(hash(text)) % 16**16:016x}"
     message = await office.conversations.add(OPERATOR, name, text)
     state = WebQuestionState(thread=message.thread, message=message.id, asker=OPERATOR.person.id)
-    view = office.page.answer_view(
-        message, MessageState(office.message_states, state, delivery=message.id), TRACE + name
-    )
+    message_state = MessageState(office.message_states, state, delivery=message.id)
+    view = office.page.answer_view(message, message_state, TRACE + name)
     turn = Turn(text, text, Outcome.ANSWERED, OPERATOR.person, office.scene.clock.now(), TRACE + name)
     await office.scene.memory.remember(message.thread, replace(turn, citations=(citation(text),)), ())
     await view.open()
@@ -136,9 +135,7 @@ async def test_no_document_and_no_base_holds_anything_that_acts() -> None:
             for path in (f"/documents/{key}", f"/knowledge/bases/{base.name}"):
                 reply = await browser.get(path)
                 assert reply.status == 200, (name, reply.text)
-                links = [one for one in Elements(reply.text).all("a") if one.get("target") == "_blank"]
-                assert [one["href"] for one in links] in ([], [hostile]), name  # where it came from, and that alone
-                assert_harmless(reply.text.replace(f'href="{hostile}"', ""), name)
+                assert_harmless(reply.text, name, source=hostile)  # where it came from may be opened, and that alone
 
         await many(play)
         for path in ("/knowledge", "/knowledge/audit", "/inspect?q=refund", "/inspect/settings?place=%3Cscript%3E"):

@@ -54,6 +54,20 @@ class Similarity:
         texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
         return await self.of_sentences(question, texts)
 
+    async def slips_among(self, unknown: Sequence[str]) -> list[str]:
+        """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.
+
+        All of them when the encoder does not answer.
+        """
+        if not unknown:
+            return []
+        try:
+            async with asyncio.timeout(self._seconds):
+                pieces = await self._encoder.count_tokens(unknown)
+        except (TimeoutError, Unavailable):
+            return list(unknown)
+        return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
+
     async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
         """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""
         ours, theirs = _by_stem(wanted), _by_stem(there)
