@@ -20,6 +20,7 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
+from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
@@ -192,6 +193,9 @@ async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
+        if (status := await footnote.index.status()) is not None:
+            yield milvus_server_check(status)
+        yield processes_check(await footnote.processes.serving())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         reranking = asyncio.create_task(footnote.reranker.open())
         yield _reranker(
