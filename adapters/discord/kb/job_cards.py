@@ -35,6 +35,13 @@ log = structlog.get_logger(__name__)
 CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
 
 
+@dataclass(frozen=True, slots=True)
+class CardWords:
+    """Lines as they are kept with a card."""
+
+    lines: tuple[Line, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
     """What a job's card shows, and the message that is it."""
@@ -46,7 +53,7 @@ class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
     channel: str = ""
     token: str = ""  # of the interaction under which the message can be edited
     token_of: str = ""  # the id of that interaction, which says when it was
-    words: tuple[Line, ...] = ()  # what is said below the state, whatever that is
+    words: CardWords | None = None  # what is said below the state, whatever that is
     note: str = ""  # the same, as an earlier version kept it
     cancel: str = ""  # the kept command that ends the job
     state: JobSummary | None = field(default=None, metadata={"stored": "job"})  # the newest
@@ -79,7 +86,9 @@ class JobCards:
         ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
         card = _with_place(job.id, caller.person.id, caller.address)
-        await self._message_states.save(replace(card, message=str(message), words=tuple(words), cancel=cancel))
+        await self._message_states.save(
+            replace(card, message=str(message), words=CardWords(tuple(words)), cancel=cancel)
+        )
         drawn: JobSummary | None = None
         for _ in range(CATCHING_UP):
             kept = await self._read(job.id)
@@ -161,7 +170,7 @@ def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: s
 
 def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     """The card as it was last kept: as data, or by an earlier version as text."""
-    words = (*plain_lines(kept.note.splitlines()), *kept.words)
+    words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
     if kept.state is not None:
         return card(kept.state, words, kept.cancel, where)
     return _card(plain_lines(kept.latest.splitlines()), words, "", where, "" if kept.over else kept.cancel)
