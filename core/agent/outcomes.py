@@ -61,9 +61,9 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
         choices.append(Choice("other", "Something else", asks_text=True))
         yield park_run(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
         return
-    options = "".join(f"\n- {option}" for option in ask.options[:MOST_OPTIONS])
-    yield AnswerDelta(ask.question + options)
-    yield end_run(run, Outcome.CLARIFIED, ask.question + options)
+    listed = "".join(f"\n- {option}" for option in ask.options[:MOST_OPTIONS])
+    yield AnswerDelta(ask.question + listed)
+    yield end_run(run, Outcome.CLARIFIED, ask.question + listed)
 
 
 def _plain(run: Run, ask: AskBack) -> AskBack:

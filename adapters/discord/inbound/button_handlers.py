@@ -359,7 +359,7 @@ def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     question = f"> {plain(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
-    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices)
     earlier = [
         layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]

@@ -114,9 +114,9 @@ def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> Sa
 
 
 def answer_layout(
-    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
+    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
+    """The last part of an answer: the text, its sources, and what can be done with it. *Why* tells what it took."""
     parts: list[ui.Item[Any]] = question_items(extras.question)
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
@@ -126,18 +126,14 @@ def answer_layout(
     buttons = _answer_buttons(answer, trace_id, extras)
     if buttons:
         parts.append(row(*buttons))
-    small = [
-        *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
-        *([texts.footer(answer, trace_id)] if took else []),
-    ]
-    if small:
+    if small := _notice_lines(dict.fromkeys([*notices, *answer.notices])):
         parts.append(ui.TextDisplay(texts.clip("\n".join(small), 500)))
     return layout(*parts)
 
 
 def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
     wanted = ["quotes"] if answer.citations else []
-    if extras.feedback and answer.outcome in (Outcome.ANSWERED, Outcome.ABSTAINED):
+    if extras.feedback and answer.is_rateable:
         wanted += ["helpful", "unhelpful"]
     wanted += ["handoff"] if extras.handoff else []
     wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
@@ -163,7 +159,6 @@ def checkpoint_card(
         parts.append(row(AnswerButton.create("quotes", trace_id)))
     choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
-    parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
