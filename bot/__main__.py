@@ -14,6 +14,8 @@ from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
+from bot.cli import setup as preparing
+from bot.cli import tokens as admitting
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
@@ -29,7 +31,7 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, lacking, inspecting, keeping, serving, measuring):
+for family in (asking, documents, knowledge, lacking, inspecting, keeping, preparing, serving, admitting, measuring):
     family.register(app)
 
 

@@ -164,6 +164,8 @@ class Footnote:
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.conduct),
         )
 

@@ -7,12 +7,12 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +22,7 @@ from bot.home import open_to_others, secure_home
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
+from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
@@ -32,24 +33,7 @@ PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
-
-
-class Health(StrEnum):
-    """How a check came out."""
-
-    OK = "ok"
-    NOTE = "note"  # works, but a person should know
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    health: Health
-    detail: str
-    remedy: str = ""
+ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
 
 async def examine(*, as_json: bool, fix: bool = False) -> int:
@@ -60,7 +44,7 @@ async def examine(*, as_json: bool, fix: bool = False) -> int:
     async for check in checks_of(settings, await _salvage_check(settings) if fix else None):
         checks.append(check)
         if not as_json:
-            console.print(_line(check))
+            console.print(line_of(check, console.width))
     if as_json:
         print_json([{"name": c.name, "health": c.health, "detail": c.detail, "remedy": c.remedy} for c in checks])
     return int(any(check.health is Health.FAILED for check in checks))
@@ -182,8 +166,8 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             yield Check(
                 "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
             )
-        counters = await footnote.trace_store.counters()
-        yield _overkill(counters.get("answers.searched", 0), counters.get("answers.one_search", 0))
+        usage = await footnote.trace_store.counts()
+        yield _overkill(usage.searched, usage.searched_once)
 
 
 async def _blob_store(settings: Settings) -> Check:
@@ -262,7 +246,7 @@ async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
 
 async def _platforms(settings: Settings) -> AsyncIterator[Check]:
     if not settings.has_slack and not settings.has_discord:
-        remedy = "footnote manifest slack, or footnote manifest discord, says how."
+        remedy = "footnote setup does it, step by step."
         yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
     if settings.has_slack:
         for check in await _slack(settings):
@@ -282,7 +266,7 @@ async def _slack(settings: Settings) -> list[Check]:
         reveal(settings.slack_signing_secret),
         settings.slack_api_url,
     )
-    return [_from_platform(check) for check in found]
+    return [check_of(check) for check in found]
 
 
 async def _discord(settings: Settings) -> list[Check]:
@@ -291,35 +275,50 @@ async def _discord(settings: Settings) -> list[Check]:
 
     token = reveal(settings.discord_bot_token) or ""
     found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
-    return [_from_platform(check) for check in found]
+    return [check_of(check) for check in found]
 
 
-class _PlatformCheck(Protocol):
+class PlatformCheck(Protocol):
     """What every platform's preflight says of one thing."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What was looked at."""
+
     @property
-    def ok(self) -> bool: ...
+    def ok(self) -> bool:
+        """Whether it is in order."""
+
     @property
-    def detail(self) -> str: ...
+    def detail(self) -> str:
+        """What was found, without a secret."""
+
     @property
-    def remedy(self) -> str: ...
+    def remedy(self) -> str:
+        """What to do about it; empty where nothing is."""
+
     @property
-    def fatal(self) -> bool: ...
+    def fatal(self) -> bool:
+        """Whether nothing works without it."""
 
 
-def _from_platform(check: _PlatformCheck) -> Check:
+def check_of(check: PlatformCheck) -> Check:
+    """A platform's check as one of ours."""
     health = Health.OK if check.ok else Health.FAILED if check.fatal else Health.NOTE
     return Check(check.name, health, check.detail, check.remedy)
 
 
-def _line(check: Check) -> RenderableType:
+def line_of(check: Check, width: int) -> RenderableType:
+    """A check as a person reads it, with its remedy below; what is found stands beside its name where there is room."""
     mark = {Health.OK: ("✓ ", "green"), Health.NOTE: ("! ", "yellow"), Health.FAILED: ("✗ ", "red")}[check.health]
+    name, detail = Text.assemble(mark, (check.name, "bold")), Text(check.detail, overflow="fold")
+    remedy = Text(check.remedy, style="dim", overflow="fold")
+    if width < ROOM_FOR_COLUMNS:
+        return Group(name, *(Padding(text, (0, 0, 0, 2)) for text in (detail, remedy) if text))
     line = Table.grid()
     line.add_column(width=NAMES)
-    line.add_column()
-    line.add_row(Text.assemble(mark, (check.name, "bold")), Text(check.detail))
+    line.add_column(overflow="fold")
+    line.add_row(name, detail)
     if check.remedy:
-        line.add_row("", Text(check.remedy, style="dim"))
+        line.add_row("", remedy)
     return line

@@ -163,10 +163,14 @@ def knowledge_stack(
 
 
 def blob_store(settings: Settings, what: str) -> BlobStore:
-    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory."""
-    if settings.blob_store_url:
-        return ObjectBlobStore(f"{settings.blob_store_url.rstrip('/')}/{what}")
-    return FolderBlobStore(Path(settings.home) / what)
+    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory.
+
+    A folder that machines share (a path, or file://) is written as our own folder is: each file whole, and on the disk.
+    """
+    url = settings.blob_store_url or str(settings.home)
+    if "://" in url and not url.startswith("file://"):
+        return ObjectBlobStore(f"{url.rstrip('/')}/{what}")
+    return FolderBlobStore(Path(url.removeprefix("file://")).expanduser() / what)
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -1,6 +1,8 @@
 """The page, put together: its screens, each with what it needs of the open Footnote."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adapters.documents.page_pictures import SandboxedPagePictures
@@ -11,14 +13,23 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turns import Turns
+from adapters.web.inspect.screen import InspectScreen
+from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from bot.container import Footnote
+from bot.demo import SAMPLES
 from bot.platforms import reveal, split_names
 from bot.settings import Settings
+from core.model.channel_settings import ChannelSettings
+from core.model.health import Check, Health
+from core.model.json_codec import from_json
 from core.service.kb.queries import KnowledgeQueries
+
+DOCTOR_SECONDS = 90.0
+_BY_HAND = "Run footnote doctor in a terminal: it says more."
 
 
 @asynccontextmanager
@@ -38,14 +49,33 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         actions=actions,
         kb=knowledge.kb_service,
     )
+    queries = KnowledgeQueries(footnote.catalog, footnote.index, knowledge.job_queue)
     async with SandboxedPagePictures() as pictures:
         source = SourceScreen(
             pages=pages,
             conversations=conversations,
             turns=turns,
             actions=actions,
-            queries=KnowledgeQueries(footnote.catalog, footnote.index, knowledge.job_queue),
+            queries=queries,
             documents=DocumentPages(footnote.index, knowledge.originals, pictures),
+        )
+        knowledge_screen = KnowledgeScreen(
+            pages=pages,
+            kb=knowledge.kb_service,
+            audit=footnote.audit,
+            clock=footnote.clock,
+            samples=sample_files,
+        )
+        inspect = InspectScreen(
+            pages=pages,
+            retriever=footnote.retriever,
+            queries=queries,
+            traces=footnote.trace_store,
+            preferences=footnote.preferences,
+            defaults=ChannelSettings(footnote.conduct),
+            conversations=conversations,
+            turns=turns,
+            examine=examine,
         )
         yield WebPlatform(
             rules=access_rules(settings),
@@ -56,8 +86,36 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, source],
+            screens=[ask, knowledge_screen, inspect, source],
         )
+
+
+async def sample_files() -> AsyncIterator[tuple[str, str, bytes]]:
+    """The documents of the invented company that the demo is about: (source, name, bytes) each."""
+    for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
+        data = await asyncio.to_thread(path.read_bytes)
+        yield str(path.relative_to(SAMPLES / "documents")), path.name, data
+
+
+async def examine() -> Sequence[Check]:
+    """The doctor's report. In a process of its own: it opens everything anew, as a person at the terminal would."""
+    asked = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "doctor", "--json", stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(DOCTOR_SECONDS):
+            output, _ = await asked.communicate()
+        checks: Sequence[Check] = from_json(tuple[Check, ...], output)
+    except TimeoutError:
+        return [Check("doctor", Health.FAILED, f"It took longer than {DOCTOR_SECONDS:.0f} seconds.", _BY_HAND)]
+    except ValueError:
+        return [Check("doctor", Health.FAILED, "It gave no report.", _BY_HAND)]
+    finally:
+        if asked.returncode is None:
+            asked.kill()
+            await asked.wait()
+    return checks
 
 
 def access_rules(settings: Settings) -> AccessRules:

@@ -17,6 +17,7 @@ from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
 from bot.health import address_of, application, listen
 from bot.platforms import ConnectedPlatform, platforms_of
+from bot.programs import open_api
 from bot.roles import Role
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
@@ -41,7 +42,7 @@ async def run(role: Role = Role.ALL) -> int:
     if not settings.has_slack and not settings.has_discord and not settings.has_page:
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote manifest slack and footnote manifest discord say how; footnote web works without.",
+            remedy="footnote setup does it, step by step; footnote web works without.",
         )
     stop, name = _stop_on_signals(), _process_name()
     models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension
@@ -121,6 +122,8 @@ class _Serving:
         """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
         settings, footnote = self._settings, self._footnote
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
+        if self._role.works:
+            routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
         if listening is not None:

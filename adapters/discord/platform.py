@@ -35,6 +35,7 @@ from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
 from adapters.discord.outbound.layouts import Extras
 from core.model.channel_settings import ChannelSettings
@@ -117,7 +118,7 @@ class DiscordPlatform:
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
         group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
         self._commands = self._new_commands(group, dev_guild)
-        self._button_handlers = self._new_button_handlers(checkpoints, message_states, group)
+        self._button_handlers = self._new_button_handlers(message_states, group)
 
     def _new_event_listener(
         self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
@@ -147,12 +148,9 @@ class DiscordPlatform:
             dev_guild=dev_guild,
         )
 
-    def _new_button_handlers(
-        self, checkpoints: Checkpoints, message_states: MessageStateStore, group: KbGroup | None
-    ) -> DiscordButtonHandlers:
+    def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
         return DiscordButtonHandlers(
             answer_actions=self._answer_actions,
-            checkpoints=checkpoints,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,
@@ -288,7 +286,14 @@ class DiscordPlatform:
 
     # --- what a worker needs
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> DiscordAnswerView:
+    @property
+    def question_state(self) -> type[DiscordQuestionState]:
+        """What it keeps of a question."""
+        return DiscordQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
+    ) -> DiscordAnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
 
@@ -305,14 +310,15 @@ class DiscordPlatform:
             messages=self.messages,
             shown=self._shown,
             edit_versions=self._edit_versions,
-            pace=self._pace(f"{message_state.thread} {message_state.subject}"),
+            pace=self._pace(message),
             connected=self.wait_until_connected,
             extras=extras,
             seconds=self._pace_seconds,
             pauses=self._pauses,
         )
 
-    def _pace(self, subject: str) -> Pace:
+    def _pace(self, question: IncomingMessage) -> Pace:
+        subject = f"{question.thread} {question.id}"
         pace = self._paces.setdefault(subject, Pace())
         self._paces.move_to_end(subject)
         while len(self._paces) > PACES_REMEMBERED:
@@ -392,10 +398,10 @@ class DiscordPlatform:
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
 
-    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
-        self._pace(f"{message_state.thread} {message_state.subject}").stop()
+        self._pace(message).stop()
         await AnswerMessages(
             message_state=message_state,
             address=ReplyTarget.of(message.address),

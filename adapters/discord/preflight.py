@@ -19,6 +19,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
 
 CHECK_SECONDS = 20.0
+CONTENT, SERVERS = "Discord intents", "Discord servers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class DiscordCheck:
     detail: str
     remedy: str = ""
     fatal: bool = True
+    link: str = ""  # where the remedy begins
 
 
 async def preflight(
@@ -62,7 +64,7 @@ def _token(client: discord.Client) -> DiscordCheck:
 
 
 def _content(client: discord.Client) -> DiscordCheck:
-    name = "Discord intents"
+    name = CONTENT
     if reads_content(client):
         return DiscordCheck(name, ok=True, detail="message content is on")
     detail = "message content is off: follow-ups that do not mention me cannot be read"
@@ -80,9 +82,10 @@ async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[Dis
     async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
-        remedy = f"Invite me: {invite(str(client.application_id))}"
-        return [DiscordCheck("Discord servers", ok=False, detail="I am in none", remedy=remedy)]
-    checks = [DiscordCheck("Discord servers", ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
+        link = invite(str(client.application_id))
+        remedy = f"Invite me: {link}"
+        return [DiscordCheck(SERVERS, ok=False, detail="I am in none", remedy=remedy, link=link)]
+    checks = [DiscordCheck(SERVERS, ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
     for guild in guilds[:20]:
         checks += await _server(client, guild.id, handoffs)
     return checks

@@ -48,9 +48,10 @@ class SentenceTransformerEncoder:
         self._files = find_model(model)
         self._reduced = reduced_precision
         # A query is too short to be shared between cores: 8 ms of processor time on one; on two, whose threads spin at
-        # every barrier while other work holds a core, 210 ms and thirty times as long.
-        self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=_on_one_core)
-        self._passage_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-passages")
+        # every barrier while other work holds a core, 210 ms and thirty times as long. So are the sentences that an
+        # answer is chosen from; and whoever ingests leaves the other cores to those who ask.
+        self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=_use_one_core)
+        self._passage_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-passages", initializer=_use_one_core)
         self._loading = threading.Lock()
         self._spare: Any = None  # for the thread that needs its model second
         self._query_model: Any = None
@@ -229,8 +230,11 @@ class SentenceTransformerEncoder:
             raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
 
 
-def _on_one_core() -> None:
-    """For the calling thread alone: torch keeps the number by thread."""
+def _use_one_core() -> None:
+    """For the calling thread, and for those that have not computed yet; those at work keep their number.
+
+    So each of our threads says it for itself, or the number would depend on which of them comes first.
+    """
     import torch
 
     torch.set_num_threads(1)

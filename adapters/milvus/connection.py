@@ -54,9 +54,9 @@ class MilvusConnection:
         return self._embedded is not None and self._embedded.holding
 
     @property
-    def embedded(self) -> bool:
-        """Whether this is Milvus Lite, run by this process or by another one on the same file."""
-        return self._embedded is not None
+    def is_lite(self) -> bool:
+        """Whether this is Milvus Lite: of a database file, or another program's, whose socket is the address."""
+        return self._embedded is not None or self.uri.startswith("unix:")
 
     async def open(self) -> None:
         """Connect. Raises StoreUnavailable."""

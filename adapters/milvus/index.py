@@ -198,8 +198,8 @@ class MilvusIndex:
 
     async def _looks_into_lists(self) -> bool:
         """Whether this is Milvus Lite with so many rows that a dense search sees a part of them only."""
-        if not self._connection.embedded or self._rows >= INDEXED_FROM:
-            return self._connection.embedded
+        if not self._connection.is_lite or self._rows >= INDEXED_FROM:
+            return self._connection.is_lite
         if monotonic() - self._counted > _COUNT_AGAIN:
             self._counted = monotonic()
             self._rows = await self._count("")
@@ -307,7 +307,7 @@ class MilvusIndex:
 
     async def _catch_up(self) -> None:
         """A server goes on showing what was deleted until its next time tick: wait for that."""
-        if not self._connection.embedded:
+        if not self._connection.is_lite:
             await self._count("", consistency_level="Strong")
 
     # --- one call each
@@ -368,7 +368,7 @@ class MilvusIndex:
         from pymilvus.exceptions import MilvusException
 
         if not client.has_collection(self._collection, timeout=_READ_SECONDS):
-            if not self._connection.embedded:
+            if not self._connection.is_lite:
                 check_server(client, self._connection.uri, _READ_SECONDS)
             try:
                 self._create(client)
@@ -384,7 +384,7 @@ class MilvusIndex:
 
     def _create(self, client: Any) -> None:
         record = CollectionRecord.new(self._model, self._dimension)
-        create_collection(client, self._collection, record, embedded=self._connection.embedded, seconds=_WRITE_SECONDS)
+        create_collection(client, self._collection, record, embedded=self._connection.is_lite, seconds=_WRITE_SECONDS)
 
     def _load(self, client: Any) -> None:
         client.load_collection(self._collection, timeout=_LOAD_SECONDS)

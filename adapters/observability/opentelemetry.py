@@ -3,7 +3,7 @@
 Spans are made when a run has ended, from the events that were recorded anyway, so that answering is not slowed by it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from core.model.events import (
@@ -26,6 +26,7 @@ from core.model.events import (
     RoutingDecided,
     TracedEvent,
 )
+from core.model.usage import UsageCounts
 from core.ports.trace_store import TraceStore
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ class TracingStore(TraceStore):
         """What is kept."""
         return await self._trace_store.trace(trace_id)
 
-    async def count(self, counters: Mapping[str, int]) -> None:
+    async def count(self, added: UsageCounts) -> None:
         """Kept."""
-        await self._trace_store.count(counters)
+        await self._trace_store.count(added)
 
-    async def counters(self) -> Mapping[str, int]:
+    async def counts(self) -> UsageCounts:
         """What is kept."""
-        return await self._trace_store.counters()
+        return await self._trace_store.counts()
 
     def _export(self, trace_id: str, events: Sequence[TracedEvent]) -> None:
         from opentelemetry.trace import set_span_in_context

@@ -1,34 +1,38 @@
 """Forgetting in Redis, beyond a thread's own turns: whatever else holds somebody's words, found by its indexes.
 
-A thread's index leads to its checkpoints, traces and message states, a person's to their threads, checkpoints, traces
-and message states; each is written before what it leads to. What is posted is looked through once more: whoever keeps
-a note there may not have said whose it is. Keys of several hash tags cannot go in one call, so every step can
-be said again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
+A thread's index leads to its checkpoints, traces and records about messages, a person's to their threads, checkpoints,
+traces and records; each is written before what it leads to, and of records the store itself writes it, for every owner
+that their type names. All records are looked through once more as a whole, by every type there is: the first version
+kept some without saying whose they were. Keys of several hash tags cannot go in one call, so every step can be said
+again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
 
 Stays: the audit; what became a document, which its base's admins take out; and, for a day, the ids of deliveries.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from redis.asyncio import Redis
 
 from adapters.redis.client import texts
 from adapters.redis.keys import (
     DUE,
-    EVERY_POSTING,
+    EVERY_RECORD,
     FEEDBACK,
     FEEDBACK_ORDER,
     PROPOSALS,
     WAITING,
-    called_off_key,
+    cancel_request_key,
     checkpoint_key,
+    index_member,
     lease_key,
     live_key,
     notes_key,
     person_key,
-    posting_key,
     queue_key,
+    record_address,
+    record_key,
     seen_key,
     thread_index_key,
     thread_keys,
@@ -36,14 +40,14 @@ from adapters.redis.keys import (
     waiting_member,
 )
 from adapters.redis.question_log import forget_questions
-from core.model.erasure import fields_about, mentions
+from core.model.erasure import fields_of
 from core.model.json_codec import from_json
+from core.model.record_codec import OWNER, records_at
 from core.ports.checkpoints import ParkedInquiry
 from core.ports.feedback import Feedback
 from core.ports.inbox import Delivery
 from core.ports.proposal_store import Proposal
 
-OWNER = "@person"  # the field of a message state that says whose it is
 _PAGE = 500
 _SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again
 
@@ -94,7 +98,8 @@ class Erasure:
             await self._checkpoint(name)
         every = [*traces, *await self._members(thread_index_key(thread, "traces"))]
         await self._traces(every)
-        await self._erase_message_states(thread, await self._members(thread_index_key(thread, "postings")))
+        for member in await self._members(thread_index_key(thread, "postings")):
+            await self._record(*(json.loads(member) if member.startswith("[") else (thread, member)))
         await self._feedback(traces=frozenset(every), thread=thread)
         await forget_questions(self._client, thread=thread)
         for what in ("checkpoints", "traces", "postings"):
@@ -110,10 +115,8 @@ class Erasure:
         every = [*traces, *await self._members(person_key(person, "traces"))]
         await self._traces(every)
         for member in await self._members(person_key(person, "postings")):
-            thread, subject = json.loads(member)
-            if await self._client.hget(posting_key(thread, subject), OWNER) in (None, person):
-                await self._erase_message_states(thread, [subject])
-        await self._erase_mentions(person, frozenset(every))
+            await self._record(*json.loads(member), only_of=person)
+        await self._named_in_records(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
         await forget_questions(self._client, person=person)
@@ -148,20 +151,37 @@ class Erasure:
         for trace in traces:
             await self._client.delete(trace_key(trace))
 
-    async def _erase_message_states(self, thread: str, subjects: Collection[str]) -> None:
-        for subject in subjects:
-            await self._client.delete(
-                posting_key(thread, subject), called_off_key(thread, subject), live_key(thread, subject)
-            )
-            await self._client.zrem(thread_index_key(thread, "postings"), subject)
+    async def _record(self, place: str, subject: str, entry: str = "", *, only_of: str = "") -> None:
+        """What is kept at an address, with a request to cancel it; of several that share it, the one of this name.
 
-    async def _erase_mentions(self, person: str, traces: frozenset[str]) -> None:
-        """Whatever else is noted anywhere that names this person, or a trace of theirs: the index is not trusted.
+        With ``only_of``, unless it has become another person's since.
+        """
+        values = _texts(await self._client.hgetall(record_key(place, subject)))
+        if not only_of or values.get(OWNER, only_of) == only_of:
+            await self._erase(place, subject, values, {entry} if entry else set(values))
+        if not entry:
+            await self._client.delete(cancel_request_key(place, subject), live_key(place, subject))
+            await self._client.zrem(thread_index_key(place, "postings"), subject)
 
-        It reads every message state there is, about 20,000 a second.
+    async def _erase(self, place: str, subject: str, values: Mapping[str, str], names: set[str]) -> None:
+        """These fields of what is kept at an address, and where the index of a thread leads to them."""
+        for record in records_at(place, subject, values):
+            entry = record.address.entry
+            if names >= ({entry} if entry else set(values)):
+                for thread in record.owners.threads:
+                    await self._client.zrem(thread_index_key(thread, "postings"), subject, index_member(record.address))
+        if names >= set(values):
+            await self._client.delete(record_key(place, subject))
+        elif names:
+            await self._client.hdel(record_key(place, subject), *sorted(names))
+
+    async def _named_in_records(self, person: str, traces: frozenset[str]) -> None:
+        """Whatever else is kept anywhere that is this person's, or names them or a trace of theirs.
+
+        It reads every record there is, about 20,000 a second: the index alone leads to none of the first version's.
         """
         page: list[str] = []
-        async for key in self._client.scan_iter(match=EVERY_POSTING, count=_PAGE):
+        async for key in self._client.scan_iter(match=EVERY_RECORD, count=_PAGE):
             page.append(str(key))
             if len(page) >= _PAGE:
                 await self._named_in(page, person, traces)
@@ -174,10 +194,9 @@ class Erasure:
                 pipe.hgetall(key)
             kept = await pipe.execute()
         for key, values in zip(keys, kept, strict=True):
-            if mentions(key, person) or values.get(OWNER) == person:
-                await self._client.delete(key)
-            elif about := fields_about(values, person, traces):
-                await self._client.hdel(key, *about)
+            place, subject = record_address(key)
+            if names := fields_of(place, subject, values, person, traces):
+                await self._erase(place, subject, values, names)
 
     async def _feedback(self, *, traces: frozenset[str], person: str = "", thread: str = "") -> None:
         """Words on these answers, and those of this person, on their questions or in this thread."""
@@ -197,3 +216,7 @@ class Erasure:
             proposal: Proposal = from_json(Proposal, stored)
             if proposal.by.id == person:
                 await self._client.hdel(PROPOSALS, name)
+
+
+def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in kept.items()}

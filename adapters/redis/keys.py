@@ -5,11 +5,13 @@ call in this package touches keys of two tags.
 """
 
 import json
+import re
 import time
 from collections.abc import Sequence
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from adapters.redis.pipelining import Command, lua
+from core.model.records import Address
 
 PREFIX = "footnote"
 BASES = f"{PREFIX}:{{catalog}}:bases"
@@ -26,6 +28,7 @@ QUESTIONS = f"{PREFIX}:{{questions}}:records"
 QUESTIONS_ORDER = f"{PREFIX}:{{questions}}:order"
 QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
 QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
+API_TOKENS = f"{PREFIX}:api-tokens"
 AUDIT = f"{PREFIX}:audit"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
@@ -114,15 +117,29 @@ def waiting_member(thread: str, delivery_id: str, person: str) -> str:
     return json.dumps([thread, delivery_id, person])
 
 
-def posting_key(thread: str, subject: str) -> str:
-    """What is noted of one question's messages."""
-    return tagged_key(thread, "posting", subject)
+def record_key(place: str, subject: str) -> str:
+    """The hash of what is kept about a message, by the address of the record."""
+    return tagged_key(place, "posting", subject)
 
 
-EVERY_POSTING = f"{PREFIX}:*:posting:*"
+def index_member(address: Address) -> str:
+    """A record's address in the index of a person, or of a thread in which it is not kept itself."""
+    return json.dumps([part for part in (address.place, address.subject, address.entry) if part])
 
 
-def called_off_key(thread: str, subject: str) -> str:
+EVERY_RECORD = f"{PREFIX}:*:posting:*"
+_RECORD = re.compile(rf"{PREFIX}:\{{([^}}]*)\}}:posting:(.*)", re.DOTALL)
+
+
+def record_address(key: str) -> tuple[str, str]:
+    """The place and the subject of a record's key. Raises ValueError for another's key."""
+    found = _RECORD.fullmatch(key)
+    if found is None:
+        raise ValueError(f"{key} is no record's key.")
+    return unquote(found[1][2:]) if found[1].startswith("%%") else found[1], found[2]
+
+
+def cancel_request_key(thread: str, subject: str) -> str:
     """Why whoever works on a subject is asked to stop."""
     return tagged_key(thread, "called-off", subject)
 

@@ -1,93 +1,139 @@
-"""What is posted where in a thread, in Redis: a small hash for each question, fenced by the thread's lease.
+"""Records about messages in Redis: a small hash for each address, written under the thread's fence where there is one.
 
-Each is found again by its thread and by the person it belongs to, so that it can be forgotten with either.
+Whose a record is stands in the index of that person and that thread before the record itself is written.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.erasure import OWNER
-from adapters.redis.keys import called_off_key, lease_key, of_person, of_thread, posting_key
-from adapters.redis.pipelining import in_order, lua
+from adapters.redis.keys import cancel_request_key, index_member, lease_key, of_person, of_thread, record_key
+from adapters.redis.pipelining import Command, in_order, lua
 from core.model.errors import LeaseLost
-from core.ports.message_state import MessageStateStore
+from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
+from core.model.records import Address, Record
+from core.ports.message_state import CancelReason, MessageStateStore
 
-_CALLED_OFF_TTL = 3600  # seconds that a stop waits for the worker it is meant for
+_CANCEL_TTL = 3600  # seconds that a request to cancel waits for the worker it is meant for
 
-# KEYS posting lease; ARGV fence ttl owner name value …
-_KEEP = (
-    """
+R = TypeVar("R", bound=Record)
+
+# KEYS record lease; ARGV fence ttl name value …
+_SAVE = """
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[2], 'fence') ~= ARGV[1] then return -1 end
-for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-if ARGV[3] ~= '' then redis.call('HSETNX', KEYS[1], '"""
-    + OWNER
-    + """', ARGV[3]) end
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1
+"""
+
+# KEYS record; ARGV ttl person name was now …
+_EXCHANGE = (
+    """
+for i = 3, #ARGV, 3 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+end
+for i = 3, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], '"""
+    + OWNER
+    + """', ARGV[2]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
 )
 
-# KEYS posting; ARGV taken [name value …]. A hash that is empty for a moment loses its time to live, so that is kept.
-_TAKE = """
-local found = redis.call('HGET', KEYS[1], ARGV[1])
-if not found then return '' end
-local left = redis.call('PTTL', KEYS[1])
-redis.call('HDEL', KEYS[1], ARGV[1])
-for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-if left > 0 then redis.call('PEXPIRE', KEYS[1], left) end
-return found
-"""
-
 
 class RedisMessageStateStore(MessageStateStore):
-    """Keeps what is visible of each question for ``ttl`` after the last change."""
+    """Keeps each record for ``ttl`` after its last change."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
         self._client = client
         self._ttl = int(ttl.total_seconds())
-        self._take = client.register_script(_TAKE)
 
-    async def read(self, thread: str, subject: str) -> Mapping[str, str]:
-        """Everything kept for a subject."""
+    async def read(self, blank: R) -> R | None:
+        """The record at this one's address; None where nothing is kept."""
         async with bounded_call():
-            kept = await self._client.hgetall(posting_key(thread, subject))
-        return {str(name): str(value) for name, value in kept.items() if name != OWNER}
+            kept = _texts(await self._client.hgetall(_key(blank.address)))
+        return from_fields(blank, kept)
 
-    async def keep(
-        self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
-    ) -> None:
-        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale."""
-        flat = [part for pair in values.items() for part in pair]
+    async def read_entries(self, blank: R) -> Sequence[R]:
+        """All records that share this one's place and subject."""
         async with bounded_call():
-            if not person and fence is not None:
-                person = str(await self._client.hget(lease_key(thread), "person") or "")
-            keys, fenced = [posting_key(thread, subject), lease_key(thread)], "" if fence is None else fence
-            *_, kept = await in_order(
-                self._client,
-                *of_thread(thread, "postings", subject, self._ttl),
-                *of_person(person, "postings", json.dumps([thread, subject]), self._ttl),
-                lua(_KEEP, keys, fenced, self._ttl, person, *flat),
-            )
-        if kept == -1:
+            kept = _texts(await self._client.hgetall(_key(blank.address)))
+        return entries_from_fields(blank, kept)
+
+    async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
+        """Keep records, with one round trip for each thread or place. Raises LeaseLost when ``fence`` is stale."""
+        commands = [command for record in records for command in self._saving(record, was, fence)]
+        async with bounded_call():
+            replies = await in_order(self._client, *commands)
+        if -1 in replies:
             raise LeaseLost("Another worker has taken this thread over.")
 
-    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
-        """One value, read and removed in one step. A caller whose connection broke over it may get nothing."""
-        flat = [part for pair in (leaving or {}).items() for part in pair]
-        async with bounded_call():
-            return str(await self._take(keys=[posting_key(thread, subject)], args=[name, *flat]))
+    def _saving(self, record: Record, was: Record | None, fence: int | None) -> Sequence[Command]:
+        address = record.address
+        changed = [text for pair in changed_fields(record, was).items() for text in pair]
+        keys = [_key(address), lease_key(address.place)]
+        return [*self._indexing(record), lua(_SAVE, keys, "" if fence is None else fence, self._ttl, *changed)]
 
-    async def request_cancel(self, thread: str, subject: str, reason: str) -> None:
-        """Ask whoever works on this subject to stop."""
-        async with bounded_call():
-            await self._client.set(called_off_key(thread, subject), reason, ex=_CALLED_OFF_TTL)
+    def _indexing(self, record: Record) -> Sequence[Command]:
+        """Note under each of its owners where this record is kept."""
+        address, owners = record.address, record.owners
+        found = index_member(address)
+        own = address.subject if not address.entry else found  # of the thread that it is kept in
+        return [
+            *(
+                command
+                for thread in owners.threads
+                for command in of_thread(thread, "postings", own if thread == address.place else found, self._ttl)
+            ),
+            *(command for one in owners.people for command in of_person(one, "postings", found, self._ttl)),
+        ]
 
-    async def take_cancel(self, thread: str, subject: str) -> str:
-        """The reason why this subject was called off, taken; empty when it was not."""
+    async def exchange(self, was: R, now: R) -> bool:
+        """Keep ``now`` in place of ``was``, once. Whose connection broke over it may be told that it was not kept."""
+        before, after = to_fields(was), to_fields(now)
+        person = after.pop(OWNER, before.pop(OWNER, ""))
+        before.pop(OWNER, None)
+        names = sorted(name for name in before.keys() | after.keys() if before.get(name, "") != after.get(name, ""))
+        values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
         async with bounded_call():
-            reason = await self._client.getdel(called_off_key(thread, subject))
-        return str(reason or "")
+            *_, kept = await in_order(
+                self._client, *self._indexing(now), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
+            )
+        return bool(kept)
+
+    async def remove(self, record: Record) -> None:
+        """Keep it no longer."""
+        address = record.address
+        async with bounded_call():
+            if address.entry:
+                await self._client.hdel(_key(address), address.entry)
+            else:
+                await self._client.delete(_key(address))
+
+    async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
+        """Ask whoever works on this question to stop."""
+        async with bounded_call():
+            await in_order(
+                self._client,
+                *of_thread(thread, "postings", subject, self._ttl),
+                ("SET", cancel_request_key(thread, subject), str(reason), "EX", _CANCEL_TTL),
+            )
+
+    async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
+        """Why this question is to be cancelled, taken; None when it is not."""
+        async with bounded_call():
+            reason = await self._client.getdel(cancel_request_key(thread, subject))
+        return CancelReason(str(reason)) if reason else None
+
+
+def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
+    """A hash as the client gives it, which decodes texts."""
+    return {str(name): str(value) for name, value in kept.items()}
+
+
+def _key(address: Address) -> str:
+    return record_key(address.place, address.subject)

@@ -22,8 +22,6 @@ from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from adapters.redis.pipelining import PipeliningRedis
-
 CONNECT_TIMEOUT = 3.0  # seconds
 NODE_CONNECTIONS = 512  # to each node; a bound, beyond which these two pools refuse rather than wait
 _RETRIES = 3  # of refused or broken connections; a server that hangs is not asked again
@@ -82,7 +80,7 @@ def client_for(url: str, *, max_connections: int, seconds: float) -> Redis:
     if address.kind == "sentinel":
         return _primary_by_sentinel(address, {**shared, "max_connections": NODE_CONNECTIONS})
     pool = BlockingConnectionPool.from_url(url, max_connections=max_connections, timeout=seconds, **shared)
-    return PipeliningRedis.from_pool(pool)
+    return Redis.from_pool(pool)
 
 
 def _cluster(address: RedisAddress, shared: dict[str, Any]) -> Redis:
@@ -111,7 +109,7 @@ def _primary_by_sentinel(address: RedisAddress, shared: dict[str, Any]) -> Redis
         | certificates | tls | theirs,
     )  # fmt: skip
     pool: Any = _PrimaryPool(address.service, sentinels, **{**shared, **own, **tls})  # type: ignore[no-untyped-call]
-    return PipeliningRedis.from_pool(pool)
+    return Redis.from_pool(pool)
 
 
 class _PrimaryPool(SentinelConnectionPool):

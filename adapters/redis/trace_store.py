@@ -1,6 +1,6 @@
 """Traces and counters in Redis: what happened on the way to each answer, for a fortnight."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from redis.asyncio import Redis
@@ -10,6 +10,7 @@ from adapters.redis.keys import COUNTERS, of_person, of_thread, trace_key
 from adapters.redis.pipelining import in_order, lua
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.json_codec import from_json, to_json
+from core.model.usage import UsageCounts
 from core.ports.trace_store import TraceStore
 
 MOST_EVENTS = 2_000  # of one trace; the newest are kept
@@ -57,16 +58,16 @@ class RedisTraceStore(TraceStore):
             stored = await self._client.lrange(trace_key(trace_id), 0, -1)
         return [from_json(TracedEvent, event) for event in stored]
 
-    async def count(self, counters: Mapping[str, int]) -> None:
-        """Add to named counters."""
-        if not counters:
+    async def count(self, added: UsageCounts) -> None:
+        """Add these to the counts."""
+        flat = [part for pair in added.to_mapping().items() for part in pair]
+        if not flat:
             return
-        flat = [part for pair in counters.items() for part in pair]
         async with bounded_call():
             await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
-    async def counters(self) -> Mapping[str, int]:
-        """The counters' values."""
+    async def counts(self) -> UsageCounts:
+        """All that was counted."""
         async with bounded_call():
             found = await self._client.hgetall(COUNTERS)
-        return {str(name): int(value) for name, value in found.items()}
+        return UsageCounts.from_mapping({str(name): int(value) for name, value in found.items()})

@@ -343,6 +343,9 @@ class SlackPlatform(SlackThreads):
         except Unavailable:
             await acknowledge(ack, errors={"narrow": TRY_AGAIN})
             return
+        except FootnoteError as error:
+            await acknowledge(ack, errors={"narrow": str(error)})
+            return
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept

@@ -5,6 +5,7 @@ What is needed, and why, stands here once; ``preflight`` checks what is granted 
 
 import json
 from typing import Any, Literal
+from urllib.parse import quote
 
 from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
 from adapters.slack.inbound.commands import COMMAND
@@ -40,12 +41,22 @@ EVENTS = (
     "message.im",
     "message.mpim",
 )
+NEW_APP = "https://api.slack.com/apps?new_app=1&manifest_json="
 PLACEHOLDER = "https://YOUR-HOST.example"
 
 
 def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
     """The manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
     return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
+
+
+def creation_link(*, name: str = "Footnote") -> str:
+    """The link that opens Slack's form for a new app with the manifest filled in, for Socket Mode.
+
+    Documented at https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests.
+    """
+    compact = json.dumps(_manifest("socket", name, ""), separators=(",", ":"), ensure_ascii=False)
+    return f"{NEW_APP}{quote(compact, safe='')}"
 
 
 def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Slack as the message handler knows it: who reads, what was said before, where answers appear."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -10,6 +11,7 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.text import plain_message
 from core.model.channel_settings import ChannelSettings
@@ -55,7 +57,14 @@ class SlackThreads:
         """Its name in thread keys."""
         return PLATFORM
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> AnswerView:
+    @property
+    def question_state(self) -> type[SlackQuestionState]:
+        """What it keeps of a question."""
+        return SlackQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerView:
         """Where the answer to this will be visible."""
         message = _question(incoming)
         if message is None:
@@ -159,22 +168,20 @@ class SlackThreads:
         if not await self.workspace.whisper(thread, user_of(person), text):
             await self.workspace.tell_directly(user_of(person), text)
 
-    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages = self._messages(message, message_state, "")
-        lost = await messages.find("0") if message_state.get("state") == "open" and not message_state.get("ts") else ""
-        parts = [value for name, value in message_state.values.items() if name.startswith("part-")]
-        for ts in filter(None, (lost, message_state.get("ts"), *parts, *message_state.get("cards").split())):
+        messages, kept = self._messages(message, message_state, ""), message_state.kept
+        lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
+        for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
             await messages.remove(ts)
-        for ts in message_state.get("direct_ts").split():
-            await messages.remove(ts, message_state.get("direct"))
-        if message_state.values:
-            await message_state.keep(
-                **{name: "" for name in message_state.values if name == "ts" or name.startswith("part-")}
-            )
+        for ts in kept.direct_ts:
+            await messages.remove(ts, kept.direct)
+        await message_state.keep(replace(kept, ts="", parts=()))
         await self.workspace.show_session(message.thread, "active")
 
-    def _messages(self, message: IncomingMessage, message_state: MessageState, trace_id: str) -> AnswerMessages:
+    def _messages(
+        self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str
+    ) -> AnswerMessages:
         return AnswerMessages(self.workspace, _spot(message), message_state, trace_id)
 
 

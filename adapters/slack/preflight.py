@@ -38,22 +38,48 @@ async def preflight(
         await web.close()
 
 
+async def check_bot_token(token: str, api_url: str | None = None) -> list[SlackCheck]:
+    """Whether Slack lets this bot token in, and then which scopes it lacks."""
+    web = Web(token, api_url)
+    try:
+        check, granted = await _bot_token(web)
+        return [check] if granted is None else [check, _scopes(granted)]
+    finally:
+        await web.close()
+
+
+async def check_app_token(token: str, api_url: str | None = None) -> SlackCheck:
+    """Whether a connection of Socket Mode is offered for this app token."""
+    web = Web(token, api_url)
+    try:
+        return await _socket_mode(web, token)
+    finally:
+        await web.close()
+
+
 async def _checks(web: Web, app_token: str | None, signing_secret: str | None) -> AsyncIterator[SlackCheck]:
+    token, granted = await _bot_token(web)
+    yield token
+    if granted is None:
+        return
+    yield _scopes(granted)
+    yield await _road(web, app_token, signing_secret)
+    yield _subscriptions(granted)
+    yield await _groups(web, granted)
+
+
+async def _bot_token(web: Web) -> tuple[SlackCheck, frozenset[str] | None]:
+    """Whether the token is let in, and the scopes that it holds; None where it is not."""
     try:
         us = await web.eagerly("auth.test")
         granted = await web.granted_scopes()
     except Refusal as refusal:
         remedy = "Set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) under OAuth & Permissions."
-        yield SlackCheck("Slack bot token", False, f"refused: {refusal.error}", remedy)
-        return
+        return SlackCheck("Slack bot token", False, f"refused: {refusal.error}", remedy), None
     except PlatformUnavailable as error:
-        yield SlackCheck("Slack", False, error.args[0], error.remedy or "Check the network, or SLACK_API_URL.")
-        return
-    yield SlackCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}")
-    yield _scopes(granted)
-    yield await _road(web, app_token, signing_secret)
-    yield _subscriptions(granted)
-    yield await _groups(web, granted)
+        remedy = error.remedy or "Check the network, or SLACK_API_URL."
+        return SlackCheck("Slack", False, error.args[0], remedy), None
+    return SlackCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}"), granted
 
 
 def _scopes(granted: frozenset[str]) -> SlackCheck:

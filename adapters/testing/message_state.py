@@ -1,10 +1,15 @@
-"""What is posted where, kept in this process: for tests and for trying things out."""
+"""Records about messages, kept in this process: for tests and for trying things out."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import TypeVar
 
 from adapters.testing.stores import InProcessState
 from core.model.errors import LeaseLost
-from core.ports.message_state import MessageStateStore
+from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
+from core.model.records import Record
+from core.ports.message_state import CancelReason, MessageStateStore
+
+R = TypeVar("R", bound=Record)
 
 
 class InProcessMessageStateStore(MessageStateStore):
@@ -14,32 +19,55 @@ class InProcessMessageStateStore(MessageStateStore):
         """Empty, or what is in this state."""
         self._state = state or InProcessState()
 
-    async def read(self, thread: str, subject: str) -> Mapping[str, str]:
-        """Everything kept for a subject."""
-        return dict(self._state.message_states.get((thread, subject), {}))
+    async def read(self, blank: R) -> R | None:
+        """The record at this one's address; None where nothing is kept."""
+        return from_fields(blank, self._kept(blank))
 
-    async def keep(
-        self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
-    ) -> None:
-        """Add or replace values."""
-        if fence is not None and self._state.fences.get(thread) != fence:
-            raise LeaseLost("Another worker has taken this thread over.")
-        owner = person or (self._state.in_work.get(thread, "") if fence is not None else "")
-        if owner:
-            self._state.posted_by.setdefault((thread, subject), owner)
-        self._state.message_states.setdefault((thread, subject), {}).update(values)
+    async def read_entries(self, blank: R) -> Sequence[R]:
+        """All records that share this one's place and subject."""
+        return entries_from_fields(blank, self._kept(blank))
 
-    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
-        """One value, read and removed."""
-        kept = self._state.message_states.get((thread, subject), {})
-        found = kept.pop(name, "")
-        kept.update(leaving or {} if found else {})
-        return found
+    async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
+        """Keep records. Raises LeaseLost when ``fence`` is stale."""
+        for record in records:
+            if fence is not None and self._state.fences.get(record.address.place) != fence:
+                raise LeaseLost("Another worker has taken this thread over.")
+            self._index(record).update(changed_fields(record, was))
 
-    async def request_cancel(self, thread: str, subject: str, reason: str) -> None:
-        """Ask whoever works on this subject to stop."""
-        self._state.take_cancel[thread, subject] = reason
+    def _index(self, record: Record) -> dict[str, str]:
+        """Note under each of its owners where this record is kept; what is kept there."""
+        address, owners = record.address, record.owners
+        for owner in owners.people | owners.threads:
+            self._state.owned.setdefault(owner, set()).add((address.place, address.subject, address.entry))
+        return self._state.records.setdefault((address.place, address.subject), {})
 
-    async def take_cancel(self, thread: str, subject: str) -> str:
+    async def exchange(self, was: R, now: R) -> bool:
+        """Keep ``now`` in place of ``was``, once."""
+        kept, before, after = self._kept(was), to_fields(was), to_fields(now)
+        names = (before.keys() | after.keys()) - {OWNER}
+        changed = [name for name in names if before.get(name, "") != after.get(name, "")]
+        if any(kept.get(name, "") != before.get(name, "") for name in changed):
+            return False
+        owner = {OWNER: after[OWNER]} if OWNER in after else {}
+        self._index(now).update({name: after.get(name, "") for name in changed} | owner)
+        return True
+
+    async def remove(self, record: Record) -> None:
+        """Keep it no longer."""
+        address = record.address
+        if address.entry:
+            self._kept(record).pop(address.entry, None)
+        else:
+            self._state.records.pop((address.place, address.subject), None)
+
+    async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
+        """Ask whoever works on this question to stop."""
+        self._state.cancel_requests[thread, subject] = reason
+
+    async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
         """The reason, taken."""
-        return self._state.take_cancel.pop((thread, subject), "")
+        return self._state.cancel_requests.pop((thread, subject), None)
+
+    def _kept(self, record: Record) -> dict[str, str]:
+        address = record.address
+        return self._state.records.get((address.place, address.subject), {})

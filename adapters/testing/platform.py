@@ -1,12 +1,14 @@
 """A platform on paper: everything that would be visible is written down. For tests of the road in."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
+from core.model.message_records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
@@ -28,10 +30,17 @@ class Page:
         return self.history[-1] if self.history else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedQuestionState(QuestionState):
+    """Which page shows a question's answer."""
+
+    page: str = ""
+
+
 class RecordedAnswerView:
     """Writes on one page, found again through the message state."""
 
-    def __init__(self, platform: "RecordedPlatform", message_state: MessageState) -> None:
+    def __init__(self, platform: "RecordedPlatform", message_state: MessageState[RecordedQuestionState]) -> None:
         """Write for this platform."""
         self._platform = platform
         self._message_state = message_state
@@ -39,13 +48,13 @@ class RecordedAnswerView:
 
     @property
     def _page(self) -> Page:
-        return self._platform.pages[self._message_state.get("page")]
+        return self._platform.pages[self._message_state.kept.page]
 
     async def open(self) -> None:
         """Begin a page, or take up the one that is there."""
-        if self._message_state.get("page") not in self._platform.pages:
+        if self._message_state.kept.page not in self._platform.pages:
             page = self._platform.new_page()
-            await self._message_state.keep(page=page.id)
+            await self._message_state.keep(replace(self._message_state.kept, page=page.id))
         self._page.history.append("…")
 
     async def step(self, step: Step) -> None:
@@ -69,18 +78,18 @@ class RecordedAnswerView:
         """The final text."""
         self._page.history.append(answer.text)
         self._page.answer, self._page.checkpoint = answer, None
-        await self._message_state.settle(answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A card."""
         self._page.history.append(checkpoint.message)
         self._page.checkpoint = checkpoint
-        await self._message_state.settle(answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """A failure, with its trace."""
         self._page.history.append(f"{message} [{trace_id}]")
-        await self._message_state.settle()
+        await self._message_state.settle(self._message_state.kept)
 
 
 class RecordedPlatform:
@@ -111,7 +120,14 @@ class RecordedPlatform:
         self.pages[page.id] = page
         return page
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> RecordedAnswerView:
+    @property
+    def question_state(self) -> type[RecordedQuestionState]:
+        """What it keeps of a question."""
+        return RecordedQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[RecordedQuestionState], trace_id: str
+    ) -> RecordedAnswerView:
         """A page for this."""
         return RecordedAnswerView(self, message_state)
 
@@ -143,9 +159,9 @@ class RecordedPlatform:
         """Written down."""
         self.told.append(text)
 
-    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """The page is gone."""
-        if (page := self.pages.get(message_state.get("page"))) is not None:
+        if (page := self.pages.get(message_state.kept.page)) is not None:
             page.gone = True
 
 

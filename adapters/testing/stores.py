@@ -10,17 +10,21 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from core.model.conversation import ThreadKey, Turn
-from core.model.erasure import fields_about, mentions
-from core.model.errors import LeaseLost
+from core.model.erasure import fields_of
+from core.model.errors import Busy, LeaseLost
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
+from core.model.record_codec import OWNER
+from core.model.usage import UsageCounts
+from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
 from core.ports.audit import Audit, AuditEntry
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.memory import Memory, ThreadRecord
+from core.ports.message_state import CancelReason
 from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion, QuestionLog
 from core.ports.trace_store import TraceStore
@@ -39,9 +43,9 @@ class InProcessState:
     traced_people: dict[str, str] = field(default_factory=dict)  # whose trace it is
     traced_threads: dict[str, str] = field(default_factory=dict)  # in which thread it is
     feedback: dict[tuple[str, str], Feedback] = field(default_factory=dict)
-    message_states: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
-    posted_by: dict[tuple[str, str], str] = field(default_factory=dict)  # whose posting it is
-    take_cancel: dict[tuple[str, str], str] = field(default_factory=dict)
+    records: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # by place and subject, at rest
+    owned: dict[str, set[tuple[str, str, str]]] = field(default_factory=dict)  # the records of a person or a thread
+    cancel_requests: dict[tuple[str, str], CancelReason] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
     questions: dict[str, LoggedQuestion] = field(default_factory=dict)
     in_work: dict[str, str] = field(default_factory=dict)  # whose delivery each thread's lease is for
@@ -106,8 +110,10 @@ class InProcessMemory(Memory):
         self._drop_traces([turn.trace_id for turn in record.turns])
         self._drop_traces([trace for trace, where in state.traced_threads.items() if where == thread])
         self._drop_feedback(lambda word: word.thread == thread)
-        self._drop_message_states([subject for subject in state.message_states if subject[0] == thread])
+        self._drop_records(thread)
         self._drop_questions(lambda question: question.thread == thread)
+        for address in [address for address in state.cancel_requests if address[0] == thread]:
+            del state.cancel_requests[address]
         return bool(state.drop_waiting(thread, "")) or replace(record, muted=False) != ThreadRecord()
 
     async def forget_person(self, person_id: str) -> int:
@@ -125,13 +131,12 @@ class InProcessMemory(Memory):
                 self._drop_checkpoint(checkpoint_id)
         self._drop_traces(traces)
         self._drop_feedback(lambda word: person_id in (word.person.id, word.asker))
-        self._drop_message_states([subject for subject, owner in self._state.posted_by.items() if owner == person_id])
-        self._drop_message_states(
-            [posted for posted in self._state.message_states if mentions(" ".join(posted), person_id)]
-        )
-        for values in self._state.message_states.values():
-            for name in fields_about(values, person_id, traces):
+        self._drop_records(person_id, is_person=True)
+        for (place, subject), values in list(self._state.records.items()):
+            for name in fields_of(place, subject, values, person_id, traces):
                 del values[name]
+            if not values:
+                del self._state.records[place, subject]
         for name, proposal in list(self._state.proposals.items()):
             if proposal.by.id == person_id:
                 del self._state.proposals[name]
@@ -160,10 +165,15 @@ class InProcessMemory(Memory):
         for word in [word for word in self._state.feedback.values() if chosen(word)]:
             del self._state.feedback[word.trace_id, word.person.id]
 
-    def _drop_message_states(self, subjects: Sequence[tuple[str, str]]) -> None:
-        for subject in subjects:
-            for kept in (self._state.message_states, self._state.posted_by, self._state.take_cancel):
-                kept.pop(subject, None)
+    def _drop_records(self, owner: str, *, is_person: bool = False) -> None:
+        """All records of a person or a thread, but those that have become another person's since."""
+        for place, subject, entry in self._state.owned.pop(owner, set()):
+            kept = self._state.records.get((place, subject), {})
+            if entry:
+                kept.pop(entry, None)
+            elif not is_person or kept.get(OWNER, owner) == owner:
+                self._state.records.pop((place, subject), None)
+                self._state.cancel_requests.pop((place, subject), None)
 
 
 def _without(record: ThreadRecord, person_id: str) -> ThreadRecord:
@@ -235,7 +245,7 @@ class InProcessTraceStore(TraceStore):
 
     def __init__(self, state: InProcessState | None = None) -> None:
         self._state = state or InProcessState()
-        self._counters: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
@@ -253,13 +263,13 @@ class InProcessTraceStore(TraceStore):
         """All events of a trace, in order; empty when unknown."""
         return list(self._state.traces.get(trace_id, ()))
 
-    async def count(self, counters: Mapping[str, int]) -> None:
-        """Add to named counters."""
-        self._counters.update(counters)
+    async def count(self, added: UsageCounts) -> None:
+        """Add these to the counts."""
+        self._counts.update(added.to_mapping())
 
-    async def counters(self) -> Mapping[str, int]:
-        """The counters' values."""
-        return dict(self._counters)
+    async def counts(self) -> UsageCounts:
+        """All that was counted."""
+        return UsageCounts.from_mapping(self._counts)
 
 
 class InProcessCatalog(Catalog):
@@ -380,6 +390,37 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
     async def write(self, place: str, values: Mapping[str, str]) -> None:
         """Replace all that was chosen."""
         self._chosen[place] = dict(values)
+
+
+class InProcessApiTokens(ApiTokens):
+    """Tokens of the API, at most ``most``."""
+
+    def __init__(self, *, most: int = 1_000) -> None:
+        self._kept: dict[str, KeptToken] = {}
+        self._uses: Counter[str] = Counter()
+        self._most = most
+
+    async def keep(self, kept: KeptToken) -> None:
+        """Keep it, replacing the one of this id; in place of the longest revoked one where there are too many."""
+        if kept.token.id not in self._kept and len(self._kept) >= self._most:
+            revoked = [one for one in await self.all() if one.revoked_at is not None]
+            if not revoked:
+                raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+            del self._kept[revoked[-1].id]
+        self._kept[kept.token.id] = kept
+
+    async def find(self, token_id: str) -> KeptToken | None:
+        """The one of this id, revoked or not."""
+        return self._kept.get(token_id)
+
+    async def all(self) -> Sequence[ApiToken]:
+        """All of them, the newest first."""
+        return sorted((kept.token for kept in self._kept.values()), key=lambda one: one.created_at, reverse=True)
+
+    async def count_use(self, token_id: str, seconds: int) -> int:
+        """How often it was used; no time passes here."""
+        self._uses[token_id] += 1
+        return self._uses[token_id]
 
 
 class InProcessAudit(Audit):

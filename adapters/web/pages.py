@@ -10,6 +10,9 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.web.routing import MenuEntry, Visitor
+from core.service.kb.job_wording import job_remarks, job_state, job_title
+from core.service.kb.text_spans import age, count
+from core.service.kb.wording import readers_phrase, removal_question
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -41,16 +44,26 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals["static"] = static_path
+        self._environment.globals.update(
+            static=static_path,
+            age=age,
+            count=count,
+            job_remarks=job_remarks,
+            job_state=job_state,
+            job_title=job_title,
+            readers_phrase=readers_phrase,
+            removal_question=removal_question,
+        )
 
     def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """From now on every page's navigation leads there."""
         self._menu = tuple(entries)
 
-    def html(self, request: web.Request, visitor: Visitor | None, template: str, **context: Any) -> web.Response:
+    def html(
+        self, request: web.Request, visitor: Visitor | None, template: str, *, status: int = 200, **context: Any
+    ) -> web.Response:
         """A whole page for this visitor."""
         menu = [entry for entry in self._menu if visitor is not None and visitor.may(entry.right)]
-        status = context.pop("status", 200)
         text = self.fragment(template, visitor=visitor, menu=menu, path=request.path, **context)
         return web.Response(text=text, content_type="text/html", status=status, headers={"Cache-Control": "no-store"})
 

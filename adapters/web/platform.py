@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from aiohttp import web
@@ -11,6 +12,7 @@ from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.access.sign_in import HASHING, SignIn
 from adapters.web.ask.answer_view import WebAnswerView
 from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
@@ -20,6 +22,7 @@ from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
+from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.answer_actions import AnswerActions
 
@@ -60,6 +63,10 @@ class WebPlatform:
         """It waits for nobody."""
         return ""
 
+    def capabilities(self) -> PlatformCapabilities:
+        """Jobs from the page can be done here: their bytes are at hand, and their cards look for themselves."""
+        return PlatformCapabilities()
+
     def routes(self) -> Sequence[web.RouteDef]:
         """All its addresses."""
         behind = [*self._sign_in.routes(), *(route for screen in self._screens for route in screen.routes())]
@@ -86,7 +93,14 @@ class WebPlatform:
 
     # --- what a worker needs
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> WebAnswerView:
+    @property
+    def question_state(self) -> type[WebQuestionState]:
+        """What it keeps of a question."""
+        return WebQuestionState
+
+    def answer_view(
+        self, incoming: Incoming, message_state: MessageState[WebQuestionState], trace_id: str
+    ) -> WebAnswerView:
         """Where the answer to this will be visible."""
         return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
 
@@ -115,12 +129,13 @@ class WebPlatform:
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say it where the question stands, which is not worked on (any more)."""
-        thread = str(incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread)
-        subject = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        await self._message_states.keep(thread, subject, {"stage": "ended", "told": text}, person=_person(incoming).id)
-        await self._stream.publish(thread, subject, [NoticeShown(text), Ended()])
+        thread = incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
+        state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
+        await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
+        await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
 
-    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""
 
 

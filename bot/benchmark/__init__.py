@@ -1,8 +1,8 @@
 """How fast, each row beside its baseline in the same run.
 
-``searching`` has the product's search against the plain one, over a ``corpus`` of ``texts`` and ``vectors`` of any
-size; ``opening`` starts a process on it; ``yardstick`` is a fixed piece of work beside both; ``encoding`` has the model
-alone. What comes in and what many people at once feel is measured in ``ingesting`` and ``load``.
+``search`` has the product's search against the plain one, over a ``corpus`` of ``texts`` and ``vectors`` of any
+size; ``startup`` starts a process on it; ``encoding`` has the model alone. What comes in and what many people at once
+feel is measured in ``ingestion`` and ``load``. ``yardstick`` is a fixed piece of work beside all of them.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ from bot.benchmark.encoding import encoding_rows
 from bot.benchmark.search import search_rows
 from bot.benchmark.startup import opening_rows
 from bot.benchmark.texts import Texts, texts_of
-from bot.benchmark.yardstick import take_yardstick
+from bot.benchmark.yardstick import Yardstick, take_yardstick
 from bot.container import open_footnote
 from bot.evaluation.rows import Row
 from bot.settings import Settings
@@ -42,28 +42,30 @@ async def measure(
     Raises ConfigurationError when that one is of another size, or when there are no ``texts``.
     """
     found = texts_of(texts)
+    yardstick = await take_yardstick()
+    for row in yardstick.rows():
+        yield row
     if "search" in parts:
-        async for row in _search(settings, passages, found, keep):
+        async for row in _search(settings, passages, found, keep, yardstick):
             yield row
     if "encoding" in parts:
-        for row in await _encoding_rows(settings, found):
+        for row in await _encoding_rows(settings, found, yardstick):
             yield row
     if "ingest" in parts:
         from bot.benchmark.ingestion import ingest_rows
 
-        for row in await ingest_rows(settings, passages=INGESTED):
+        for row in await ingest_rows(settings, yardstick, passages=INGESTED):
             yield row
     if "load" in parts:
         from bot.benchmark.load import load_rows
 
-        for row in await load_rows(settings, answers=answers):
+        for row in await load_rows(settings, yardstick, answers=answers):
             yield row
 
 
-async def _search(settings: Settings, size: int, texts: Texts, keep: Path | None) -> AsyncGenerator[Row, None]:
-    yardstick = await take_yardstick()
-    for row in yardstick.rows():
-        yield row
+async def _search(
+    settings: Settings, size: int, texts: Texts, keep: Path | None, yardstick: Yardstick
+) -> AsyncGenerator[Row, None]:
     with ExitStack() as stack:
         home = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-bench-")))
         async with open_footnote(_apart(settings, home)) as footnote:
@@ -85,10 +87,10 @@ async def _search(settings: Settings, size: int, texts: Texts, keep: Path | None
             yield row
 
 
-async def _encoding_rows(settings: Settings, texts: Texts) -> list[Row]:
+async def _encoding_rows(settings: Settings, texts: Texts, yardstick: Yardstick) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as home:
         async with open_footnote(_apart(settings, Path(home))) as footnote:
-            return await encoding_rows(footnote.encoder, texts, settings.embedding_model or "")
+            return await encoding_rows(footnote.encoder, texts, settings.embedding_model or "", yardstick)
 
 
 def _apart(settings: Settings, home: Path) -> Settings:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.model_files import find_model, load
 from bot.benchmark.texts import SAMPLES
+from bot.benchmark.yardstick import Yardstick
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.encoder_wrapper import WrappedEncoder
@@ -46,7 +47,9 @@ MOST_QUERIES = 200
 _SEED = 7
 
 
-async def ingest_rows(settings: Settings, *, passages: int, sets: Sequence[Path] | None = None) -> list[Row]:
+async def ingest_rows(
+    settings: Settings, yardstick: Yardstick, *, passages: int, sets: Sequence[Path] | None = None
+) -> list[Row]:
     """The rows of ingest, on embedded stores in a temporary home.
 
     At least ``passages`` are brought in, and encoded by the baseline; quality is measured on the sample set and on
@@ -59,7 +62,7 @@ async def ingest_rows(settings: Settings, *, passages: int, sets: Sequence[Path]
         sample = await asyncio.to_thread(read, SAMPLES / "eval", None)
         await fill(footnote, sample)
         material = _documents()
-        rows = await _throughput(footnote, bare, material, passages)
+        rows = await _throughput(footnote, bare, material, passages, yardstick)
         rows.append(await _search_during_ingest(footnote, material))
         rows.append(await _quality(footnote, bare, sample, await _sample_texts(footnote, sample)))
         for folder in sets:
@@ -105,7 +108,9 @@ class TimedEncoder(WrappedEncoder):
         return vectors
 
 
-async def _throughput(footnote: Footnote, bare: Any, material: Iterator[Material], passages: int) -> list[Row]:
+async def _throughput(
+    footnote: Footnote, bare: Any, material: Iterator[Material], passages: int, yardstick: Yardstick
+) -> list[Row]:
     encoder = TimedEncoder(footnote.encoder)
     ingestor = _ingestor(footnote, encoder)
     await ingestor.ensure_base(BASE)
@@ -130,6 +135,13 @@ async def _throughput(footnote: Footnote, bare: Any, material: Iterator[Material
             f"bare encode {done / plain:.0f}, of {done:,}",
             "1.8 times",
             plain / whole >= 1.8,
+        ),
+        Row(
+            "an ingested passage, end to end, in scans",
+            f"{1000 * whole / done / yardstick.scan:.2f}",
+            yardstick.scan_note,
+            "",
+            None,
         ),
         Row(
             "ingest: what the pipeline takes beside the encoder",

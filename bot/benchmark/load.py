@@ -5,8 +5,8 @@ openai reasoner over a socket, the embedded index. Only the ends are not: a scri
 time is written down there, and a platform that keeps nothing but times. Each question opens a thread of its own and is
 new to every cache.
 
-``load_plan`` says which questions are asked for what, ``load_driving`` asks them, ``load_looks`` sees what the process
-uses meanwhile, ``load_figures`` makes rows of it.
+``load_plan`` says which questions are asked for what, ``load_driver`` asks them, ``resource_samples`` sees what the
+process uses meanwhile, ``load_figures`` makes rows of it.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import StopwatchPlatform, Times
 from bot.benchmark.texts import SAMPLES
+from bot.benchmark.yardstick import Yardstick
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.rows import Row
@@ -39,6 +40,7 @@ THINKING_SECONDS = 2.0  # a pause before the next question is as likely to be sh
 
 async def load_rows(
     settings: Settings,
+    yardstick: Yardstick,
     *,
     answers: int,
     seconds: float = 1.0,
@@ -68,7 +70,7 @@ async def load_rows(
             await fill(footnote, sample)
             looks = await _driven(footnote, times, plan, asked, lanes)
         calls = await asyncio.to_thread(endpoint.calls)
-    return rows_of(Figures(times, calls, plan, lanes, looks))
+    return rows_of(Figures(times, calls, plan, lanes, looks, yardstick))
 
 
 def _model(base_url: str) -> dict[str, object]:

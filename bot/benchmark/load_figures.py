@@ -8,6 +8,7 @@ from bot.benchmark.endpoint import Span, covered_seconds
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import Times
+from bot.benchmark.yardstick import Yardstick
 from bot.evaluation.rows import Row, percentile
 from core.model.answer import Outcome
 
@@ -28,6 +29,7 @@ class Figures:
     plan: Plan
     lanes: int
     looks: Sequence[Look]
+    yardstick: Yardstick
 
     def answered_cases(self, cases: range) -> list[int]:
         """Those of the cases that have an answer of the model."""
@@ -119,6 +121,21 @@ def _pace(figures: Figures) -> list[Row]:
             "processor time per answer, this process",
             f"{processor:.1f} ms",
             f"{loop:.1f} ms on the loop's thread",
+            "",
+            None,
+        ),
+        Row(
+            "processor time per answer, in thousandths of an import",
+            f"{processor / figures.yardstick.import_processor:.2f}",
+            f"{loop / figures.yardstick.import_processor:.2f} on the loop's thread; one import takes"
+            f" {figures.yardstick.import_processor:.1f} s of the processor",
+            "",
+            None,
+        ),
+        Row(
+            "Redis commands per answer",
+            f"{(last.commands - first.commands) / count:.0f}",
+            f"in {(last.reads - first.reads) / count:.0f} round trips",
             "",
             None,
         ),

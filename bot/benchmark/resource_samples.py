@@ -24,6 +24,8 @@ class Look:
     processor: float  # seconds, all threads
     loop: float  # seconds, this thread
     redis: int  # bytes
+    commands: int  # that Redis was sent so far
+    reads: int  # in so many pieces: about as many round trips
 
 
 class Looking:
@@ -40,6 +42,7 @@ class Looking:
             usage = resource.getrusage(resource.RUSAGE_SELF)
             async with bounded_call():
                 kept: Any = await self._redis.info("memory")
+                sent: Any = await self._redis.info("stats")
             return Look(
                 answers,
                 at,
@@ -47,6 +50,8 @@ class Looking:
                 usage.ru_utime + usage.ru_stime,
                 time.thread_time(),
                 int(kept["used_memory_dataset"]),
+                int(sent["total_commands_processed"]),
+                int(sent["total_reads_processed"]),
             )
 
 

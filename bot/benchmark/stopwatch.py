@@ -4,9 +4,10 @@ Nothing of an answer is kept, so that what grows under load is the program's own
 """
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.testing.platform import RecordedPlatform
+from adapters.testing.platform import RecordedPlatform, RecordedQuestionState
 from bot.benchmark.endpoint import case_of
 from core.model.answer import Answer, Outcome
 from core.model.incoming_events import Incoming, IncomingMessage
@@ -41,7 +42,9 @@ class StopwatchPlatform(RecordedPlatform):
         self.written_by = written_by
         self.waiting: dict[int, asyncio.Future[None]] = {}
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> "StopwatchAnswerView":  # type: ignore[override]
+    def answer_view(  # type: ignore[override]
+        self, incoming: Incoming, message_state: MessageState[RecordedQuestionState], trace_id: str
+    ) -> "StopwatchAnswerView":
         """A stopwatch for this."""
         assert isinstance(incoming, IncomingMessage)
         return StopwatchAnswerView(self, message_state, case_of(incoming.text))
@@ -64,15 +67,17 @@ class StopwatchPlatform(RecordedPlatform):
 class StopwatchAnswerView:
     """Keeps its message state as a real answer view does, and shows nothing."""
 
-    def __init__(self, platform: StopwatchPlatform, message_state: MessageState, case: int) -> None:
+    def __init__(
+        self, platform: StopwatchPlatform, message_state: MessageState[RecordedQuestionState], case: int
+    ) -> None:
         self._platform = platform
         self._message_state = message_state
         self._case = case
 
     async def open(self) -> None:
         """The first sign. A platform keeps what it posted before it goes on; so does this."""
-        if not self._message_state.get("page"):
-            await self._message_state.keep(page=f"page-{self._case}")
+        if not self._message_state.kept.page:
+            await self._message_state.keep(replace(self._message_state.kept, page=f"page-{self._case}"))
         self._platform.times.shown[self._case] = time.monotonic()
 
     async def step(self, step: Step) -> None:
@@ -94,15 +99,15 @@ class StopwatchAnswerView:
             wrong = f"written by {answer.written_by}"
         elif answer.outcome is not Outcome.ANSWERED:
             wrong = str(answer.outcome)
-        await self._message_state.settle(answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
         self._platform.end(self._case, wrong)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """No answer."""
-        await self._message_state.settle(answer.outcome)
+        await self._message_state.settle(self._message_state.kept, answer.outcome)
         self._platform.end(self._case, f"parked: {checkpoint.kind}")
 
     async def fail(self, message: str, trace_id: str) -> None:
         """No answer."""
-        await self._message_state.settle()
+        await self._message_state.settle(self._message_state.kept)
         self._platform.end(self._case, message)

@@ -32,10 +32,14 @@ def ingest(
     there(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
-    finish(_ingest(paths, kb.strip(), as_json, dry_run))
+    finish(ingest_paths(paths, kb.strip(), as_json=as_json, dry_run=dry_run))
 
 
-async def _ingest(paths: list[Path], kb: str, as_json: bool, dry_run: bool = False) -> int:
+async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry_run: bool = False) -> int:
+    """Bring these in and show what became of each; 1 when one failed.
+
+    Raises BadParameter when there is nothing to read.
+    """
     from adapters.documents.folders import files_in, refused_in
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files

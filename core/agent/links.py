@@ -32,6 +32,13 @@ _CITED = re.compile(r"\[\d{1,4}\]\Z")
 _MOST_CLOSING = 40  # characters that only close a sentence; an address followed by more is another address
 _CONTACT = re.compile(r"(?:mailto|tel):(?P<contact>[\w.+@-]{3,200})", re.IGNORECASE)
 _PLAIN_PAGE = re.compile(r"(?:https?://|www\.)[\w.-]{1,253}(?::\d{1,5})?(?:/[\w.~/+-]{0,500})?", re.IGNORECASE)
+# The address of an interface, as documents give it: with a place for a name in braces, or of a socket. No query, in
+# which a document could have told a model to send what it has read.
+_INTERFACE = re.compile(
+    r"(?:https?|wss?)://[\w.{}-]{1,253}(?::(?:\d{1,5}|\{\w{1,40}\}))?"
+    r"(?:/[\w.~/+:${}-]{0,500})?",
+    re.IGNORECASE,
+)
 
 # What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
 # before it (no address contains white space), where what stands in brackets is one word and an open bracket goes on to
@@ -63,6 +70,10 @@ class SourceLinks:
             return ""
         return shown
 
+    def of_interface(self, address: str) -> bool:
+        """Whether it is the address of an interface that a passage has just so: it is shown as code, never a link."""
+        return bool(_INTERFACE.fullmatch(address)) and self._in_a_passage(address)
+
     def _in_a_passage(self, address: str) -> bool:
         whole = re.compile(rf"(?<![\w/.@-]){re.escape(address)}(?![\w@=&%-]|[/.?#][\w%=])")
         return any(address in passage and whole.search(passage) for passage in self.passages)
@@ -88,6 +99,10 @@ def without_foreign_links(text: str, sources: SourceLinks) -> str:
                 return whole
             if shown := sources.readable(address):
                 return shown + whole[len(address) :]
+            if sources.of_interface(address):
+                coded = match.string.count("`", 0, match.start()) % 2
+                kept.append(address if coded else f"`{address}`")
+                return f"\x00{len(kept) - 1}\x00{whole[len(address) :]}"
         return REMOVED + whole[len(_without_closing(whole)[-1]) :]
 
     text = text.replace("\x00", "")

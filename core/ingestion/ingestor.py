@@ -16,6 +16,7 @@ from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
+from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import ParsedDocument
 from core.model.plain_text import one_line
@@ -50,10 +51,10 @@ class IngestResult:
     notes: tuple[str, ...] = ()
 
 
-Progress = Callable[[str, int, int], None]  # stage, done, total
+Progress = Callable[[JobStage, int, int], None]  # what is being done, how much of it of how much: pages, passages
 
 
-def _silent(_stage: str, _done: int, _total: int) -> None:
+def _silent(_stage: JobStage, _done: int, _total: int) -> None:
     """Nobody is watching."""
 
 
@@ -119,9 +120,9 @@ class Ingestor:
         if before is not None and before.version == version and not lost:
             return IngestResult(material.source, Change.UNCHANGED, before.passages)
         try:
-            progress("parsing", 0, 1)
+            progress(JobStage.PARSING, 0, 1)
             parsed = await self._parser.parse(
-                material.name, material.data, lambda done, total: progress("recognizing", done, total)
+                material.name, material.data, lambda done, total: progress(JobStage.RECOGNIZING, done, total)
             )
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
@@ -196,7 +197,7 @@ class Ingestor:
         """Encode and write in batches; the vectors of text that the old version had are taken over."""
         twins = same_passage_in(old_version, passages) if old_version else {}
         for start in range(0, len(passages), BATCH):
-            progress("embedding", start, len(passages))
+            progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]
             known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
             vectors = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
@@ -205,7 +206,7 @@ class Ingestor:
                 encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
                 vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
             await self._index.add(batch, _stack([vectors[passage.id] for passage in batch]))
-        progress("embedding", len(passages), len(passages))
+        progress(JobStage.EMBEDDING, len(passages), len(passages))
         if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 

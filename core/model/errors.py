@@ -12,6 +12,7 @@
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
+    ├── AlreadyDone              it can be done once, and was
     ├── DocumentRejected         a file that cannot become knowledge, with its reason
     ├── FetchRefused             a link that must not or could not be fetched, with its reason
     ├── LeaseLost                another worker has taken this thread over
@@ -102,6 +103,10 @@ class NotFound(FootnoteError):
 
 class Denied(FootnoteError):
     """This person may not do this."""
+
+
+class AlreadyDone(FootnoteError):
+    """It can be done once, and was."""
 
 
 class DocumentRejected(FootnoteError):

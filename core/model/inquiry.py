@@ -204,6 +204,10 @@ class Checkpoint:
     created_at: datetime
     expires_at: datetime
 
+    def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
+        """Whether this person may choose here: whoever asked, or an admin."""
+        return is_admin or person.id == self.asker.id
+
     def choice(self, pressed: str) -> Choice | None:
         """The choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
         wanted = pressed.strip().casefold()

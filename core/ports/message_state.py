@@ -1,36 +1,54 @@
-"""What is kept about each message of ours, and requests to cancel the work on one."""
+"""What is kept about messages, and requests to cancel the work on one."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from core.model.records import Record
+
+R = TypeVar("R", bound=Record)
+
+
+class CancelReason(StrEnum):
+    """Why the work on a question is to end."""
+
+    STOPPED = "stopped"
+    EDITED = "edited"
+    DELETED = "deleted"
 
 
 class MessageStateStore(Protocol):
-    """What we have posted in a thread, and what was called off: small values with a time to live.
+    """Keeps records about messages, each for a time after its last change, and forgets them with their owners.
 
-    ``subject`` is the id of the question's message. Values let a worker that takes over, an edited question, a pressed
-    button or an expiry find and edit what is already visible, rather than post a second time.
+    A worker that takes over, an edited question, a pressed button or an expiry finds by them what is already visible,
+    rather than post a second time. Every record is found again through each of its owners (``Record.owners``): nobody
+    can keep one that is not forgotten with its person and its thread.
     """
 
-    async def read(self, thread: str, subject: str) -> Mapping[str, str]:
-        """Everything kept for a subject."""
+    async def read(self, blank: R) -> R | None:
+        """The record at this one's address; None where nothing is kept. Only what makes its address has to be given."""
 
-    async def keep(
-        self, thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
-    ) -> None:
-        """Add or replace values. Raises LeaseLost when ``fence`` is given and stale.
+    async def read_entries(self, blank: R) -> Sequence[R]:
+        """All records that share this one's place and subject, each under a name of its own."""
 
-        A subject belongs to whom it was first kept for: to ``person``, or where that is empty to whoever's delivery
-        is worked on under ``fence``. It is forgotten with that person, and with the thread.
+    async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
+        """Keep records, all in one step where they are of one thread: of each, the fields that are not empty.
+
+        With ``was``, a single record is written where it differs from that, emptied fields included, and what others
+        wrote meanwhile stays. Under a ``fence`` all must be of the leased thread. Raises LeaseLost when it is stale.
         """
 
-    async def take(self, thread: str, subject: str, name: str, leaving: Mapping[str, str] | None = None) -> str:
-        """One value of a subject, read and removed in one step: of many callers exactly one gets it, the others "".
+    async def exchange(self, was: R, now: R) -> bool:
+        """In one step: where nothing has changed what ``now`` changes of ``was``, keep ``now``. Whether it was kept.
 
-        Whoever gets it leaves these values in that same step, so that nobody sees it taken without them.
+        Of many callers with the same ``was``, exactly one succeeds.
         """
 
-    async def request_cancel(self, thread: str, subject: str, reason: str) -> None:
-        """Ask whoever works on this subject to stop: ``stopped``, ``edited`` or ``deleted``."""
+    async def remove(self, record: Record) -> None:
+        """Keep it no longer; of several that share its address, this one alone."""
 
-    async def take_cancel(self, thread: str, subject: str) -> str:
-        """The reason why this subject was called off, taken: the next call says nothing. Empty when it was not."""
+    async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
+        """Ask whoever works on the question of this message in this thread to stop."""
+
+    async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
+        """Why that question is to be cancelled, taken: the next call says nothing. None when it is not."""

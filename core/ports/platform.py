@@ -1,52 +1,53 @@
 """What a chat platform must know how to do beside rendering: the seam that Slack, Discord and the next one fill."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.message_records import QuestionState
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
 
+S = TypeVar("S", bound=QuestionState)
+
 
 @dataclass(slots=True)
-class MessageState:
-    """What is posted for one question: outlives its worker, so that the next one edits instead of posting again.
+class MessageState(Generic[S]):
+    """What is kept of one question while it is worked on, so that the next worker edits instead of message_state again.
 
     ``delivery`` is what is worked on: the question, a choice over its card, an expiry. Each has one visible outcome.
     """
 
     store: MessageStateStore
-    thread: str
-    subject: str
-    values: dict[str, str]
+    kept: S
     fence: int | None = None
-    person: str = ""  # whose question it is; without it the store asks whose the lease is
     delivery: str = ""
 
-    def get(self, name: str) -> str:
-        """A kept value, or empty."""
-        return self.values.get(name, "")
+    async def keep(self, now: S) -> None:
+        """Keep what differs from before, before it is relied on; what others keep meanwhile stays.
 
-    async def keep(self, **values: str) -> None:
-        """Keep values before they are relied on. Raises LeaseLost when another worker has taken over."""
-        self.values.update(values)
-        await self.store.keep(self.thread, self.subject, values, fence=self.fence, person=self.person)
+        Raises LeaseLost when another worker has taken over, also where nothing differs.
+        """
+        was = self.kept
+        await self.store.save(now, was=was, fence=self.fence)
+        changed = {one.name: getattr(now, one.name) for one in fields(now)}
+        changed = {name: value for name, value in changed.items() if value != getattr(was, name)}
+        self.kept = replace(self.kept, **changed)
 
-    async def settle(self, outcome: str = "", **values: str) -> None:
+    async def settle(self, now: S, outcome: str = "") -> None:
         """Keep, in one write, that this delivery has its visible outcome, how it ended, and what shows it.
 
         A worker that dies before this write shows the outcome once more in the same place; one that dies after it is
         followed by nobody. Without an ``outcome`` it failed: the question may be asked again by an edit.
         """
-        ended = {"outcome": outcome} if outcome else {}
-        await self.keep(**values, **ended, settled_by=self.delivery)
+        await self.keep(replace(now, outcome=outcome or now.outcome, settled_by=self.delivery))
 
     @property
     def settled(self) -> bool:
         """Whether this delivery has had its visible outcome already."""
-        return bool(self.delivery) and self.get("settled_by") == self.delivery
+        return bool(self.delivery) and self.kept.settled_by == self.delivery
 
 
 class Platform(Protocol):
@@ -56,7 +57,11 @@ class Platform(Protocol):
     def name(self) -> str:
         """Its name in thread keys."""
 
-    def answer_view(self, incoming: Incoming, message_state: MessageState, trace_id: str) -> AnswerView:
+    @property
+    def question_state(self) -> type[QuestionState]:
+        """What it keeps of a question."""
+
+    def answer_view(self, incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> AnswerView:
         """Where the answer to this will be visible."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
@@ -83,7 +88,7 @@ class Platform(Protocol):
         Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
         """
 
-    async def withdraw(self, message: IncomingMessage, message_state: MessageState) -> None:
+    async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Remove everything that was posted for a question that was deleted; again, it changes nothing.
 
         Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.

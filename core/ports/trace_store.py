@@ -1,9 +1,10 @@
-"""The events of every trace, and counters."""
+"""The events of every trace, and counts of how questions ended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from core.model.events import TracedEvent
+from core.model.usage import UsageCounts
 
 
 class TraceStore(Protocol):
@@ -17,8 +18,8 @@ class TraceStore(Protocol):
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """All events of a trace, in order; empty when unknown."""
 
-    async def count(self, counters: Mapping[str, int]) -> None:
-        """Add to named counters (outcomes, searches by answer, quick paths)."""
+    async def count(self, added: UsageCounts) -> None:
+        """Add these to the counts."""
 
-    async def counters(self) -> Mapping[str, int]:
-        """The counters' values."""
+    async def counts(self) -> UsageCounts:
+        """All that was counted since the installation began."""

@@ -4,25 +4,45 @@ Why, quotes, feedback, muting, forgetting and settings. Who someone is and what 
 it passes the audience and whether they are an admin, looked up on its own server side, never taken from a button.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
-from core.model.answer import Citation
+from core.model.answer import OPEN_OUTCOMES, Citation
 from core.model.channel_settings import ChannelSettings, ReplyStyle, channel_settings
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
 from core.model.event_text import why
-from core.model.inquiry import ALL_CHECKPOINTS, Behaviour, CheckpointKind, Profile
+from core.model.incoming_events import IncomingChoice
+from core.model.inquiry import ALL_CHECKPOINTS, Behaviour, CheckpointKind, Choice, Profile
 from core.model.knowledge import KnowledgeBase
+from core.model.message_records import CheckpointState, QuestionState
+from core.model.records import PERSON, THREAD
+from core.model.usage import UsageCounts
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Inbox
 from core.ports.memory import Memory
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
+from core.service.delivery_codec import delivery
+from core.service.one_time_actions import OneTimeAction, OneTimeActions
+
+LONGEST_LABEL = 300  # characters of what a card says was chosen
 
 GONE = "I have nothing kept about that answer any more."
+CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
+NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
+NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
+NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
+NOT_FOR_ALL = "Not everybody in this channel may read what that answer is from."
+FINISHED = "That is finished already."
+NOBODY_TO_CALL = "Nobody is set up to be asked here. An admin can do that: `/footnote settings`."
+CALLED_ALREADY = "Somebody has been asked about this answer already; please give them time."
+SHARED_ALREADY = "It is shared already."
 HELP = (
     "Ask me anything that your team's documents may answer: mention me in a channel, or write to me directly.",
     "In a thread I am in, just go on asking. I keep quiet when people talk to each other.",
@@ -30,6 +50,27 @@ HELP = (
     "`why` tells how I came to the last answer, `mute` and `unmute` make me quiet here or not,",
     "`forget` removes what I keep of a thread, `forget me` everything you asked, `settings` is for admins.",
 )
+
+
+IsAdmin = Callable[[], Awaitable[bool]]  # whether who pressed is an admin, looked up by the platform when it matters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handoff(OneTimeAction, place="{thread}", subject="handoff:{trace}"):
+    """A person was asked to look at an answer."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    trace: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share(OneTimeAction, place="{thread}", subject="shared:{trace}"):
+    """A private answer was shown to its channel."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    trace: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +94,8 @@ class KnowledgeBaseSummary:
 class SystemStatus:
     """How the installation is doing, for admins."""
 
-    waiting: int
-    counters: Mapping[str, int]
+    waiting: int  # questions in line or under way
+    usage: UsageCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +109,112 @@ class AnswerActions:
     preferences: ChannelSettingsStore
     audit: Audit
     inbox: Inbox
+    message_states: MessageStateStore
+    checkpoints: Checkpoints
     defaults: ChannelSettings
+
+    # --- of a question
+
+    async def find_choice(
+        self, checkpoint_id: str, choice_id: str, person: Person, is_admin: IsAdmin, thread: ThreadKey | None = None
+    ) -> tuple[ParkedInquiry, Choice]:
+        """A choice that can still be made, by this person; in this thread, where the platform says which it is.
+
+        Raises NotFound when it cannot be made any more, and Denied, on record, for who may not.
+        """
+        parked = await self.checkpoints.read(checkpoint_id) if checkpoint_id else None
+        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
+        if parked is None or choice is None or thread not in (None, parked.checkpoint.thread):
+            raise NotFound(CHOICE_GONE)
+        if not await self._may(person, parked.checkpoint.asker.id, is_admin):
+            await self.refuse(person, "choose", checkpoint_id)
+            raise Denied(NOT_YOURS_TO_CHOOSE)
+        return parked, choice
+
+    async def keep_choice(self, delivery_id: str, made: IncomingChoice, label: str) -> bool:
+        """Put a choice in line and note what its card says of it; False when this delivery was in line before.
+
+        Raises Busy when this person has too many waiting, and StoreUnavailable.
+        """
+        card = CheckpointState(thread=made.thread, checkpoint=made.checkpoint, chosen=label[:LONGEST_LABEL])
+        await self.message_states.save(card)
+        return await self.inbox.put(delivery(delivery_id, made))
+
+    async def stop(self, thread: ThreadKey, message_id: str, person: Person, is_admin: IsAdmin) -> None:
+        """Ask whoever works on the question of this message to end; what was found is offered.
+
+        Raises NotFound when that is over, and Denied, on record, for who may not.
+        """
+        state = await self.message_states.read(QuestionState(thread=thread, message=message_id))
+        if state is None or (state.outcome and state.outcome not in OPEN_OUTCOMES):
+            raise NotFound(FINISHED)
+        if not await self._may(person, state.asker, is_admin):
+            await self.refuse(person, "stop", f"{thread} {message_id}")
+            raise Denied(NOT_YOURS_TO_STOP)
+        await self.message_states.request_cancel(str(thread), message_id, CancelReason.STOPPED)
+
+    async def _may(self, person: Person, asker: str, is_admin: IsAdmin) -> bool:
+        """Whoever asked may, and an admin; who is one is looked up for others alone."""
+        return person.id == asker or await is_admin()
 
     # --- of an answer
 
     async def turn(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Turn:
         """A turn of this thread. Raises NotFound when it is gone or carries words this audience may not read."""
-        visible = frozenset(base.name for base in await self.visible_bases(audience))
+        turn = await self._find_turn(thread, trace_id)
+        if not turn.readable_by(await self._visible_names(audience)):
+            raise NotFound(GONE)
+        return turn
+
+    async def _find_turn(self, thread: ThreadKey, trace_id: str) -> Turn:
         for turn in (await self.memory.recall(thread)).turns:
-            if turn.trace_id == trace_id and turn.readable_by(visible):
+            if turn.trace_id == trace_id:
                 return turn
         raise NotFound(GONE)
+
+    async def _visible_names(self, audience: Audience) -> frozenset[str]:
+        return frozenset(base.name for base in await self.visible_bases(audience))
+
+    @asynccontextmanager
+    async def hand_over(
+        self, thread: ThreadKey, trace_id: str, person: Person, audience: Audience
+    ) -> AsyncIterator[Turn]:
+        """Have a person asked to look at an answer, once: the caller asks them within.
+
+        Raises NotFound when the answer is gone or this audience may not read it, and AlreadyDone.
+        """
+        turn = await self.turn(thread, trace_id, audience)
+        handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
+        async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
+            yield turn
+
+    @asynccontextmanager
+    async def share(
+        self, thread: ThreadKey, trace_id: str, person: Person, audience: Callable[[], Awaitable[Audience]]
+    ) -> AsyncIterator[Turn]:
+        """Have a private answer shown to this audience, once: the caller shows it within.
+
+        The audience is looked up only for who may share.
+
+        Raises NotFound when the answer is gone or not everybody may read it, Denied, on record, for who did not ask,
+        and AlreadyDone.
+        """
+        turn = await self._find_turn(thread, trace_id)
+        if turn.asker.id != person.id:
+            await self.refuse(person, "share", trace_id)
+            raise Denied(NOT_YOURS_TO_SHARE)
+        if not turn.readable_by(await self._visible_names(await audience())):
+            raise NotFound(NOT_FOR_ALL)
+        share = Share(thread=thread, trace=trace_id, person=person.id)
+        async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
+            yield turn
 
     async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "") -> str:
         """How an answer came about: of this trace, or of the last turn that this audience may read.
 
         Raises NotFound when there is none.
         """
-        visible = frozenset(base.name for base in await self.visible_bases(audience))
+        visible = await self._visible_names(audience)
         turns = (await self.memory.recall(thread)).turns
         readable = [turn for turn in turns if turn.readable_by(visible) and trace_id in {"", turn.trace_id}]
         if not readable:
@@ -97,34 +226,29 @@ class AnswerActions:
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
         """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
-        visible = frozenset(base.name for base in await self.visible_bases(audience))
-        for turn in (await self.memory.recall(thread)).turns:
-            if turn.trace_id == trace_id:
-                shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
-                return Quotes(turn.question, shown, len(turn.citations) - len(shown))
-        raise NotFound(GONE)
+        turn, visible = await self._find_turn(thread, trace_id), await self._visible_names(audience)
+        shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
+        return Quotes(turn.question, shown, len(turn.citations) - len(shown))
 
     async def rate(
         self, thread: ThreadKey, trace_id: str, person: Person, *, helpful: bool, reason: str = ""
     ) -> Feedback:
         """Keep what someone thought of an answer, with all that is needed to judge it later. Raises NotFound."""
-        for turn in (await self.memory.recall(thread)).turns:
-            if turn.trace_id == trace_id:
-                word = Feedback(
-                    trace_id=trace_id,
-                    person=person,
-                    helpful=helpful,
-                    reason=reason.strip(),
-                    question=turn.question,
-                    answer=turn.answer,
-                    citations=turn.citations,
-                    asker=turn.asker.id,
-                    thread=str(thread),
-                )
-                await self.feedback.keep(word)
-                await self.trace_store.count({"feedback.helpful" if helpful else "feedback.unhelpful": 1})
-                return word
-        raise NotFound(GONE)
+        turn = await self._find_turn(thread, trace_id)
+        word = Feedback(
+            trace_id=trace_id,
+            person=person,
+            helpful=helpful,
+            reason=reason.strip(),
+            question=turn.question,
+            answer=turn.answer,
+            citations=turn.citations,
+            asker=turn.asker.id,
+            thread=str(thread),
+        )
+        await self.feedback.keep(word)
+        await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
+        return word
 
     # --- of a thread
 
@@ -188,7 +312,7 @@ class AnswerActions:
 
     async def system_status(self) -> SystemStatus:
         """How many questions wait, and what became of the others."""
-        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counters())
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."

@@ -9,8 +9,9 @@ import logging
 
 from core.model.errors import Busy
 from core.model.incoming_events import Deletion, IncomingMessage
+from core.model.message_records import QuestionState
 from core.ports.inbox import Inbox
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.delivery_codec import delivery
 
 log = logging.getLogger(__name__)
@@ -22,9 +23,9 @@ async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, ques
     What nobody asked us, and nothing was shown for, is not kept.
     """
     thread = str(question.thread)
-    await message_states.request_cancel(thread, question.id, "deleted")
+    await message_states.request_cancel(thread, question.id, CancelReason.DELETED)
     asked = question.mentions_us or question.direct
-    if not (asked or await message_states.read(thread, question.id)):
+    if not (asked or await message_states.read(QuestionState(thread=question.thread, message=question.id))):
         return
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))

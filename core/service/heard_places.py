@@ -7,16 +7,18 @@ told now: a delivery that was taken in before is known by its id.
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
+from core.model.conversation import ThreadKey
+from core.model.incoming_events import IncomingMessage
+from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 
 MOST_PLACES = 100  # looked back on; those where we were spoken to last come first
 LONGEST_SECONDS = 23 * 3600.0  # looked back; for a day a delivery is known again by its id
 DEAF_SECONDS = 60.0  # for which a connection may have told us nothing before that was noticed
 NOTE_SECONDS = 600.0  # between two notes about the same place
-_PLACES, _UNTIL = "places", "until"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,28 @@ class Silence:
     places: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeardPlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
+    """A place where we were spoken to, as its platform finds it again, and when: seconds since the epoch.
+
+    It goes with the conversation that was held there, and with whom it was held where that was one person alone.
+    """
+
+    platform: str
+    name: str
+    at: float = 0.0
+    thread: ThreadKey | None = field(default=None, metadata=THREAD | UNSTORED)
+    person: str = field(default="", metadata=PERSON | UNSTORED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeardUntil(Record, place="{platform}/heard", subject="until", installation=True):
+    """Until when a platform told us everything: seconds since the epoch."""
+
+    platform: str
+    at: float = 0.0
+
+
 class HeardPlaces:
     """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
 
@@ -34,17 +58,19 @@ class HeardPlaces:
         self, message_states: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time
     ) -> None:
         self._message_states = message_states
-        self._key = f"{platform}/heard"
+        self._platform = platform
         self._now = now
         self._noted: OrderedDict[str, float] = OrderedDict()
 
-    async def note(self, *places: str) -> None:
-        """We were spoken to there. Raises StoreUnavailable."""
+    async def note(self, question: IncomingMessage, *places: str) -> None:
+        """We were asked this there. Raises StoreUnavailable."""
         now = self._now()
         news = [place for place in places if now - self._noted.get(place, 0.0) >= NOTE_SECONDS]
         if not news:
             return
-        await self._message_states.keep(self._key, _PLACES, dict.fromkeys(news, f"{now:.0f}"))
+        person = question.asker.id if question.direct else ""
+        heard = HeardPlace(platform=self._platform, name="", at=now, thread=question.thread, person=person)
+        await self._message_states.save(*(replace(heard, name=place) for place in news))
         for place in news:
             self._noted[place] = now
             self._noted.move_to_end(place)
@@ -53,19 +79,16 @@ class HeardPlaces:
 
     async def mark_listening(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""
-        await self._message_states.keep(self._key, _UNTIL, {"at": f"{self._now():.3f}"})
+        await self._message_states.save(HeardUntil(platform=self._platform, at=self._now()))
 
     async def silence(self) -> Silence | None:
         """What to look back on; None when we never listened before. Raises StoreUnavailable."""
-        until = float((await self._message_states.read(self._key, _UNTIL)).get("at") or 0.0)
-        if not until:
+        until = await self._message_states.read(HeardUntil(platform=self._platform))
+        if until is None or not until.at:
             return None
-        noted = await self._message_states.read(self._key, _PLACES)
-        latest = sorted(noted, key=lambda place: float(noted[place]), reverse=True)
-        await self._forget(latest[10 * MOST_PLACES :])
-        since = max(until - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
-        return Silence(since, tuple(latest[:MOST_PLACES]))
-
-    async def _forget(self, places: Sequence[str]) -> None:
-        for place in places:
-            await self._message_states.take(self._key, _PLACES, place)
+        known = await self._message_states.read_entries(HeardPlace(platform=self._platform, name=""))
+        latest = sorted(known, key=lambda place: place.at, reverse=True)
+        for place in latest[10 * MOST_PLACES :]:
+            await self._message_states.remove(place)
+        since = max(until.at - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
+        return Silence(since, tuple(place.name for place in latest[:MOST_PLACES]))

@@ -17,12 +17,12 @@ from core.model.channel_settings import ReplyStyle
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.json_codec import to_json
+from core.model.message_records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
@@ -99,7 +99,9 @@ class MessageHandler:
             case Expiry():
                 await self._expiry(lease, platform, incoming)
             case Deletion():
-                await self._withdraw(platform, incoming.question, await self._load_state(lease, incoming.question.id))
+                await self._withdraw(
+                    platform, incoming.question, await self._load_state(lease, platform, incoming.question)
+                )
             case _:
                 assert_never(incoming)
 
@@ -110,14 +112,14 @@ class MessageHandler:
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
             return
-        message_state = await self._load_state(lease, message.id)
+        message_state = await self._load_state(lease, platform, message)
         if decided is MessageRoute.KEEP_QUIET or message_state.settled:
             return
         match await self.message_states.take_cancel(lease.delivery.thread, message.id):
-            case "deleted":
+            case CancelReason.DELETED:
                 await self._withdraw(platform, message, message_state)
                 return
-            case "edited" if not message.edited:  # the edited question waits behind this one
+            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
                 return
             case _:
                 pass
@@ -129,19 +131,21 @@ class MessageHandler:
         question = _AskedQuestion(message, message_state, trace_id)
         await self._show(lease, platform, view, question, self._ask(lease, platform, message, record, trace_id))
 
-    async def _edited_late(self, platform: Platform, message: IncomingMessage, message_state: MessageState) -> None:
+    async def _edited_late(
+        self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
+    ) -> None:
         """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
-        if message.edited and message_state.get("outcome") != DELETED and not message_state.get("edited_late"):
-            await message_state.keep(edited_late="yes")
+        if message.edited and message_state.kept.outcome != DELETED and not message_state.kept.edited_late:
+            await message_state.keep(replace(message_state.kept, edited_late=True))
             await platform.tell(message, EDITED_LATE)
 
-    async def _withdraw(self, platform: Platform, message: IncomingMessage, message_state: MessageState) -> None:
+    async def _withdraw(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""
-        await self.message_states.take_cancel(message_state.thread, message_state.subject)
-        if message_state.get("checkpoint"):
-            await self.checkpoints.claim(message_state.get("checkpoint"))
+        await self.message_states.take_cancel(str(message.thread), message.id)
+        if message_state.kept.checkpoint:
+            await self.checkpoints.claim(message_state.kept.checkpoint)
         await platform.withdraw(message, message_state)
-        await message_state.settle(DELETED)
+        await message_state.settle(message_state.kept, DELETED)
 
     async def _ask(
         self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
@@ -168,13 +172,13 @@ class MessageHandler:
 
     async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
         parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
-        kept = await self._kept_question(lease, pressed.checkpoint)
+        kept = await self._kept_question(pressed)
         if parked is None or kept is None:
             await platform.tell(
                 pressed, "This choice has been made already, or its time is over. Ask again if you like."
             )
             return
-        message_state = await self._load_state(lease, kept.id)
+        message_state = await self._load_state(lease, platform, kept)
         if message_state.settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
@@ -199,7 +203,7 @@ class MessageHandler:
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
-        message_state = await self._load_state(lease, expiry.question.id)
+        message_state = await self._load_state(lease, platform, expiry.question)
         if parked is not None and not message_state.settled:
             events = self.question_service.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
             await self._reopen(lease, platform, expiry.question, message_state, parked.inquiry.id, events)
@@ -209,7 +213,7 @@ class MessageHandler:
         lease: Lease,
         platform: Platform,
         message: IncomingMessage,
-        message_state: MessageState,
+        message_state: MessageState[Any],
         trace_id: str,
         events: Events,
     ) -> None:
@@ -281,9 +285,9 @@ class MessageHandler:
         async with aclosing(events) as stream:
             async for event in stream:
                 if isinstance(event, CheckpointReached):
-                    subject, kept = f"checkpoint:{event.checkpoint.id}", {"question": to_json(asked.message)}
-                    await self.message_states.keep(lease.delivery.thread, subject, kept, fence=lease.fence)
-                    await asked.message_state.keep(checkpoint=event.checkpoint.id)
+                    card = _card(asked.message, event.checkpoint.id)
+                    await self.message_states.save(replace(card, question=asked.message), fence=lease.fence)
+                    await asked.message_state.keep(replace(asked.message_state.kept, checkpoint=event.checkpoint.id))
                 yield event
 
     async def _warm(self, view: AnswerView) -> None:
@@ -306,19 +310,16 @@ class MessageHandler:
     ) -> FinalEvent | None:
         """Show the run, watching for a stop from its first moment on.
 
-        Raises CalledOff, with the run cancelled and its stream closed. What comes while the end is being shown cuts
+        Raises Cancelled, with the run cancelled and its stream closed. What comes while the end is being shown cuts
         nothing short: an edited question and a deletion wait in the inbox behind this one.
         """
         showing = asyncio.create_task(run)
         try:
             while not showing.done():
-                reason = (
-                    ""
-                    if presenter.ending
-                    else await self.message_states.take_cancel(lease.delivery.thread, asked.message.id)
-                )
-                if reason and not presenter.ending:
-                    raise Cancelled(reason)
+                if not presenter.ending:
+                    reason = await self.message_states.take_cancel(lease.delivery.thread, asked.message.id)
+                    if reason is not None and not presenter.ending:
+                        raise Cancelled(reason)
                 await asyncio.wait({showing}, timeout=_until_next_look())
             return showing.result()
         finally:
@@ -327,12 +328,12 @@ class MessageHandler:
                 await showing
 
     async def _end_cancelled(
-        self, reason: str, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion"
+        self, reason: CancelReason, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion"
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
-        if reason == "deleted":
+        if reason is CancelReason.DELETED:
             await self._withdraw(platform, asked.message, asked.message_state)
-        if reason != "stopped":
+        if reason is not CancelReason.STOPPED:
             return None
         event = await self.question_service.stop(asked.trace_id, lease.fence)
         presenter = EventPresenter(view, asked.trace_id)
@@ -342,16 +343,14 @@ class MessageHandler:
         await view.fail("Stopped, as you asked.", asked.trace_id)
         return None
 
-    async def _load_state(self, lease: Lease, subject: str) -> MessageState:
-        thread = lease.delivery.thread
-        values = dict(await self.message_states.read(thread, subject))
-        return MessageState(
-            self.message_states, thread, subject, values, lease.fence, lease.delivery.person, lease.delivery.id
-        )
+    async def _load_state(self, lease: Lease, platform: Platform, message: IncomingMessage) -> MessageState[Any]:
+        blank = platform.question_state(thread=message.thread, message=message.id, asker=message.asker.id)
+        kept = await self.message_states.read(blank)
+        return MessageState(self.message_states, kept or blank, lease.fence, lease.delivery.id)
 
-    async def _kept_question(self, lease: Lease, checkpoint_id: str) -> IncomingMessage | None:
-        kept = await self.message_states.read(lease.delivery.thread, f"checkpoint:{checkpoint_id}")
-        return kept_message(kept["question"]) if "question" in kept else None
+    async def _kept_question(self, pressed: IncomingChoice) -> IncomingMessage | None:
+        kept = await self.message_states.read(CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint))
+        return kept.question if kept is not None else None
 
     async def _message_facts(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
         return MessageFacts(
@@ -375,7 +374,7 @@ class MessageHandler:
 class Cancelled(Exception):
     """The question was stopped, edited or deleted while it was worked on."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: CancelReason) -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -383,7 +382,7 @@ class Cancelled(Exception):
 @dataclass(frozen=True, slots=True)
 class _AskedQuestion:
     message: IncomingMessage
-    message_state: MessageState
+    message_state: MessageState[Any]
     trace_id: str
 
 
@@ -392,12 +391,8 @@ def trace_of(lease: Lease) -> str:
     return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
 
 
-def kept_message(text: str) -> IncomingMessage:
-    """A question that was kept with its checkpoint."""
-    from core.model.json_codec import from_json
-
-    message: IncomingMessage = from_json(IncomingMessage, text)
-    return message
+def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
+    return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
@@ -407,9 +402,9 @@ def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) ->
     return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
-def _is_over(message_state: MessageState, message: IncomingMessage) -> bool:
+def _is_over(message_state: MessageState[Any], message: IncomingMessage) -> bool:
     """Whether this question has had its last word. While a card waits, the question as edited takes its place."""
-    outcome = message_state.get("outcome")
+    outcome = message_state.kept.outcome
     return bool(outcome) and not (message.edited and outcome in OPEN_OUTCOMES)
 
 

@@ -1,18 +1,20 @@
 """Buttons and forms that act once, on every platform: of many presses, in whatever processes, one counts.
 
-That an action is open is a value which is taken in one step. It is done only once its work is: what was taken by a
-process that died over it may be taken again after a while.
+What a button or a form stands for is kept here and never in it; it carries the id of what is kept. It is done only once
+its work is: what was taken by a process that died over it may be taken again after a while.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from core.model.errors import AlreadyDone, FootnoteError
+from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 
 LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
-OPEN, TAKEN, DONE = "open", "taken", "done"
 
 
 class PressOutcome(StrEnum):
@@ -23,30 +25,59 @@ class PressOutcome(StrEnum):
     GONE = "gone"  # too old, or not for this person
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneTimeAction(Record):
+    """What a button or a form stands for. A platform says below this where it is kept, and what else it carries."""
+
+    person: str = field(default="", metadata=PERSON)  # for whom it was made
+    open: bool = False  # it can be taken
+    taken: float = 0.0  # when it was, in seconds since the epoch
+    done: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class OneTimeActions:
-    """A subject of the message states each, kept as long as they are. ``now`` is in seconds since the epoch."""
+    """Offers actions and takes them. ``now`` is in seconds since the epoch."""
 
     message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
-    async def open(self, thread: str, subject: str, person: str) -> None:
-        """It can be taken (once more). It is forgotten with this person."""
-        await self.message_states.keep(thread, subject, {OPEN: "yes"}, person=person)
+    async def open(self, action: OneTimeAction) -> None:
+        """It can be taken (once more). Raises StoreUnavailable."""
+        await self.message_states.save(replace(action, open=True))
 
-    async def take(self, thread: str, subject: str) -> PressOutcome:
-        """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
-        now = self.now()
-        if await self.message_states.take(thread, subject, OPEN, {TAKEN: f"{now:.0f}"}):
-            return PressOutcome.NOW
-        kept = await self.message_states.read(thread, subject)  # as whoever took it left it
-        if TAKEN not in kept:
+    async def take(self, kept: OneTimeAction | None) -> PressOutcome:
+        """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
+
+        It also counts when an earlier one was lost together with its worker.
+        """
+        if kept is None or not (kept.open or kept.taken):
             return PressOutcome.GONE
-        if kept.get(DONE) or now - float(kept[TAKEN]) < LOST_SECONDS:
+        now = self.now()
+        if not kept.open and (kept.done or now - kept.taken < LOST_SECONDS):
             return PressOutcome.EARLIER
-        lost = await self.message_states.take(thread, subject, TAKEN, {TAKEN: f"{now:.0f}"})
-        return PressOutcome.NOW if lost == kept[TAKEN] else PressOutcome.EARLIER
+        took = await self.message_states.exchange(kept, replace(kept, open=False, taken=now))
+        return PressOutcome.NOW if took else PressOutcome.EARLIER
 
-    async def mark_done(self, thread: str, subject: str, person: str) -> None:
-        """It has been done: it is never taken again."""
-        await self.message_states.keep(thread, subject, {DONE: "yes"}, person=person)
+    @asynccontextmanager
+    async def once(self, action: OneTimeAction, refusal: str) -> AsyncIterator[None]:
+        """Do something once for an action that nobody has to open. What fails may be tried again.
+
+        Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
+        """
+        kept, now = await self.message_states.read(action), self.now()
+        lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
+        mine = replace(action, taken=now)
+        if (kept is not None and not lost) or not await self.message_states.exchange(kept or action, mine):
+            raise AlreadyDone(refusal)
+        try:
+            yield
+        except BaseException:
+            with suppress(FootnoteError):
+                await self.message_states.remove(mine)
+            raise
+        await self.mark_done(mine)
+
+    async def mark_done(self, action: OneTimeAction) -> None:
+        """It has been done: it is never taken again. Raises StoreUnavailable."""
+        await self.message_states.save(replace(action, done=True))

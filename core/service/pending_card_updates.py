@@ -6,36 +6,49 @@ job up. What a process leaves behind is finished by whichever runs next, or runs
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 
 from core.model.errors import FootnoteError
+from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 from core.service.leases import pause
 
 LOOK_SECONDS = 60.0  # between two looks at what other processes have left
-_UNTOLD = "endings"
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry="{job}"):
+    """One job that is over and whose card does not say so yet."""
+
+    platform: str
+    job: str
+    person: str = field(default="", metadata=PERSON)  # whose card it is
+
+
 class PendingCardUpdates:
-    """Of one platform: a job's id, and the person whose card it is."""
+    """Of one platform."""
 
     def __init__(self, message_states: MessageStateStore, platform: str) -> None:
         self._message_states = message_states
-        self._place = f"{platform}/kb"
+        self._platform = platform
 
     async def expect(self, job_id: str, person: str) -> None:
-        """The job is over; its card is still to say so."""
-        await self._message_states.keep(self._place, _UNTOLD, {job_id: person})
+        """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
+        await self._message_states.save(self._update(job_id, person))
 
     async def mark_shown(self, job_id: str) -> None:
-        """Its card says so, or never will."""
-        await self._message_states.take(self._place, _UNTOLD, job_id)
+        """Its card says so, or never will. Raises StoreUnavailable."""
+        await self._message_states.remove(self._update(job_id))
 
-    async def outstanding(self) -> Mapping[str, str]:
-        """The person whose card it is, by the job."""
-        return await self._message_states.read(self._place, _UNTOLD)
+    async def outstanding(self) -> Sequence[PendingCardUpdate]:
+        """All that are still to be shown. Raises StoreUnavailable."""
+        return await self._message_states.read_entries(self._update(""))
+
+    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
+        return PendingCardUpdate(platform=self._platform, job=job_id, person=person)
 
 
 async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:

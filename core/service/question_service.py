@@ -15,7 +15,7 @@ from core.agent.checkpoint_reply import CheckpointReply, understood_as
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
-from core.model.answer import Answer
+from core.model.answer import Answer, Outcome
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
@@ -32,6 +32,7 @@ from core.model.events import (
 )
 from core.model.inquiry import AnswerPolicy, Choice, Inquiry
 from core.model.knowledge import KnowledgeBase
+from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.memory import Memory, ThreadRecord
@@ -306,7 +307,7 @@ class QuestionService:
                 await self._remember(run, event.answer, fence)
                 await self._record(run, event.answer)
             case AgentFailed():
-                await self._trace_store.count({"outcome.failed": 1})
+                await self._trace_store.count(UsageCounts({Outcome.FAILED: 1}))
                 await self._record(run, None)
             case _:
                 pass
@@ -331,11 +332,7 @@ class QuestionService:
             knowledge_bases=_words_from(run),
         )
         await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
-        searched = {
-            "answers.one_search": int(answer.spent.searches == 1),
-            "answers.searched": int(answer.spent.searches > 0),
-        }
-        await self._trace_store.count({f"outcome.{answer.outcome}": 1, **searched})
+        await self._trace_store.count(UsageCounts.of_answer(answer))
 
 
 def _words_from(run: Run) -> frozenset[str]:

@@ -6,10 +6,11 @@ import logging
 from core.model.clock import Clock
 from core.model.errors import FootnoteError
 from core.model.incoming_events import Expiry
+from core.model.message_records import CheckpointState
 from core.ports.inbox import Inbox, Lease
 from core.service.delivery_codec import delivery
 from core.service.leases import pause, work_off
-from core.service.message_handler import MessageHandler, kept_message
+from core.service.message_handler import MessageHandler
 
 EXPIRY_SECONDS = 5.0
 
@@ -56,8 +57,7 @@ class Worker:
             parked = await self._message_handler.checkpoints.read(checkpoint_id)
             if parked is None or parked.checkpoint.thread.platform not in self._message_handler.platforms:
                 continue
-            thread = str(parked.checkpoint.thread)
-            kept = await self._message_handler.message_states.read(thread, f"checkpoint:{checkpoint_id}")
-            if "question" in kept:
-                expiry = Expiry(checkpoint_id, kept_message(kept["question"]))
-                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", expiry))
+            card = CheckpointState(thread=parked.checkpoint.thread, checkpoint=checkpoint_id)
+            kept = await self._message_handler.message_states.read(card)
+            if kept is not None and kept.question is not None:
+                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", Expiry(checkpoint_id, kept.question)))

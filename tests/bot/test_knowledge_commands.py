@@ -311,7 +311,7 @@ def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Termin
     assert filled("kb", "jobs", done.id).out.endswith(f"job {done.id}\n")
     assert filled("kb", "cancel", done.id).err == "That job is over.\n"
     assert filled("kb", "cancel", "none").err == "There is no such job. The list of jobs shows them.\n"
-    waiting = asyncio.run(room.job_queue.site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
+    waiting = asyncio.run(room.job_queue.ingest_site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
     assert "1 job in line or under way." in filled("kb", "status").out
     assert f"Cancelling job {waiting.id}." in filled("kb", "cancel", waiting.id).out
 

@@ -1,5 +1,6 @@
 """What every memory promises."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pytest
@@ -8,6 +9,7 @@ from redis.asyncio import Redis
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
+from adapters.redis.keys import record_key
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.proposal_store import RedisProposalStore
@@ -22,17 +24,21 @@ from adapters.testing.stores import (
     InProcessState,
     InProcessTraceStore,
 )
-from core.model.conversation import ThreadKey
+from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
+from core.model.incoming_events import IncomingMessage
+from core.model.message_records import CheckpointState, QuestionState
+from core.model.records import Record
 from core.ports.checkpoints import Checkpoints
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.proposal_store import Proposal, ProposalStore
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
+from tests.contracts.records import WORDS, product_types, sample
 from tests.contracts.test_inbox import AT_ONCE, WAIT
 
 EVENT = TracedEvent(1.0, Noticed("hello"))
@@ -51,6 +57,13 @@ class Stores:
     async def ask(self, name: str, thread: ThreadKey, person: str) -> None:
         await self.inbox.put(Delivery(name, "slack", str(thread), person, '{"text": "How many days?"}'))
 
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        """Write a record's fields as they stand at rest, and nothing beside."""
+        raise NotImplementedError
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        raise NotImplementedError
+
     async def waiting(self) -> list[str]:
         """What is taken now, of one thread after the other."""
         found = []
@@ -58,6 +71,32 @@ class Stores:
             found.append(lease.delivery.id)
             await self.inbox.complete(lease)
         return found
+
+
+@dataclass
+class InProcessStores(Stores):
+    state: InProcessState
+
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        self.state.records[place, subject] = dict(values)
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        return self.state.records.get((place, subject), {})
+
+
+@dataclass
+class RedisStores(Stores):
+    redis: Redis
+
+    async def put_at_rest(self, place: str, subject: str, values: Mapping[str, str]) -> None:
+        await self.redis.hset(record_key(place, subject), mapping=dict(values))  # type: ignore[arg-type]
+
+    async def at_rest(self, place: str, subject: str) -> Mapping[str, str]:
+        return {str(name): str(value) for name, value in (await self.redis.hgetall(record_key(place, subject))).items()}
+
+
+def posted(thread: ThreadKey, message: str, asker: Person = ANA) -> QuestionState:
+    return QuestionState(thread=thread, message=message, asker=asker.id, outcome="answered")
 
 
 async def leased(stores: Stores, thread: ThreadKey) -> Lease:
@@ -215,79 +254,83 @@ class MemoryContract:
         assert await stores.trace_store.trace("t-other") == [EVENT]
 
     async def test_forgetting_a_thread_takes_what_was_posted_and_what_waits_there(self, stores: Stores) -> None:
-        here, there = str(THREAD), str(OTHER_THREAD)
-        for thread, subject in ((here, "m1"), (here, "checkpoint:c1"), (there, "m9")):
-            await stores.message_states.keep(thread, subject, {"question": "How many days?"})
-        await stores.message_states.request_cancel(here, "m1", "stopped")
+        here, there = posted(THREAD, "m1"), posted(OTHER_THREAD, "m9")
+        card = CheckpointState(thread=THREAD, checkpoint="c1", asker=ANA.id, chosen="Search on")
+        for record in (here, there, card):
+            await stores.message_states.save(record)
+        await stores.message_states.request_cancel(str(THREAD), "m1", CancelReason.STOPPED)
+        await stores.message_states.request_cancel(str(THREAD), "m7", CancelReason.STOPPED)
         await stores.ask("d1", THREAD, ANA.id)
         await stores.ask("d2", THREAD, BEN.id)
         await stores.ask("d3", OTHER_THREAD, ANA.id)
         assert await stores.memory.forget_thread(THREAD)
-        assert not await stores.message_states.read(here, "m1")
-        assert not await stores.message_states.read(here, "checkpoint:c1")
-        assert not await stores.message_states.take_cancel(here, "m1")
-        assert await stores.message_states.read(there, "m9")
+        assert await stores.message_states.read(here) is None
+        assert await stores.message_states.read(card) is None
+        for message in ("m1", "m7"):
+            assert await stores.message_states.take_cancel(str(THREAD), message) is None
+        assert await stores.message_states.read(there)
         assert await stores.inbox.count_waiting() == 1
-        assert not await stores.inbox.put(Delivery("d1", "slack", here, ANA.id, "{}"))  # delivered again: over
+        assert not await stores.inbox.put(Delivery("d1", "slack", str(THREAD), ANA.id, "{}"))  # delivered again: over
         assert await stores.waiting() == ["d3"]
 
     async def test_forgetting_a_person_takes_what_was_posted_for_them_and_what_of_theirs_waits(
         self, stores: Stores
     ) -> None:
-        thread = str(THREAD)
-        for name, person, subject in (("d1", ANA.id, "m1"), ("d2", BEN.id, "m2")):
-            await stores.ask(name, THREAD, person)
-            lease = await stores.inbox.take("worker", WAIT)
-            assert lease is not None
-            await stores.message_states.keep(thread, subject, {"question": "How many days?"}, fence=lease.fence)
-            await stores.message_states.keep(
-                thread, "m1", {"outcome": "answered"}, fence=lease.fence
-            )  # hers, also when he
-            await stores.inbox.complete(lease)
-        await stores.message_states.keep(thread, "m3", {"by": ANA.id}, person=ANA.id)
+        hers, his = posted(THREAD, "m1", ANA), posted(THREAD, "m2", BEN)
+        await stores.message_states.save(hers, his)
         await stores.ask("d3", THREAD, BEN.id)
         await stores.ask("d4", THREAD, ANA.id)
         await stores.ask("d5", OTHER_THREAD, ANA.id)
         await stores.memory.forget_person(ANA.id)
-        kept = [subject for subject in ("m1", "m2", "m3") if await stores.message_states.read(thread, subject)]
-        assert kept == ["m2"]
-        assert dict(await stores.message_states.read(thread, "m2")) == {"question": "How many days?"}
+        assert await stores.message_states.read(hers) is None
+        assert await stores.message_states.read(his) == his
         assert await stores.waiting() == ["d3"]
         assert await stores.inbox.count_waiting() == 0
 
-    async def test_what_was_posted_for_one_stays_when_another_who_pressed_there_is_forgotten(
+    async def test_a_record_that_has_become_anothers_stays_when_the_first_is_forgotten(self, stores: Stores) -> None:
+        for asker in (ANA, BEN):
+            await stores.message_states.save(posted(THREAD, "m1", asker))
+        await stores.memory.forget_person(ANA.id)
+        assert await stores.message_states.read(posted(THREAD, "m1")) == posted(THREAD, "m1", BEN)
+        await stores.memory.forget_person(BEN.id)
+        assert await stores.message_states.read(posted(THREAD, "m1")) is None
+
+    @pytest.mark.parametrize("kind", product_types(), ids=lambda kind: kind.__name__)
+    async def test_every_type_of_record_is_forgotten_with_each_of_its_owners(
+        self, stores: Stores, kind: type[Record]
+    ) -> None:
+        hers, others = sample(kind, ANA.id, THREAD), sample(kind, BEN.id, OTHER_THREAD)
+        apart = hers.address != others.address
+        for by_person in (True, False):
+            owners = hers.owners.people if by_person else hers.owners.threads
+            await stores.message_states.save(hers, *([others] if apart else []))
+            assert await stores.message_states.read(hers)
+            if by_person:
+                await stores.memory.forget_person(ANA.id)
+            else:
+                await stores.memory.forget_thread(THREAD)
+            assert (await stores.message_states.read(hers) is None) == bool(owners)
+            assert not apart or await stores.message_states.read(others)
+
+    async def test_a_person_is_forgotten_where_the_first_version_did_not_say_whose_a_record_is(
         self, stores: Stores
     ) -> None:
-        thread = str(THREAD)
-        for name, person in (("d1", ANA.id), ("d2", BEN.id)):
-            await stores.ask(name, THREAD, person)
-            lease = await stores.inbox.take("worker", WAIT)
-            assert lease is not None
-            await stores.message_states.keep(thread, "m1", {name: "kept"}, fence=lease.fence)
-            await stores.inbox.complete(lease)
-        await stores.memory.forget_person(BEN.id)
-        assert dict(await stores.message_states.read(thread, "m1")) == {"d1": "kept", "d2": "kept"}
-        await stores.memory.forget_person(ANA.id)
-        assert not await stores.message_states.read(thread, "m1")
-
-    async def test_a_person_is_forgotten_where_nobody_said_whose_a_note_is(self, stores: Stores) -> None:
-        """Where somebody was last answered, who shared what, whose record a place is: kept without an owner."""
         channel, longer = "slack/T1/C1/", f"{ANA.id}9"
         await stores.trace_store.record("t1", [EVENT], person_id=ANA.id)
-        await stores.message_states.keep(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
+        await stores.put_at_rest(channel, "latest", {"thread": str(THREAD), "trace": "t1"})
         for person in (ANA.id, longer):
-            await stores.message_states.keep(channel, f"latest:{person}", {"thread": str(THREAD)})
-            await stores.message_states.keep(f"slack/kb/{person}", "offer", {"open": "yes"})
-        await stores.message_states.keep(str(THREAD), "shared:t1", {"by": ANA.id})
-        await stores.message_states.keep("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
+            await stores.put_at_rest(channel, f"latest:{person}", {"thread": str(THREAD)})
+            await stores.put_at_rest(f"slack/kb/{person}", "offer", {"open": "yes"})
+        await stores.put_at_rest(str(THREAD), "shared:t1", {"by": ANA.id})
+        await stores.put_at_rest("discord/last/C1", "where", {ANA.id: str(THREAD), longer: str(THREAD)})
         await stores.memory.forget_person(ANA.id)
-        assert not await stores.message_states.read(channel, f"latest:{ANA.id}")
-        assert not await stores.message_states.read(f"slack/kb/{ANA.id}", "offer")
-        assert not await stores.message_states.read(str(THREAD), "shared:t1")
-        assert dict(await stores.message_states.read(channel, "latest")) == {"thread": str(THREAD)}
-        assert dict(await stores.message_states.read("discord/last/C1", "where")) == {longer: str(THREAD)}
-        assert await stores.message_states.read(channel, f"latest:{longer}")
-        assert await stores.message_states.read(f"slack/kb/{longer}", "offer")
+        assert not await stores.at_rest(channel, f"latest:{ANA.id}")
+        assert not await stores.at_rest(f"slack/kb/{ANA.id}", "offer")
+        assert not await stores.at_rest(str(THREAD), "shared:t1")
+        assert await stores.at_rest(channel, "latest") == {"thread": str(THREAD)}
+        assert await stores.at_rest("discord/last/C1", "where") == {longer: str(THREAD)}
+        assert await stores.at_rest(channel, f"latest:{longer}")
+        assert await stores.at_rest(f"slack/kb/{longer}", "offer")
 
     async def test_what_is_being_worked_on_is_left_to_come_to_its_end(self, stores: Stores) -> None:
         lease = await leased(stores, THREAD)
@@ -330,7 +373,7 @@ class TestInProcessMemory(MemoryContract):
     @pytest.fixture
     def stores(self) -> Stores:
         state = InProcessState()
-        return Stores(
+        return InProcessStores(
             InProcessMemory(state, turns=4, library=3),
             InProcessCheckpoints(state),
             InProcessTraceStore(state),
@@ -338,6 +381,7 @@ class TestInProcessMemory(MemoryContract):
             InProcessInbox(state),
             InProcessMessageStateStore(state),
             InProcessProposalStore(state),
+            state,
         )
 
 
@@ -345,7 +389,7 @@ class TestInProcessMemory(MemoryContract):
 class TestRedisMemory(MemoryContract):
     @pytest.fixture
     def stores(self, redis: Redis) -> Stores:
-        return Stores(
+        return RedisStores(
             RedisMemory(redis, turns=4, library=3),
             RedisCheckpoints(redis),
             RedisTraceStore(redis),
@@ -353,6 +397,7 @@ class TestRedisMemory(MemoryContract):
             RedisInbox(redis),
             RedisMessageStateStore(redis),
             RedisProposalStore(redis),
+            redis,
         )
 
     async def test_nothing_of_a_person_is_left_in_any_key_or_value(self, stores: Stores, redis: Redis) -> None:
@@ -360,7 +405,11 @@ class TestRedisMemory(MemoryContract):
         await stores.ask("d1", THREAD, ANA.id)
         lease = await stores.inbox.take("worker", WAIT)
         assert lease is not None
-        await stores.message_states.keep(str(THREAD), "m1", {"question": words}, fence=lease.fence)
+        said = IncomingMessage("m1", THREAD, words, ANA, {})
+        card = CheckpointState(thread=THREAD, checkpoint="c1", asker=ANA.id, question=said)
+        await stores.message_states.save(posted(THREAD, "m1"), card, fence=lease.fence)
+        theirs = [kind for kind in product_types() if not kind.of_installation]
+        await stores.message_states.save(*(sample(kind, ANA.id, THREAD) for kind in theirs))
         await stores.memory.remember(THREAD, replace(turn("t1"), question=words), [], fence=lease.fence)
         await stores.checkpoints.park(parked("c1"))
         await stores.trace_store.record("t1", [TracedEvent(1.0, Noticed(words))], person_id=ANA.id)
@@ -371,6 +420,10 @@ class TestRedisMemory(MemoryContract):
         await stores.waiting()
         left = [await _everything(redis, key) async for key in redis.scan_iter()]
         assert not [text for text in left if words in text or ANA.id in text]
+        kept = [
+            text for text in left if WORDS in text and "all-postings" not in text
+        ]  # the thread's index, of no words
+        assert kept == []
 
     async def test_every_key_about_a_conversation_has_an_end(self, stores: Stores, redis: Redis) -> None:
         await stores.memory.remember(THREAD, turn("t1", cites=(1,)), [evidence(1)])

@@ -26,6 +26,7 @@ from core.model.events import (
     RoutingDecided,
     TracedEvent,
 )
+from core.model.usage import UsageCounts
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import parked
 
@@ -73,10 +74,12 @@ class JournalContract:
         assert await trace_store.trace("t1") == [TracedEvent(2.0, Noticed("there"))]
 
     async def test_counters_add_up(self, trace_store: TraceStore) -> None:
-        assert await trace_store.counters() == {}
-        await trace_store.count({"outcome.answered": 1, "answers.searched": 2})
-        await trace_store.count({"outcome.answered": 3})
-        assert await trace_store.counters() == {"outcome.answered": 4, "answers.searched": 2}
+        assert await trace_store.counts() == UsageCounts()
+        await trace_store.count(UsageCounts({Outcome.ANSWERED: 1}, helpful=1, searched=2, searched_once=1))
+        await trace_store.count(UsageCounts({Outcome.ANSWERED: 3, Outcome.FAILED: 1}, unhelpful=1))
+        await trace_store.count(UsageCounts())
+        counted = UsageCounts({Outcome.ANSWERED: 4, Outcome.FAILED: 1}, 1, 1, searched=2, searched_once=1)
+        assert await trace_store.counts() == counted
 
 
 class TestInProcessJournal(JournalContract):

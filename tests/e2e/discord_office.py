@@ -72,6 +72,8 @@ class Office:
             preferences=self.preferences,
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
         return DiscordPlatform(

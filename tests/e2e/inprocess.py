@@ -74,6 +74,8 @@ class Bot:
             preferences=InProcessChannelSettingsStore(),
             audit=self.audit,
             inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
         self.more: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,9 +11,11 @@ from structlog.testing import capture_logs
 
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.inbound.gateway import FootnoteClient
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight
 from core.model.errors import LeaseLost, StoreUnavailable
 from core.model.inquiry import AskBack
+from core.model.records import Record
 from core.ports.inbox import Delivery
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
@@ -180,18 +182,16 @@ async def test_an_answer_lost_on_its_way_back_is_not_posted_twice(discord: FakeD
 async def test_killed_after_posting_and_before_keeping_there_is_still_one_answer(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    kept = closed.message_states.keep
+    saved = closed.message_states.save
     crashes = ["now"]
 
-    async def keep(
-        thread: str, subject: str, values: Mapping[str, str], *, fence: int | None = None, person: str = ""
-    ) -> None:
-        if "message" in values and crashes:
+    async def save(*records: Record, was: Record | None = None, fence: int | None = None) -> None:
+        if any(isinstance(one, DiscordQuestionState) and one.first for one in records) and crashes:
             crashes.pop()
             raise LeaseLost("As if the process had died here.")
-        await kept(thread, subject, values, fence=fence, person=person)
+        await saved(*records, was=was, fence=fence)
 
-    closed.message_states.keep = keep  # type: ignore[method-assign]
+    closed.message_states.save = save  # type: ignore[method-assign]
     async with closed.open():
         asked = await discord.person("alice").says("<@bot> how long do refunds take?")
         await discord.until(lambda: not crashes, what="the crash")
@@ -345,7 +345,7 @@ async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: F
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
-    kept = office.scene.state.message_states
+    kept = office.scene.state.records
     for key in [key for key in kept if "trace" in str(key)]:
         del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")

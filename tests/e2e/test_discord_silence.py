@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.conversation import channel_principal
+from core.service.heard_places import HeardUntil
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
@@ -49,7 +50,7 @@ async def worked_off(office: Office) -> None:
 async def has_noted_that_it_hears(office: Office) -> None:
     """As it does every few seconds; from here on there is something to look back from."""
     async with asyncio.timeout(LONG):
-        while not await office.message_states.read("discord/heard", "until"):
+        while not await office.message_states.read(HeardUntil(platform="discord")):
             await asyncio.sleep(0.01)
 
 

@@ -17,12 +17,14 @@ from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.answer_records import SlackQuestionState
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
@@ -69,7 +71,7 @@ async def many(play: Callable[[str], Any]) -> None:
 
 
 async def played(
-    platform: Platform, message: IncomingMessage, message_state: MessageState, events: AsyncIterator[AgentEvent]
+    platform: Platform, message: IncomingMessage, message_state: MessageState[Any], events: AsyncIterator[AgentEvent]
 ) -> None:
     """A run in the platform's real answer view."""
     shown_view = platform.answer_view(message, message_state, TRACE)
@@ -104,9 +106,8 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
             message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
-                message_state = MessageState(
-                    platform.workspace.message_states, str(thread), subject, {}, person=asker.id
-                )
+                kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
+                message_state = MessageState(platform.workspace.message_states, kept)
                 await played(platform, message, message_state, events(hostile))
             await platform.workspace.whisper(thread, alice, hostile)
             await slack_beside(platform, thread, alice, hostile)
@@ -185,7 +186,8 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
-        message_state = MessageState(bot.message_states, str(thread), subject, {}, person=asker.id)
+        kept = DiscordQuestionState(thread=thread, message=subject, asker=asker.id)
+        message_state = MessageState(bot.message_states, kept)
         await played(platform, message, message_state, events(hostile))
     await platform.tell(message, hostile)
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from adapters.slack.app import SlackPlatform
-from adapters.slack.inbound.one_time_actions import kept_under
 from adapters.slack.kb.command_parser import parse_command
 from adapters.slack.kb.job_cards import EDITS
 from core.model.jobs import Job, JobProgress, JobStage, JobState
@@ -88,8 +87,8 @@ class SlackRoom(Room):
             return [one for one in self.slack.visible(direct) if f"job {job.id}" in one.markdown]
 
         await self.slack.until(there, what="a card")
-        kept = self.bot.scene.state.message_states[kept_under(job.by.id), f"job-{job.id}"]
-        await self.slack.until(lambda: "ts" in kept, what="its place, kept")
+        kept = self.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
+        await self.slack.until(lambda: kept.get("ts"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -576,7 +575,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        kept = room.bot.scene.state.message_states[kept_under(job.by.id), f"job-{job.id}"]
+        kept = room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
         del kept["ts"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
@@ -622,7 +621,7 @@ class TestCards:
             await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
             job = await room.newest()
             card = await room.card("ada", job)
-            del room.bot.scene.state.message_states[kept_under(job.by.id), f"job-{job.id}"]["ts"]
+            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["ts"]
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
@@ -647,7 +646,7 @@ class TestCards:
 
 def left(room: SlackRoom) -> dict[str, str]:
     """The jobs whose cards are still to say that they are over."""
-    return dict(room.bot.scene.state.message_states.get(("slack/kb", "endings"), {}))
+    return dict(room.bot.scene.state.records.get(("slack/kb", "endings"), {}))
 
 
 class TestCorrections:

@@ -16,6 +16,7 @@ from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
 from core.model.incoming_events import Permissions
+from core.model.jobs import JobStage
 from core.ports.index import Index
 from core.service.kb.commands import Caller
 from core.service.kb.item_sources import ItemSources
@@ -48,7 +49,7 @@ class Telling(Ingestor):
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
     ) -> IngestResult:
-        def tell(stage: str, done: int, total: int) -> None:
+        def tell(stage: JobStage, done: int, total: int) -> None:
             self._tell(stage)
             progress(stage, done, total)
 

@@ -63,7 +63,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
 ) -> None:
     for name, text in TEXT.items():
         Path(name).write_text(text)
-    await run(documents._ingest([Path(name) for name in TEXT], "default", as_json=True))
+    await run(documents.ingest_paths([Path(name) for name in TEXT], "default", as_json=True))
     before = await _answer(run, "When does the ferry leave?", "trip")
     assert "nine" in before[0]
     stop = asyncio.Event()
@@ -97,7 +97,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
 
 async def test_a_backup_that_was_cut_short_or_damaged_is_refused(run: Run, tmp_path: Path) -> None:
     Path("ferry.md").write_text(TEXT["ferry.md"])
-    await run(documents._ingest([Path("ferry.md")], "default", as_json=True))
+    await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=True))
     folder = tmp_path / "backup"
     await run(keeping._backup(folder))
     with pytest.raises(ConfigurationError, match="is not empty"):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.benchmark.load import load_rows
+from bot.benchmark.yardstick import Yardstick
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live
@@ -12,10 +13,18 @@ pytestmark = pytest.mark.live
 
 async def test_every_row_has_a_figure_and_a_refused_question_is_no_answer(tmp_path: Path) -> None:
     rows = await load_rows(
-        settings_for(tmp_path), answers=4, seconds=0.01, threads=2, lanes=1, rounds=1, thinking=0.01, refused=1
+        settings_for(tmp_path),
+        Yardstick(1.0, 1.0, 1.0),
+        answers=4,
+        seconds=0.01,
+        threads=2,
+        lanes=1,
+        rounds=1,
+        thinking=0.01,
+        refused=1,
     )
     figures = {row.what: row.value for row in rows}
-    assert len(figures) == 9
+    assert len(figures) == 11
     assert all(any(letter.isdigit() for letter in value) for value in figures.values()), figures
     (failed,) = [row for row in rows if row.what == "questions that failed"]
     assert failed.value == "1 of 14"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import pytest_asyncio
 
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
     InProcessChannelSettingsStore,
@@ -325,7 +326,7 @@ def _in_process() -> Installation:
     )
     answer_actions = AnswerActions(
         memory, trace_store, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit,
-        room.inbox, ChannelSettings(),
+        room.inbox, InProcessMessageStateStore(state), checkpoints, ChannelSettings(),
     )  # fmt: skip
     return Installation(
         question_service, answer_actions, room.kb_service, room.ingestor, room.catalog, room.index, memory, reasoner

@@ -44,7 +44,7 @@ def _repair() -> Coroutine[object, object, int]:
 
 async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_path: Path) -> None:
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
-    assert (await run(documents._ingest([Path("ferry.md")], "default", as_json=False)))[0] == 0
+    assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     assert "at nine" in (await run(_ask()))[1]
     for left in (tmp_path / "home").glob("*milvus*"):
         left.unlink()
@@ -66,13 +66,13 @@ async def test_ingest_fills_another_index_and_says_while_something_is_missing(
 ) -> None:
     for name in ("ferry", "bus"):
         Path(f"{name}.md").write_text(f"# The {name}\n\nThe {name} leaves at nine.")
-    assert (await run(documents._ingest([Path("ferry.md"), Path("bus.md")], "default", as_json=False)))[0] == 0
+    assert (await run(documents.ingest_paths([Path("ferry.md"), Path("bus.md")], "default", as_json=False)))[0] == 0
     monkeypatch.setenv("MILVUS_URI", str(tmp_path / "another.db"))
-    code, out = await run(documents._ingest([Path("ferry.md")], "default", as_json=False))
+    code, out = await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))
     assert (code, "1 updated" in out, "footnote kb repair fills it" in out) == (0, True, True)
     with pytest.raises(IndexMismatch):
         await run(_ask())
-    code, out = await run(documents._ingest([Path("bus.md")], "default", as_json=False))
+    code, out = await run(documents.ingest_paths([Path("bus.md")], "default", as_json=False))
     assert (code, "1 updated" in out, "footnote kb repair" in out) == (0, True, False)
     assert "at nine" in (await run(_ask()))[1]
 
@@ -81,7 +81,7 @@ async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, t
     sections = "\n\n".join(f"## Rule {n}\n\nParcel {n} leaves at gate {n * 31}, rain or shine." for n in range(400))
     Path("rules.md").write_text(f"# Rules\n\n{sections}")
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
-    assert (await run(documents._ingest([Path("ferry.md"), Path("rules.md")], "default", as_json=False)))[0] == 0
+    assert (await run(documents.ingest_paths([Path("ferry.md"), Path("rules.md")], "default", as_json=False)))[0] == 0
     file = tmp_path / "home" / "milvus.db"
     whole = file.read_bytes()
     with file.open("r+b") as half:

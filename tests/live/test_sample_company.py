@@ -58,7 +58,7 @@ async def test_what_the_demo_brought_in_is_found_until_there_are_documents_of_on
     assert NOTICE in err
 
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
-    await run(documents._ingest([Path("ferry.md")], "default", as_json=True))
+    await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=True))
     out, err = await run(documents._list(None, as_json=True))
     assert [document["source"] for document in json.loads(out)] == ["ferry.md"]
     assert NOTICE not in err

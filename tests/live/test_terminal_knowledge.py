@@ -84,7 +84,7 @@ async def test_the_short_commands_bring_in_find_and_take_out(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("kiosk.md").write_text("# Kiosk\n\nThe kiosk sells maps until six.")
-    code, out = await run(documents._ingest([Path("kiosk.md")], "harbour", as_json=False))
+    code, out = await run(documents.ingest_paths([Path("kiosk.md")], "harbour", as_json=False))
     assert code == 0
     assert "kiosk.md" in (await run(documents._list("harbour", as_json=False)))[1]
     assert "maps until six" in (await run(documents._search("maps", 5, "harbour", None, as_json=False)))[1]

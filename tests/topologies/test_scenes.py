@@ -17,10 +17,11 @@ from adapters.terminal.chat import OPERATOR
 from adapters.terminal.ingest_view import ingest_files
 from adapters.terminal.operator import operator
 from bot.container import open_footnote
-from bot.doctor import Health, checks_of
+from bot.doctor import checks_of
 from bot.settings import Settings
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import StoreUnavailable
+from core.model.health import Health
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.leases import work_off

@@ -7,6 +7,7 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -29,6 +30,7 @@ from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGA
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import clip, pieces, plain, quote_blocks
 from core.model.answer import Answer
@@ -36,17 +38,12 @@ from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
-from core.ports.checkpoints import Checkpoints
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import GONE, AnswerActions
+from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
 from core.service.text_splitting import split_markdown
 
 ANSWER_LIMIT = 3_800
 
-TAKEN = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS = "Only the person who asked, or an admin, can choose here."
-NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
-FINISHED = "That is finished already."
 THANKS = "Thank you. That helps me to get better."
 KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
 
@@ -70,7 +67,6 @@ class DiscordButtonHandlers:
         self,
         *,
         answer_actions: AnswerActions,
-        checkpoints: Checkpoints,
         message_states: MessageStateStore,
         shown: AnswerIndex,
         readers: Readers,
@@ -80,7 +76,6 @@ class DiscordButtonHandlers:
         kb: "KnowledgeButtonHandlers | None",
     ) -> None:
         self._answer_actions = answer_actions
-        self._checkpoints = checkpoints
         self._message_states = message_states
         self._shown = shown
         self._readers = readers
@@ -96,49 +91,28 @@ class DiscordButtonHandlers:
         async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await self._shown.of(trace_id)
-                stage = await self._stage(shown)
-            if shown is None or stage != "working":
-                return await tell(press, FINISHED)
-            if person_of(press.user).id != shown.asker and not is_admin(press):
-                await self._answer_actions.refuse(person_of(press.user), "stop", trace_id)
-                return await tell(press, NOT_YOURS_TO_STOP)
+                if shown is None:
+                    raise NotFound(FINISHED)
+                is_admin = partial(_is_admin, press)
+                await self._answer_actions.stop(shown.thread, shown.subject, person_of(press.user), is_admin)
             await press.response.defer()
-            await self._message_states.request_cancel(str(shown.thread), shown.subject, "stopped")
-        return None
-
-    async def _stage(self, shown: ShownAnswer | None) -> str:
-        if shown is None:
-            return ""
-        return (await self._message_states.read(str(shown.thread), shown.subject)).get("stage", "")
 
     # --- checkpoints
 
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
         async with report_errors(press):
-            found = await self._choosable(press, checkpoint_id, choice_id)
-            if found is None:
-                return
-            checkpoint, choice, trace_id = found
+            checkpoint, choice, trace_id = await self._find_choice(press, checkpoint_id, choice_id)
             if choice.asks_text:
                 await press.response.send_modal(words_form(checkpoint, choice))
             else:
                 await self._take(press, checkpoint, choice, trace_id, "")
 
-    async def _choosable(
-        self, press: Press, checkpoint_id: str, choice_id: str
-    ) -> tuple[Checkpoint, Choice, str] | None:
-        """The choice if it can still be made, by this person; otherwise they are told why not."""
+    async def _find_choice(self, press: Press, checkpoint_id: str, choice_id: str) -> tuple[Checkpoint, Choice, str]:
+        """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
-            parked = await self._checkpoints.read(checkpoint_id)
-        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
-        if parked is None or choice is None:
-            await tell(press, TAKEN)
-            return None
-        if person_of(press.user).id != parked.checkpoint.asker.id and not is_admin(press):
-            await self._answer_actions.refuse(person_of(press.user), "choose", checkpoint_id)
-            await tell(press, NOT_YOURS)
-            return None
+            person, is_admin = person_of(press.user), partial(_is_admin, press)
+            parked, choice = await self._answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
@@ -158,10 +132,15 @@ class DiscordButtonHandlers:
         async def keep() -> None:
             shown = await self._shown.of(trace_id)
             if shown is not None:
-                known = {"chosen": f"{press.user.display_name} chose {label}"}
-                if shown.private:
-                    known |= {"token": press.token, "token_of": str(press.id)}
-                await self._message_states.keep(str(shown.thread), shown.subject, known)
+                state = DiscordQuestionState(
+                    thread=shown.thread,
+                    message=shown.subject,
+                    asker=shown.asker,
+                    chosen=f"{press.user.display_name} chose {label}",
+                    token=press.token if shown.private else "",
+                    token_of=str(press.id) if shown.private else "",
+                )
+                await self._message_states.save(state)
             await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
         if not self._ordered_queue.add(keep):
@@ -188,10 +167,10 @@ class DiscordButtonHandlers:
                 await self._set_place(press, "languages", match["rest"], [words])
                 return
             checkpoint_id, _, choice_id = match["rest"].partition(":")
-            found = await self._choosable(press, checkpoint_id, choice_id)
-            if found is not None and words:
+            found = await self._find_choice(press, checkpoint_id, choice_id)
+            if words:
                 await self._take(press, *found, words)
-            elif found is not None:
+            else:
                 await tell(press, "There was nothing in that field. Press again and write a few words.")
 
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
@@ -228,10 +207,12 @@ class DiscordButtonHandlers:
 
     async def _link_to(self, shown: ShownAnswer) -> str | None:
         """The way back to an answer that others can see."""
-        posted = await self._message_states.read(str(shown.thread), shown.subject)
-        if shown.private or not (shown.thread.space and posted.get("channel") and posted.get("message")):
+        if shown.private or not shown.thread.space:
             return None
-        return f"https://discord.com/channels/{shown.thread.space}/{posted['channel']}/{posted['message']}"
+        posted = await self._message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
+        if posted is None or not (posted.channel and posted.first):
+            return None
+        return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"
 
     # --- answers
 
@@ -280,35 +261,31 @@ class DiscordButtonHandlers:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = role_of((await self._readers.settings(shown.thread)).handoff)
-        posted = await self._message_states.read(str(shown.thread), shown.subject)
         if role is None or press.channel_id is None or press.guild_id is None:
-            return await tell(press, "Nobody is set up to be asked here. An admin can do that: `/footnote settings`.")
-        if posted.get("handed_off") == trace_id:
-            return await tell(press, "Somebody has been asked about this answer already.")
-        await self._message_states.keep(str(shown.thread), shown.subject, {"handed_off": trace_id})
-        link = press.message.jump_url if press.message is not None else ""
-        text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
-        spot = Spot(press.channel_id, press.guild_id)
-        key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
-        await self._messages.call_role(spot, role, text, link, key)
-        return await tell(press, "I have asked for a person to look at it.")
+            raise NotFound(NOBODY_TO_CALL)
+        person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
+        async with self._answer_actions.hand_over(shown.thread, trace_id, person, audience):
+            link = press.message.jump_url if press.message is not None else ""
+            text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
+            spot = Spot(press.channel_id, press.guild_id)
+            key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
+            await self._messages.call_role(spot, role, text, link, key)
+        await tell(press, "I have asked for a person to look at it.")
 
     async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
-        if person_of(press.user).id != shown.asker:
-            await self._answer_actions.refuse(person_of(press.user), "share", trace_id)
-            return await tell(press, "Only the person who asked can share this.")
-        await press.response.defer(ephemeral=True, thinking=True)
-        try:
-            turn = await self._answer_actions.turn(shown.thread, trace_id, await self._readers.of_place(shown.thread))
-        except NotFound:
-            return await tell(press, "Not everybody in this channel may read what that answer is from.")
-        spot = await self._shared_at(press, shown, turn)
-        if spot is None:
-            return await tell(press, GONE)
-        for number, part in enumerate(_shared_views(turn, press.user.display_name)):
-            await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
-        return await tell(press, "Shared.")
+
+        async def audience() -> Audience:
+            await press.response.defer(ephemeral=True, thinking=True)
+            return await self._readers.of_place(shown.thread)
+
+        async with self._answer_actions.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
+            spot = await self._shared_at(press, shown, turn)
+            if spot is None:
+                raise NotFound(GONE)
+            for number, part in enumerate(_shared_views(turn, press.user.display_name)):
+                await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
+        await tell(press, "Shared.")
 
     async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
@@ -332,6 +309,10 @@ class DiscordButtonHandlers:
             await tell(press, GONE)
         else:
             await self._kb.on_press(press, kept)
+
+
+async def _is_admin(press: Press) -> bool:
+    return is_admin(press)
 
 
 def address_of(press: Press) -> ReplyTarget:

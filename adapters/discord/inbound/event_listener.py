@@ -21,15 +21,15 @@ from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
 from core.ports.inbox import Inbox
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
-from core.service.message_handler import kept_message
 
 log = structlog.get_logger(__name__)
 
@@ -92,13 +92,13 @@ class EventListener:
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
             if str(incoming.thread) != str(expected):
-                await self._shown.keep_question(message.id, incoming.thread)
+                await self._shown.keep_question(incoming)
             if edited and message.edited_at is not None:
                 await self._heard_anew(incoming)
             else:
                 await self._put(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
-                await self._places.note(str(message.channel.id), incoming.thread.thread)
+                await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         could_be = (
@@ -135,9 +135,9 @@ class EventListener:
         if not await self._edit_versions.is_news(incoming):
             return
         await self._edit_versions.announce(incoming)
-        await self._message_states.request_cancel(str(incoming.thread), incoming.id, "edited")
+        await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
         await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
-        await self._edit_versions.taken_in(incoming)
+        await self._edit_versions.note_kept(incoming)
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
         await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
@@ -165,10 +165,9 @@ class EventListener:
             thread = await self._shown.question_of(message_id)
             if thread is None:
                 thread = key_of(await self._place_of(guild_id, channel_id), guild_id, message_id)
-            kept = await self._message_states.read(str(thread), str(message_id))
-            if "question" in kept:
-                question = kept_message(kept["question"])
-            else:
+            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
+            question = kept.question if kept is not None else None
+            if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
             await take_in_deletion(self._message_states, self._inbox, question)

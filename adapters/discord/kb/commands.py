@@ -8,6 +8,8 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import discord
@@ -28,7 +30,8 @@ from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
-from core.model.json_codec import from_json, to_json
+from core.model.json_codec import to_json
+from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
@@ -47,7 +50,7 @@ from core.service.kb.results import (
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_lines
-from core.service.one_time_actions import OneTimeActions, PressOutcome
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
@@ -55,10 +58,26 @@ ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conver
 ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
-_COMMAND = "command"
-ONCE, ASIDE = "once", "aside"  # how a kept command is used: one single time; without taking its message's place
 
 Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+
+
+class CommandUse(StrEnum):
+    """How the command behind a button is used."""
+
+    REPEATED = ""
+    ONCE = "once"  # one single time
+    ASIDE = "aside"  # without taking its message's place
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptCommand(OneTimeAction, place="discord/kb/{kept}", subject="command"):
+    """The command that a button below a reply of ``/kb`` stands for; the button carries ``kept``."""
+
+    kept: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+    command: KbCommand | None = None
+    use: CommandUse = field(default=CommandUse.REPEATED, metadata={"stored": "kind"})
 
 
 class KbGroup:
@@ -134,21 +153,20 @@ class KbGroup:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with report_errors(press):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                values = await self._message_states.read(_place(kept), _COMMAND)
-            if "command" not in values:
+                action = await self._message_states.read(KeptCommand(kept=kept))
+            if action is None or action.command is None:
                 return await tell(press, EXPIRED)
             await press.response.defer()
-            once = values.get("kind") == ONCE
-            if once and await self._actions.take(_place(kept), _COMMAND) is not PressOutcome.NOW:
+            command, once = action.command, action.use is CommandUse.ONCE
+            if once and await self._actions.take(action) is not PressOutcome.NOW:
                 return await tell(press, DONE_ALREADY)
-            command: KbCommand = from_json(KbCommand, values["command"])
             caller = await self.caller(press)
             result = await self._kb.handle(command, caller)
             if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.mark_done(_place(kept), _COMMAND, values.get("by", ""))
-            if values.get("kind") != ASIDE:
+                await self._actions.mark_done(KeptCommand(kept=kept, person=action.person))
+            if action.use is not CommandUse.ASIDE:
                 return await self._show(press, result, caller, in_place=True)
-            await self._cards.renew_token(command.target, press.token, str(press.id))
+            await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
         return None
 
@@ -216,8 +234,8 @@ class KbGroup:
         return items
 
     async def _action(self, press: Press, action: KbAction, *, danger: bool = False) -> KbButton:
-        kind = ONCE if action.once else ""
-        return await self._button(press, action.command, action.label, kind=kind, danger=danger)
+        use = CommandUse.ONCE if action.once else CommandUse.REPEATED
+        return await self._button(press, action.command, action.label, use, danger=danger)
 
     async def _show_jobs(
         self, press: Press, jobs: Sequence[JobSummary], words: Sequence[str], caller: Caller, *, in_place: bool
@@ -225,7 +243,7 @@ class KbGroup:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
             note = "" if number else "\n".join(words)
-            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", kind=ASIDE)
+            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
             message = await self._put(press, card(job, note, cancel), in_place=in_place and not number)
             await self._cards.posted(job, caller, message, note=note, cancel=cancel)
@@ -242,17 +260,22 @@ class KbGroup:
         return [await self._button(press, command, label) for label, command in neighbours if command is not None]
 
     async def _button(
-        self, press: Press, command: KbCommand, label: str, *, kind: str = "", danger: bool = False
+        self,
+        press: Press,
+        command: KbCommand,
+        label: str,
+        use: CommandUse = CommandUse.REPEATED,
+        *,
+        danger: bool = False,
     ) -> KbButton:
         """A button for a command, which is kept; one that counts once is another each time it is offered."""
-        text = to_json(command)
-        mark = f"{uuid.uuid4()}" if kind == ONCE else text
+        mark = f"{uuid.uuid4()}" if use is CommandUse.ONCE else to_json(command)
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
-        person = person_of(press.user).id
-        values = {"command": text, "kind": kind, "by": person}
-        await self._message_states.keep(_place(kept), _COMMAND, values, person=person)
-        if kind == ONCE:
-            await self._actions.open(_place(kept), _COMMAND, person)
+        action = KeptCommand(kept=kept, person=person_of(press.user).id, command=command, use=use)
+        if use is CommandUse.ONCE:
+            await self._actions.open(action)
+        else:
+            await self._message_states.save(action)
         return KbButton.create(kept, label, danger=danger)
 
     # --- autocomplete
@@ -309,7 +332,3 @@ def _result_lines(result: KbResult) -> tuple[Line, ...]:
         return ()
     titles = [(strong(job_title(job)),) for job in accepted_jobs(outcome)]
     return (*titles, *plain_lines(outcome_lines(outcome)))
-
-
-def _place(kept: str) -> str:
-    return f"discord/kb/{kept}"

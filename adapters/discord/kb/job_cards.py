@@ -8,6 +8,7 @@ kept, for a process that starts or runs on.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -20,7 +21,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
-from core.model.json_codec import from_json, to_json
+from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.results import JobSummary
@@ -29,11 +30,27 @@ from core.service.kb.text_layout import job_id_line, job_lines, plain_lines
 from core.service.kb.text_spans import Line
 from core.service.pending_card_updates import PendingCardUpdates
 
-_CARD = "card"
-
 log = structlog.get_logger(__name__)
 
 CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
+    """What a job's card shows, and the message that is it."""
+
+    job: str
+    person: str = field(default="", metadata=PERSON)  # who asked for the job, by qualified id
+    asker: str = ""  # the same person's Discord id
+    message: str = ""
+    channel: str = ""
+    token: str = ""  # of the interaction under which the message can be edited
+    token_of: str = ""  # the id of that interaction, which says when it was
+    note: str = ""
+    cancel: str = ""  # the kept command that ends the job
+    state: JobSummary | None = field(default=None, metadata={"stored": "job"})  # the newest
+    latest: str = ""  # the newest state in words, as an earlier version kept it
+    over: bool = False
 
 
 class JobCards:
@@ -58,35 +75,35 @@ class JobCards:
 
         ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
-        values = {"message": str(message), **_place_of(caller.address), "note": note, "cancel": cancel}
-        await self._message_states.keep(_place(job.id), _CARD, values, person=caller.person.id)
-        drawn = ""
+        card = _with_place(job.id, caller.person.id, caller.address)
+        await self._message_states.save(replace(card, message=str(message), note=note, cancel=cancel))
+        drawn: JobSummary | None = None
         for _ in range(CATCHING_UP):
-            kept = await self._message_states.read(_place(job.id), _CARD)
-            if kept.get("job", "") == drawn:
+            kept = await self._read(job.id)
+            if kept.state == drawn:
                 return
-            drawn = kept["job"]
-            await self._draw(job.id, kept)
-            if kept.get("over"):
+            drawn = kept.state
+            await self._draw(kept)
+            if kept.over:
                 await self._pending_updates.mark_shown(job.id)
 
-    async def renew_token(self, job_id: str, token: str, token_of: str) -> None:
-        """Something on the card was pressed: it can be edited for another while, under the token of that."""
-        await self._message_states.keep(_place(job_id), _CARD, {"token": token, "token_of": token_of})
+    async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
+        """This person pressed something on the card: it can be edited for another while, under the token of that."""
+        await self._message_states.save(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
         if not job.address.get("asker"):
             return
-        before = await self._message_states.read(_place(job.id), _CARD)
-        latest = {"job": to_json(summarize_job(job)), "over": "yes" if job.over else ""}
-        where = {} if "token" in before else _place_of(job.address)  # a later press may have renewed it
-        await self._message_states.keep(_place(job.id), _CARD, where | latest, person=job.by.id)
+        card = DiscordJobCard(job=job.id, person=job.by.id)
+        if not (await self._read(job.id)).token:  # a later press may have renewed it
+            card = _with_place(job.id, job.by.id, job.address)
+        await self._message_states.save(replace(card, state=summarize_job(job), over=job.over))
         if job.over:  # who dies before this has not done the job: another shows it
             await self._pending_updates.expect(job.id, job.by.id)
-        kept = await self._message_states.read(_place(job.id), _CARD)
-        if "message" in kept:
-            await self._draw(job.id, kept)
+        kept = await self._read(job.id)
+        if kept.message:
+            await self._draw(kept)
             if job.over:
                 await self._pending_updates.mark_shown(job.id)
 
@@ -96,38 +113,42 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for job_id in await self._pending_updates.outstanding():
-            kept = await self._message_states.read(_place(job_id), _CARD)
-            if kept.get("over") and "message" not in kept and job_id not in self._unplaced:
-                unplaced.add(job_id)  # it may be on its way: if it is not there the next time, it will not come
+        for update in await self._pending_updates.outstanding():
+            kept = await self._read(update.job)
+            if kept.over and not kept.message and update.job not in self._unplaced:
+                unplaced.add(update.job)  # it may be on its way: if it is not there the next time, it will not come
                 continue
             try:
-                if kept.get("over"):
-                    await self._draw(job_id, kept)
+                if kept.over:
+                    await self._draw(kept)
             except PlatformUnavailable:
                 raise
             except FootnoteError as error:
-                log.info("card_not_finished", job=job_id, reason=str(error))
-            await self._pending_updates.mark_shown(job_id)
+                log.info("card_not_finished", job=update.job, reason=str(error))
+            await self._pending_updates.mark_shown(update.job)
         self._unplaced = unplaced
 
-    async def _draw(self, job_id: str, kept: Mapping[str, str]) -> None:
+    async def _read(self, job_id: str) -> DiscordJobCard:
+        blank = DiscordJobCard(job=job_id)
+        return await self._message_states.read(blank) or blank
+
+    async def _draw(self, kept: DiscordJobCard) -> None:
         """Edit the card; where that is not possible any more, the end is said directly."""
         await self._connected()
-        given = given_at(kept["token_of"])
-        if "message" in kept and self._now() - given < TOKEN_SECONDS:
-            spot = Spot(int(kept["channel"]), token=kept["token"], token_from=given, private=True)
+        given = given_at(kept.token_of)
+        if kept.message and self._now() - given < TOKEN_SECONDS:
+            spot = Spot(int(kept.channel), token=kept.token, token_from=given, private=True)
             try:
-                await self._messages.edit(spot, int(kept["message"]), _kept_card(kept))
+                await self._messages.edit(spot, int(kept.message), _kept_card(kept))
             except NotFound:
-                if not kept.get("over"):
+                if not kept.over:
                     raise
             else:
                 return
-        if kept.get("over"):
-            direct = await self._messages.direct_channel(int(kept["asker"]))
-            where = f"-# You asked for this in <#{kept['channel']}>."
-            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{job_id}"[:25])
+        if kept.over:
+            direct = await self._messages.direct_channel(int(kept.asker))
+            where = f"-# You asked for this in <#{kept.channel}>."
+            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{kept.job}"[:25])
 
 
 def card(job: JobSummary, note: str = "", cancel: str = "", where: str = "") -> SanitizedView:
@@ -135,12 +156,11 @@ def card(job: JobSummary, note: str = "", cancel: str = "", where: str = "") -> 
     return _card(job_lines(job), note, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
 
 
-def _kept_card(kept: Mapping[str, str], where: str = "") -> SanitizedView:
+def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     """The card as it was last kept: as data, or by an earlier version as text."""
-    note, cancel = kept.get("note", ""), kept.get("cancel", "")
-    if "job" in kept:
-        return card(from_json(JobSummary, kept["job"]), note, cancel, where)
-    return _card(plain_lines(kept["latest"].splitlines()), note, "", where, "" if kept.get("over") else cancel)
+    if kept.state is not None:
+        return card(kept.state, kept.note, kept.cancel, where)
+    return _card(plain_lines(kept.latest.splitlines()), kept.note, "", where, "" if kept.over else kept.cancel)
 
 
 def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str) -> SanitizedView:
@@ -152,15 +172,13 @@ def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str
     return layouts.layout(*parts)
 
 
-def _place_of(address: Mapping[str, str]) -> dict[str, str]:
+def _with_place(job_id: str, person: str, address: Mapping[str, str]) -> DiscordJobCard:
     """Where the job was asked for, by whom, and the token under which that is answered."""
-    return {
-        "channel": address["channel"],
-        "asker": address["asker"],
-        "token": address["token"],
-        "token_of": address["message"],
-    }
-
-
-def _place(job_id: str) -> str:
-    return f"discord/job/{job_id}"
+    return DiscordJobCard(
+        job=job_id,
+        person=person,
+        channel=address["channel"],
+        asker=address["asker"],
+        token=address["token"],
+        token_of=address["message"],
+    )

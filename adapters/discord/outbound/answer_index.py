@@ -7,12 +7,17 @@ the conversation it continues is looked up here.
 from dataclasses import dataclass
 
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
+from adapters.discord.outbound.answer_records import (
+    AnsweredTrace,
+    AnswerMessage,
+    LatestConversation,
+    QuestionMessage,
+)
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
 from core.ports.message_state import MessageStateStore
 
-_WHERE = "where"
-_QUESTION = "question"
+_ANYBODY = "anybody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,73 +32,60 @@ class ShownAnswer:
 
 
 class AnswerIndex:
-    """Kept for as long as the message states are."""
+    """Kept for as long as everything about messages is."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states
 
     async def keep(self, trace_id: str, message: IncomingMessage) -> None:
         """Remember which question a trace belongs to."""
-        values = {
-            "thread": str(message.thread),
-            "subject": message.id,
-            "asker": message.asker.id,
-            "private": "yes" if message.private else "",
-            "asked_at": _asked_at(message),
-        }
-        await self._message_states.keep(_trace(trace_id), _WHERE, values, person=message.asker.id)
-        last = {message.asker.id: str(message.thread)}
-        if not message.private:
-            last["anybody"] = str(message.thread)
-        await self._message_states.keep(_place(message.thread.place), _WHERE, last)
+        thread, asker = message.thread, message.asker.id
+        answered = AnsweredTrace(
+            trace=trace_id,
+            thread=thread,
+            subject=message.id,
+            asker=asker,
+            private=message.private,
+            asked_at=_asked_at(message),
+        )
+        readers = [asker] if message.private else [asker, _ANYBODY]
+        latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
+        await self._message_states.save(answered, *latest)
 
     async def last_in(self, place: str, person_id: str) -> ThreadKey | None:
         """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
-        kept = await self._message_states.read(_place(place), _WHERE)
-        found = kept.get(person_id) or kept.get("anybody")
-        return ThreadKey.parse(found) if found else None
+        every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
+        found = {one.reader: one.thread for one in every}
+        return found.get(person_id) or found.get(_ANYBODY)
 
     async def of(self, trace_id: str) -> ShownAnswer | None:
         """The question behind a trace, while it is kept."""
-        kept = await self._message_states.read(_trace(trace_id), _WHERE)
-        if "thread" not in kept:
+        kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
+        if kept is None or kept.thread is None:
             return None
-        thread = ThreadKey.parse(kept["thread"])
-        return ShownAnswer(
-            thread, kept.get("subject", ""), kept.get("asker", ""), bool(kept.get("private")), kept.get("asked_at", "")
-        )
+        return ShownAnswer(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
 
-    async def keep_message(self, message_id: int | str, thread: ThreadKey) -> None:
+    async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
         """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
-        await self._message_states.keep(_message(message_id), _WHERE, {"thread": str(thread)})
+        asker = question.asker.id
+        await self._message_states.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
 
-    async def keep_question(self, message_id: int | str, thread: ThreadKey) -> None:
+    async def keep_question(self, question: IncomingMessage) -> None:
         """Remember which conversation someone's own message belongs to, where its place does not say so."""
-        await self._message_states.keep(_message(message_id), _QUESTION, {"thread": str(thread)})
+        asker = question.asker.id
+        await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
 
     async def question_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a person's message began or went on with, where that was kept."""
-        kept = await self._message_states.read(_message(message_id), _QUESTION)
-        return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
+        kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
+        return kept.thread if kept is not None else None
 
     async def thread_of(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a message of ours belongs to, where that was kept."""
-        kept = await self._message_states.read(_message(message_id), _WHERE)
-        return ThreadKey.parse(kept["thread"]) if "thread" in kept else None
+        kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
+        return kept.thread if kept is not None else None
 
 
 def _asked_at(message: IncomingMessage) -> str:
     address = ReplyTarget.of(message.address)
     return f"{address.channel}/{address.message}" if address.manner is ReplyMode.DIRECT else ""
-
-
-def _place(place: str) -> str:
-    return f"discord/last/{place}"
-
-
-def _trace(trace_id: str) -> str:
-    return f"discord/trace/{trace_id}"
-
-
-def _message(message_id: int | str) -> str:
-    return f"discord/message/{message_id}"

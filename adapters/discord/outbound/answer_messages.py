@@ -8,7 +8,7 @@ the channel, and from there to the asker directly.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -16,12 +16,11 @@ from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.ports.platform import MessageState
 
-FIRST = "message"  # the name under which the first message's id is kept; the others have numbers
-PART = "part-"
 NOWHERE = (NotFound, Denied, RequestRefused)  # what says that it is the place, or the message, that will not do
 
 log = structlog.get_logger(__name__)
@@ -44,7 +43,7 @@ class AnswerMessages:
     def __init__(
         self,
         *,
-        message_state: MessageState,
+        message_state: MessageState[DiscordQuestionState],
         address: ReplyTarget,
         question: str,
         messages: Messages,
@@ -61,12 +60,12 @@ class AnswerMessages:
     @property
     def manner(self) -> ReplyMode:
         """How the answer stands where it stands now."""
-        return ReplyMode(self._message_state.get("manner") or self._address.manner)
+        return ReplyMode(self._message_state.kept.manner or self._address.manner)
 
     @property
     def first(self) -> str:
         """The id of the first message; empty while there is none."""
-        return self._message_state.get(FIRST)
+        return self._message_state.kept.first
 
     # --- showing
 
@@ -78,7 +77,7 @@ class AnswerMessages:
         while True:
             try:
                 await self._settle_place()
-                await self._patiently(lambda: self._show(FIRST, render), self._pauses.opening)
+                await self._patiently(lambda: self._show(render), self._pauses.opening)
             except TokenRefused:
                 raise
             except PlatformUnavailable as error:
@@ -91,8 +90,8 @@ class AnswerMessages:
 
     async def change(self, render: Render) -> None:
         """Show the work as it is now, with one try. Raises what ``Messages`` raises."""
-        if self._message_state.get("channel"):
-            await self._show(FIRST, render)
+        if self._message_state.kept.channel:
+            await self._show(render)
 
     async def conclude(self, render: Render) -> None:
         """Show the end, whatever it takes, and remove what an earlier, longer text left.
@@ -105,7 +104,7 @@ class AnswerMessages:
                 await self._settle_place()
                 parts = await render()
                 for number, part in enumerate(parts):
-                    await self._surely(_name(number), part)
+                    await self._surely(number, part)
                 await self._remove_beyond(len(parts))
             except NOWHERE as error:
                 if await self._move_on(error):
@@ -113,27 +112,27 @@ class AnswerMessages:
                 raise
             return
 
-    async def _show(self, name: str, render: Render) -> None:
-        """Edit the message of this name, or post it where there is none (any more)."""
+    async def _show(self, render: Render) -> None:
+        """Edit the first message, or post it where there is none (any more)."""
         (part,) = await render()
-        known = self._message_state.get(name)
+        known = self._id(0)
         if known:
             with suppress(NotFound):
                 await self._messages.edit(self._spot(), int(known), part)
                 return
-            log.info("posting_again", part=name)
-        await self._post(name, part, instead_of=known)
+            log.info("posting_again", part=0)
+        await self._post(0, part, instead_of=known)
 
-    async def _surely(self, name: str, part: SanitizedView) -> None:
-        known = self._message_state.get(name)
+    async def _surely(self, number: int, part: SanitizedView) -> None:
+        known = self._id(number)
         if known and await self._try_edit(int(known), part):
             return
         try:
-            await self._patiently(lambda: self._post(name, part, instead_of=known), self._pauses.posting)
+            await self._patiently(lambda: self._post(number, part, instead_of=known), self._pauses.posting)
         except RequestRefused:
             plain = layouts.plainly(part)
-            await self._patiently(lambda: self._post(name, plain, instead_of=known, plain=True), self._pauses.posting)
-        if known and known != self._message_state.get(name):  # a deferred answer is filled by what is posted after it
+            await self._patiently(lambda: self._post(number, plain, instead_of=known, plain=True), self._pauses.posting)
+        if known and known != self._id(number):  # a deferred answer is filled by what is posted after it
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 
@@ -160,30 +159,48 @@ class AnswerMessages:
                 await asyncio.sleep(pause)
         return await call()
 
-    async def _post(self, name: str, part: SanitizedView, *, instead_of: str = "", plain: bool = False) -> None:
+    async def _post(self, number: int, part: SanitizedView, *, instead_of: str = "", plain: bool = False) -> None:
         """A new message; its id is kept. What it stands in for is part of its nonce, so that it is another message."""
         spot = self._spot()
+        name = f"part-{number}" if number else "message"
         named = f"{spot.channel}/{name}" + (f"/{instead_of}" if instead_of else "") + ("/plain" if plain else "")
         if plain:
             spot = spot.without_reply()
-        key = nonce(self._message_state.thread, self._message_state.subject, named)
+        key = self._nonce(named)
         posted = await self._messages.post(spot, part, key)
-        await self._message_state.keep(**{name: str(posted)})
+        await self._keep_id(number, str(posted))
 
     async def _remove_beyond(self, count: int) -> None:
         """What an earlier, longer text left behind."""
-        number = max(1, count)
-        while self._message_state.get(_name(number)):
+        for number in range(len(self._message_state.kept.parts), max(1, count) - 1, -1):
             with suppress(FootnoteError):
-                await self._messages.remove(self._spot(), int(self._message_state.get(_name(number))))
-            await self._message_state.keep(**{_name(number): ""})
-            number += 1
+                await self._messages.remove(self._spot(), int(self._id(number)))
+            await self._keep_id(number, "")
+
+    def _id(self, number: int) -> str:
+        """The id of the first message, number 0, or of one that follows it; empty while there is none."""
+        kept = self._message_state.kept
+        return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
+
+    async def _keep_id(self, number: int, posted: str) -> None:
+        """Keep where a message is; without an id it and those that follow it are gone."""
+        kept, at = self._message_state.kept, number - 1
+        if number == 0:
+            await self._message_state.keep(replace(kept, first=posted))
+        elif posted:
+            await self._message_state.keep(replace(kept, parts=(*kept.parts[:at], posted, *kept.parts[number:])))
+        else:
+            await self._message_state.keep(replace(kept, parts=kept.parts[:at]))
+
+    def _nonce(self, name: str) -> str:
+        kept = self._message_state.kept
+        return nonce(str(kept.thread), kept.message, name)
 
     async def refer(self, part: SanitizedView) -> None:
         """Say something beside the question, where the answer itself was to stand elsewhere. Raises as ``conclude``."""
         address = self._address
         spot = Spot(int(address.channel), int(address.guild), int(address.message))
-        key = nonce(self._message_state.thread, self._message_state.subject, "refer")
+        key = self._nonce("refer")
 
         async def post() -> None:
             await self._messages.post(spot, part, key)
@@ -195,78 +212,73 @@ class AnswerMessages:
 
         What Discord will not remove is logged. Raises PlatformUnavailable when it has to be tried again.
         """
-        for name in self._names():
+        for number in range(len(self._message_state.kept.parts), -1, -1):
+            if not self._id(number):
+                continue
             try:
-                await self._messages.remove(self._spot(), int(self._message_state.get(name)))
+                await self._messages.remove(self._spot(), int(self._id(number)))
             except NOWHERE as error:
-                log.warning("not_removed", part=name, reason=str(error))
-            await self._message_state.keep(**{name: ""})
-        if self.manner is ReplyMode.START and self._message_state.get("channel"):
+                log.warning("not_removed", part=number, reason=str(error))
+            await self._keep_id(number, "")
+        if self.manner is ReplyMode.START and self._message_state.kept.channel:
             try:
-                await self._messages.archive_empty(int(self._message_state.get("channel")))
+                await self._messages.archive_empty(int(self._message_state.kept.channel))
             except NOWHERE as error:
                 log.warning("not_archived", reason=str(error))
-
-    def _names(self) -> list[str]:
-        kept = [name for name in self._message_state.values if name == FIRST or name.startswith(PART)]
-        return [name for name in kept if self._message_state.get(name)]
 
     # --- where
 
     def _spot(self) -> Spot:
         """Where it goes, as settled; under the newest token that a press has given us."""
-        channel = int(self._message_state.get("channel") or self._address.channel)
+        kept = self._message_state.kept
+        channel = int(kept.channel or self._address.channel)
         spot = spot_of(self._address, channel)
-        if self._message_state.get("manner") == ReplyMode.DIRECT:
+        if kept.manner == ReplyMode.DIRECT:
             return Spot(channel=channel)
-        if self._message_state.get("manner") == ReplyMode.REPLY:
+        if kept.manner == ReplyMode.REPLY:
             return Spot(channel=channel, guild=spot.guild, reply_to=int(self._address.message))
-        if spot.private and self._message_state.get("token"):
-            fresh = given_at(self._message_state.get("token_of"))
-            return Spot(spot.channel, spot.guild, None, self._message_state.get("token"), fresh, private=True)
+        if spot.private and kept.token:
+            return Spot(spot.channel, spot.guild, None, kept.token, given_at(kept.token_of), private=True)
         return spot
 
     async def _settle_place(self) -> None:
         """Find or make the place, once: later attempts and reopenings use the same."""
-        if self._message_state.get("channel"):
+        if self._message_state.kept.channel:
             return
-        address = self._address
+        address, kept = self._address, self._message_state.kept
         if address.manner is ReplyMode.START:
             thread = await self._messages.start_thread(address, self._question)
             if thread is None:
-                await self._message_state.keep(channel=address.channel, manner=ReplyMode.REPLY)
+                await self._message_state.keep(replace(kept, channel=address.channel, manner=ReplyMode.REPLY))
                 return
-            await self._message_state.keep(channel=str(thread))
+            await self._message_state.keep(replace(kept, channel=str(thread)))
         elif address.manner is ReplyMode.DIRECT:
-            await self._message_state.keep(channel=str(await self._messages.direct_channel(int(address.asker))))
+            direct = await self._messages.direct_channel(int(address.asker))
+            await self._message_state.keep(replace(kept, channel=str(direct)))
         else:
-            response = {FIRST: address.response} if address.response else {}
-            await self._message_state.keep(channel=address.channel, **response)
+            first = address.response or kept.first
+            await self._message_state.keep(replace(kept, channel=address.channel, first=first))
 
     async def _move_on(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
         manner = self.manner
         if manner is ReplyMode.DIRECT or not self._address.guild or not self._address.asker:
             return False
-        log.warning("answer_moves", channel=self._message_state.get("channel"), manner=manner, reason=str(because))
-        if manner is ReplyMode.START:
-            place = {"channel": self._address.channel, "manner": str(ReplyMode.REPLY)}
-        else:
+        log.warning("answer_moves", channel=self._message_state.kept.channel, manner=manner, reason=str(because))
+        channel, mode = self._address.channel, ReplyMode.REPLY
+        if manner is not ReplyMode.START:
             try:
                 direct = await self._messages.direct_channel(int(self._address.asker))
             except NOWHERE as error:
                 log.warning("not_told", reason=str(error))
                 return False
-            place = {"channel": str(direct), "manner": str(ReplyMode.DIRECT)}
-        if self._message_state.get("channel"):
+            channel, mode = str(direct), ReplyMode.DIRECT
+        if self._message_state.kept.channel:
             with suppress(PlatformUnavailable):
                 await self.withdraw()
-        left = dict.fromkeys(self._names(), "")
-        await self._message_state.keep(**left, **place)
-        if place["manner"] == ReplyMode.DIRECT:
+        await self._message_state.keep(
+            replace(self._message_state.kept, channel=channel, manner=mode, first="", parts=())
+        )
+        if mode is ReplyMode.DIRECT:
             self._moved(str(because))
         return True
-
-
-def _name(number: int) -> str:
-    return f"{PART}{number}" if number else FIRST

@@ -19,6 +19,7 @@ from adapters.discord.inbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
+from adapters.discord.outbound.answer_records import AnswerStage, DiscordQuestionState
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import clip, pieces, plain
@@ -26,7 +27,6 @@ from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.json_codec import to_json
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
@@ -61,7 +61,7 @@ class DiscordAnswerView:
         self,
         *,
         message: IncomingMessage,
-        message_state: MessageState,
+        message_state: MessageState[DiscordQuestionState],
         trace_id: str,
         messages: Messages,
         shown: AnswerIndex,
@@ -105,16 +105,18 @@ class DiscordAnswerView:
         """
         self._pace.stop()
         await self._connected()
-        if not self._message_state.get("outcome"):  # what is parked goes on, whatever became of its wording
+        if not self._message_state.kept.outcome:  # what is parked goes on, whatever became of its wording
             try:
                 await self._edit_versions.check(self._message)
             except Superseded:
                 self._superseded = True
                 raise
         await self._shown.keep(self._trace_id, self._message)
-        if chosen := self._message_state.get("chosen"):
+        if chosen := self._message_state.kept.chosen:
             self._notices.append(plain(chosen))
-        await self._message_state.keep(stage="working", question=to_json(self._message))
+        await self._message_state.keep(
+            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
+        )
         await self._shown_as.open(self._progress_views)
         self._pace.last = time.monotonic()
         await self._remember_first()
@@ -177,7 +179,7 @@ class DiscordAnswerView:
                 return
             self._pace.last = time.monotonic()
             with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
-                await self._message_state.keep(stage="working")
+                await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.WORKING))
                 await self._shown_as.change(self._progress_views)
 
     # --- the end
@@ -225,7 +227,7 @@ class DiscordAnswerView:
         self._over = True
         self._pace.stop()
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
-            await self._message_state.keep(stage="ending")
+            await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.ENDING))
             try:
                 await self._shown_as.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
@@ -233,7 +235,7 @@ class DiscordAnswerView:
             except RequestRefused as error:
                 await self._say_refused(error, trace_id)
             await self._remember_first()
-            await self._message_state.settle(outcome)
+            await self._message_state.settle(self._message_state.kept, outcome)
             self._pace.last = time.monotonic()
 
     async def _say_refused(self, error: RequestRefused, trace_id: str) -> None:
@@ -253,7 +255,7 @@ class DiscordAnswerView:
     async def _remember_first(self) -> None:
         """A reply to it goes on with this conversation, where it stands in no thread of its own."""
         if self._shown_as.first and self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            await self._shown.keep_message(self._shown_as.first, self._message.thread)
+            await self._shown.keep_message(self._shown_as.first, self._message)
 
     def _note_redirect(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from adapters.reasoners.extractive.answer import composing, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.rendering import render
-from adapters.reasoners.extractive.evidence import attached, grading, sufficiency
+from adapters.reasoners.extractive.evidence import answering, attached, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -19,14 +19,13 @@ from adapters.reasoners.extractive.evidence.scoring import (
     says_something,
     scored_by_words,
     vocabulary_of,
-    with_meaning,
 )
 from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import correct_spelling
+from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
@@ -100,20 +99,17 @@ class ExtractiveReasoner:
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
         """The grade of each passage for the need that it was weighed for."""
-        grades: list[Grade] = []
+        grades: dict[int, Grade] = {}
         for one in found:
-            layered = sufficiency.is_layered(one.asked.question)
-            features = grading.measure_features(one.asked, one.evidence, one.units, one.cosine, layered=layered)
-            grade = grading.grade_of(features, one.units, one.evidence.hit.rerank)
-            grades.append(sufficiency.credit_link(inquiry, one.evidence, grade))
-        return grades
+            grade = grading.grade_of(one.units, one.evidence.hit.rerank)
+            grades[one.evidence.id] = sufficiency.credit_link(inquiry, one.evidence, grade)
+        evidence = [one.evidence for one in found]
+        return list(sufficiency.credit_versions(inquiry, grades, evidence).values())
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
         texts = [item.passage.searchable for item in evidence]
-        question = correct_spelling(
-            intent.final_question(need), vocabulary_of(item.passage.searchable for item in pool)
-        )
+        question = await self._in_words_of(intent.final_question(need), pool)
         asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
         by_words = [
@@ -127,13 +123,21 @@ class ExtractiveReasoner:
         placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        everything = answering.Asked.of(asked, pool, layered=sufficiency.is_layered(question))
         found: list[WeighedPassage] = []
         for item, listed in zip(evidence, by_words, strict=True):
-            ranked = with_meaning(asked, listed, [next(cosines) for _ in listed], subjects)
-            best = max((one.cosine for one in ranked), default=0.0)
-            whole = item.hit.dense if item.hit.dense is not None and question == need else best
+            near = [next(cosines) for _ in listed]
+            whole = max(near, default=0.0) if item.hit.dense is None or question != need else item.hit.dense
+            ranked = answering.score_units(everything, item, listed, near, whole, subjects)
             found.append(WeighedPassage(item, asked, tuple(ranked), whole))
         return found
+
+    async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
+        """The question with its slips put right by the words of some passages."""
+        vocabulary = vocabulary_of(item.passage.searchable for item in pool)
+        return correct_spelling(
+            question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary))
+        )
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
@@ -145,6 +149,8 @@ class ExtractiveReasoner:
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
         if moves := sufficiency.rest_of_table(inquiry, near):
             return Insufficient("the rest of the table", moves)
+        if moves := sufficiency.other_table(inquiry, near) or sufficiency.rest_of_versions(inquiry, near):
+            return Insufficient("what is asked of all of them", moves)
         if moves := sufficiency.in_the_same_source(inquiry, thread):
             return Insufficient("what the last answer's source says", moves)
         missing, moves = sufficiency.next_moves(inquiry, relevant)

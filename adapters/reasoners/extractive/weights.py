@@ -8,26 +8,55 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is counted of one passage against one question, each in [0, 1] but for cosines in [-1, 1].
+    """What is counted of one unit (a sentence, row or item) against one question, in [0, 1] but for cosines.
 
-    ``sentence_cosine`` is of the best sentence as it is read below its headings, ``sentence_covered`` the share of the
-    question's words in the best sentence with its headings. ``held`` is 0 where a time, an amount, a date or a person
-    is asked for and the passage has none, or where it has version 1 and 5 is asked for; else 1. ``named`` is the share
-    of the question's names and numbers that the passage has, 1 where it has none.
+    ``cosine`` is of the unit as it is read below its headings, ``passage_cosine`` of its passage: with the first held
+    fast the second speaks against it, since a page that is near as a whole has many sentences that are near.
+    ``own``, ``placed`` and ``covered`` are the shares of the question's words, rare ones counting more, in the unit, in
+    the unit with its headings, and in its passage; ``named`` the share of the question's names and telling numbers in
+    the passage (1 where it has none). ``subject`` is 1 where the question names the very thing that the unit is of,
+    ``contradicts`` 1 where it has version 1 and 5 is asked for. ``fits`` says how well it holds the kind of thing that
+    is asked for, ``strict`` that such a kind is asked for. ``rank`` is the passage's score as a share of the best
+    one's, ``length`` the number of the question's words (6 and more are 1), ``unknown`` the share of them that no
+    passage has.
     """
 
     cosine: float
-    sentence_cosine: float
+    passage_cosine: float
+    own: float
+    placed: float
     covered: float
-    sentence_covered: float
-    fits: float
-    held: float
     named: float
+    subject: float
+    contradicts: float
+    fits: float
+    strict: float
+    rank: float
+    length: float
+    unknown: float
 
 
-# --- grading a passage: a logistic function of its features (tests/measure/abstention.py) ---------------------------
-GRADING = Features(cosine=1.3, sentence_cosine=2.5, covered=1.4, sentence_covered=1.6, fits=0.1, held=0.5, named=2.5)
-GRADING_BIAS = -6.3
+# --- does this sentence answer? One logistic function for what is quoted and for whether anything is ----------------
+# Fitted on the question sets for choosing and on the samples (tests/measure/sentences.py).
+ANSWERING = Features(
+    cosine=8.7,
+    passage_cosine=-4.2,
+    own=1.75,
+    placed=2.6,
+    covered=0.95,
+    named=2.3,
+    subject=1.85,
+    contradicts=-1.45,
+    fits=2.5,
+    strict=-0.95,
+    rank=1.85,
+    length=3.0,
+    unknown=1.75,
+)
+ANSWERING_BIAS = -12.6
+LONG_QUESTION = 6  # words
+# The worth of a unit is its odds on a scale that begins here, so that shares of worth are differences of odds.
+WORTH_FROM, WORTH_STEP = -10.0, 5.0
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs
@@ -37,12 +66,11 @@ UNSEEN_WORD = 1.25  # a word that no text has, against the rarest one that some 
 WORDS_APART, WORDS_ALIKE = 0.4, 0.85
 LIKE_WORD = 0.8  # what a like word counts at most beside the word itself
 
-# --- the worth of a sentence, row or item (tests/measure/quoting.py) ------------------------------------------------
+# --- which units of a passage are compared by meaning: by their words -----------------------------------------------
 # Coverage of the question by the unit itself, by it with what stands right above, and with its headings and title.
 OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
 PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
-MEANING = 1.5  # what a cosine counts beside the share of the question's words
 GRADE_OFFSET = 0.6  # worth is multiplied by this and a tenth of its passage's grade
 UNGRADED = 5
 
@@ -56,7 +84,7 @@ LACKS_KIND = 0.6  # a sentence without any time, where "how long" is asked
 HEADLESS_ROW = (
     0.6  # a row of a table without a header, such as a page's date: it tells a figure or a name, else nothing
 )
-NAMED_SUBJECT, OTHER_SUBJECT = 1.3, 0.5  # of what the question names, of a neighbour of that
+OTHER_SUBJECT = 0.5  # of a neighbour of what the question names
 STAMP_ASKED_FOR = 1.3  # "Reviewed on 9 February 2026.", where that is asked for
 OTHER_FIGURE = 0.8  # no number of the question's
 

@@ -20,6 +20,7 @@ from adapters.reasoners.openai.dialect import Dialect, context_in
 from adapters.reasoners.openai.failures import Failures, PromptTooLong
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, Json, ModelRequest, estimated_tokens
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
+from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelUnavailable
 from core.ports.daily_budget import DailyBudget
@@ -160,51 +161,46 @@ class ModelEndpoint:
         Ends normally only when the model said that it was done, or had reached the length that it may write.
         """
         cap = self._cap(request, meter)
-        tally = _Tally(request.max_tokens * MOST_CHARACTERS_PER_TOKEN)
         deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
+        begun = False
         async with self._paid(request, cap, meter) as bill:
             try:
-                async with aclosing(self._pieces(request, cap, deadline, tally, bill)) as pieces:
+                async with aclosing(self._pieces(request, cap, deadline, bill)) as pieces:
                     async for piece in pieces:
+                        begun = begun or bool(piece)
                         yield piece
             except TimeoutError:
-                raise self._failures.late("between two pieces" if tally.written else "with a first word") from None
+                raise self._failures.late("between two pieces" if begun else "with a first word") from None
+            except ReportedError as reported:
+                raise self._failures.reported_error(reported.error) from None
             except _failures() as error:
                 raise self._learn_from_error(error) from None
-            finally:
-                bill.count(tally.usage, request.tokens, tally.written // CHARACTERS_PER_TOKEN)
-            self._require_end(tally)
-            if tally.finish in AT_ITS_LENGTH:
+            if bill.cut_off:
                 meter.notice("The answer had reached the length that it may have and was cut there.")
                 yield CUT_OFF
 
     async def _pieces(
-        self, request: ModelRequest, cap: int, deadline: float, tally: "_Tally", bill: "_Bill"
+        self, request: ModelRequest, cap: int, deadline: float, bill: "_Bill"
     ) -> AsyncGenerator[str, None]:
         """The text, each wait for more content bounded, whatever else keeps the connection alive meanwhile."""
         opening = self._persistently(lambda: self._send_accepted(request, cap, bill, self._open_stream, stream=True))
         stream = await self._until(opening, self._patience(deadline))
-        async with aclosing(self._chunks(stream, deadline)) as chunks:
-            patience = self._patience(deadline)
-            while (chunk := await self._until(anext(chunks, None), patience)) is not None:
-                if (reported := replies.error_in(chunk)) is not None:
-                    raise self._failures.reported_error(reported)
-                piece = tally.take(chunk)
-                if tally.progressed:
-                    patience = self._patience(deadline)
-                if piece:
-                    yield piece
-                if tally.full:
-                    tally.finish = "length"
-                    return
-            tally.said_done = getattr(stream.response.stream, "said_done", False)
+        reader = StreamReader(self._chunks(stream), request.max_tokens * MOST_CHARACTERS_PER_TOKEN)
+        try:
+            async with reader:
+                while (text := await self._until(reader.take(), self._patience(deadline))) is not None:
+                    if text:
+                        yield text
+        finally:
+            bill.count(reader.usage, request.tokens, reader.written // CHARACTERS_PER_TOKEN)
+        self._require_end(reader, said_done=getattr(stream.response.stream, "said_done", False))
+        bill.cut_off = reader.finish in AT_ITS_LENGTH
 
-    async def _chunks(self, stream: Any, deadline: float) -> AsyncGenerator[object, None]:
+    async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
         """The chunks of a stream, or the whole reply of a server that does not stream as its only one."""
         async with stream:
             if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
-                body = await self._until(stream.response.aread(), self._patience(deadline))
-                yield _as_chunk(_parse_completion(body))
+                yield _as_chunk(_parse_completion(await stream.response.aread()))
                 return
             if self.dialect.uses_responses:
                 async with aclosing(as_chunks(stream)) as chunks:
@@ -214,18 +210,18 @@ class ModelEndpoint:
             async for chunk in stream:
                 yield chunk
 
-    def _require_end(self, tally: "_Tally") -> None:
+    def _require_end(self, reader: StreamReader, *, said_done: bool) -> None:
         """Raise unless the model ended by itself or at its length limit."""
-        if tally.finish == "content_filter":
+        if reader.finish == "content_filter":
             raise self._failures.filter_error()
-        if tally.finish == "error":
+        if reader.finish == "error":
             raise self._failures.reported_error("")
-        if not tally.written and tally.refusal:
+        if not reader.written and reader.refusal:
             raise self._failures.refusal_error()
-        if not tally.written and tally.finish in AT_ITS_LENGTH:
+        if not reader.written and reader.finish in AT_ITS_LENGTH:
             self.dialect.reasons = True
             raise self._failures.only_thoughts()
-        if not tally.finish and not tally.said_done:
+        if not reader.finish and not said_done:
             raise self._failures.broke_off()
 
     def _patience(self, deadline: float) -> float:
@@ -257,9 +253,14 @@ class ModelEndpoint:
         return await self.client.chat.completions.create(**asked)
 
     async def _open_stream(self, asked: Json) -> Any:
+        """The client's own stream, its events as plain data: to make types of each word costs more than all else."""
+        from openai import AsyncStream
+
         if self.dialect.uses_responses:
-            return await self.client.responses.create(**as_responses(asked))
-        return await self.client.chat.completions.create(**asked)
+            response = await self.client.responses.with_raw_response.create(**as_responses(asked))
+            return response.parse(to=AsyncStream[object])
+        completion = await self.client.chat.completions.with_raw_response.create(**asked)
+        return completion.parse(to=AsyncStream[object])
 
     async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
         """The call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
@@ -345,6 +346,7 @@ class _Bill:
 
     calls: int = 0
     accepted: bool = False
+    cut_off: bool = False  # it ended at the length that it may have
     read: int = 0
     cached: int = 0
     written: int = 0
@@ -355,39 +357,6 @@ class _Bill:
             return
         read, cached, out, _ = usage
         self.read, self.cached, self.written = read or sent, cached, out or written
-
-
-class _Tally:
-    """What a stream has brought so far."""
-
-    def __init__(self, most: int) -> None:
-        self.finish = ""
-        self.written = 0  # characters
-        self.usage = (0, 0, 0, 0)
-        self.refusal = ""
-        self.progressed = False  # the newest chunk had content
-        self.said_done = False  # the server said that there is no more
-        self._most = most  # characters
-
-    @property
-    def full(self) -> bool:
-        """Whether it is longer than was asked for: not every endpoint keeps to the length itself."""
-        return self.written > self._most
-
-    def take(self, chunk: object) -> str:
-        """The text of a chunk. Raises TypeError where it is none."""
-        if isinstance(chunk, str | int | float | list):
-            raise TypeError("not a chunk")
-        usage = replies.usage_of(chunk)
-        self.usage = usage if any(usage) else self.usage
-        choice = replies.first_choice(chunk)
-        self.finish = replies.finish_of(choice) or self.finish
-        delta = replies.field_of(choice, "delta") or replies.field_of(choice, "message")
-        text = replies.text_of(replies.field_of(delta, "content"))
-        self.refusal += replies.refusal_of(delta)
-        self.progressed = bool(text or replies.thought_of(delta))
-        self.written += len(text)
-        return text
 
 
 def _retry_after(error: "APIStatusError") -> float | None:

@@ -5,6 +5,7 @@ A button's value is an id. What it stands for, and whether this person may have 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
@@ -19,18 +20,15 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
-from core.model.conversation import Person, ThreadKey
-from core.model.errors import Busy, FootnoteError, PlatformUnavailable
+from core.model.conversation import Person, ThreadKey, Turn
+from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Choice
+from core.model.message_records import CheckpointState
 from core.ports.checkpoints import ParkedInquiry
-from core.service.delivery_codec import delivery
+from core.service.answer_actions import NOBODY_TO_CALL
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
 
-GONE = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS = "Only the person who asked, or an admin, can choose here."
-NOT_YOUR_STOP = "Only the person who asked, or an admin, can stop this."
-CALLED = "They have been called already; please give them time."
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 
 log = structlog.get_logger(__name__)
@@ -49,10 +47,7 @@ class ButtonHandlers:
     async def choose(self, press: Press) -> bool:
         """A choice of a checkpoint: kept durably, or a text field first. Whether it was kept."""
         checkpoint_id, _, choice_id = press.value.partition(" ")
-        found = await self._choosable(press.thread, press.user, checkpoint_id, choice_id)
-        if found is None:
-            return False
-        parked, choice = found
+        parked, choice = await self._find_choice(press.thread, press.user, checkpoint_id, choice_id)
         if choice.asks_text:
             place = {"channel": press.thread.channel, "root": press.thread.thread, "card": press.message_ts}
             kept = {"checkpoint": checkpoint_id, "choice": choice.id, "ephemeral": str(press.ephemeral), **place}
@@ -65,41 +60,26 @@ class ButtonHandlers:
         """The text field of a choice was sent; the choice and the card's ``ts`` when it was kept."""
         kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
         thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
-        found = await self._choosable(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
         text = views.typed_value(body["view"], "narrow")
-        if found is None or not text:
+        if not text:
             return None
-        parked, choice = found
+        parked, choice = await self._find_choice(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
         person = Person(person_id(team, user))
         made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, {"user": user}, text=text)
         was_kept = await self._keep_choice(made, f"{user}:{body['view'].get('id', '')}", f"{choice.label}: {text}")
         return (made, "" if kept.get("ephemeral") == "True" else kept.get("card", "")) if was_kept else None
 
-    async def _choosable(
+    async def _find_choice(
         self, thread: ThreadKey, user: str, checkpoint_id: str, choice_id: str
-    ) -> tuple[ParkedInquiry, Choice] | None:
-        """What may be chosen here by this person; None after saying why not."""
-        parked = await self.workspace.checkpoints.read(checkpoint_id) if checkpoint_id else None
-        choice = parked.checkpoint.choice(choice_id) if parked else None
-        if parked is None or choice is None or parked.checkpoint.thread != thread:
-            await self.workspace.whisper(thread, user, GONE)
-            return None
+    ) -> tuple[ParkedInquiry, Choice]:
+        """What may be chosen here by this person. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
-        if person.id != parked.checkpoint.asker.id and not await self.workspace.is_admin(user):
-            await self.workspace.answer_actions.refuse(person, f"choose {choice.id}", checkpoint_id)
-            await self.workspace.whisper(thread, user, NOT_YOURS)
-            return None
-        return parked, choice
+        is_admin = partial(self.workspace.is_admin, user)
+        return await self.workspace.answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin, thread)
 
     async def _keep_choice(self, made: IncomingChoice, press_id: str, label: str) -> bool:
-        thread = str(made.thread)
-        chosen = {"chosen": label[:300]}
-        await self.workspace.message_states.keep(thread, f"checkpoint:{made.checkpoint}", chosen)
-        try:
-            return await self.workspace.inbox.put(delivery(f"{PLATFORM}:choice:{made.checkpoint}:{press_id}", made))
-        except Busy as busy:
-            await self.workspace.whisper(made.thread, made.address["user"], str(busy))
-            return False
+        delivery_id = f"{PLATFORM}:choice:{made.checkpoint}:{press_id}"
+        return await self.workspace.answer_actions.keep_choice(delivery_id, made, label)
 
     async def settle(
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
@@ -117,10 +97,11 @@ class ButtonHandlers:
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
         """The card without its buttons, with who chose what."""
-        kept = await self.workspace.message_states.read(str(thread), f"checkpoint:{checkpoint}")
+        blank = CheckpointState(thread=thread, checkpoint=checkpoint)
+        kept = await self.workspace.message_states.read(blank) or blank
         name = await self.workspace.directory.name(user)
-        words = f"{escape(name)} chose *{escape(kept.get('chosen', ''))}*"
-        return blocks.settled_card(shown or [blocks.markdown(kept.get("card") or "…")], words)
+        words = f"{escape(name)} chose *{escape(kept.chosen)}*"
+        return blocks.settled_card(shown or [blocks.markdown(kept.card or "…")], words)
 
     # --- of an answer
 
@@ -141,7 +122,7 @@ class ButtonHandlers:
             kept = {"channel": press.thread.channel, "root": press.thread.thread, "trace": trace_id}
             if self.knowledge is not None:
                 shown = "" if press.ephemeral else press.message_ts
-                kept |= {"shown": shown, "form": await self.knowledge.personal_actions.make(press.person, {})}
+                kept |= {"shown": shown, "form": await self.knowledge.personal_actions.make(press.person)}
             await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
         await self._rate(press.thread, press.user, trace_id, helpful=helpful)
 
@@ -156,13 +137,13 @@ class ButtonHandlers:
         if not right or self.knowledge is None:
             return None
         form, person = kept.get("form", ""), person_id(team, user)
-        taken = await self.knowledge.personal_actions.take(form, person)
+        personal_actions = self.knowledge.personal_actions
+        taken = await personal_actions.take(await personal_actions.read(form, person))
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         shown = kept.get("shown") or kept.get("root", "")
         result = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
-        actions = self.knowledge.personal_actions
-        await (actions.mark_done if succeeded(result) else actions.again)(form, person)
+        await (personal_actions.mark_done if succeeded(result) else personal_actions.reopen)(form, person)
         return result
 
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
@@ -173,36 +154,28 @@ class ButtonHandlers:
             await self.workspace.whisper(thread, user, str(error))
 
     async def hand_over(self, press: Press) -> None:
-        """Call the channel's configured group, once for each answer."""
+        """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""
         handoff = (await self.workspace.settings(press.thread)).handoff
         group = group_call(handoff)
         if not group:
-            await self.workspace.whisper(press.thread, press.user, "No group is set up to be called here.")
-            return
-        subject = f"handoff:{press.value}"
-        if await self.workspace.message_states.read(str(press.thread), subject):
-            await self.workspace.whisper(press.thread, press.user, CALLED)
-            return
+            raise NotFound(NOBODY_TO_CALL)
         audience = await self.workspace.audience(press.thread, press.user)
-        turn = await self.workspace.answer_actions.turn(press.thread, press.value, audience)
-        await self.workspace.message_states.keep(str(press.thread), subject, {"by": press.person})
-        name = escape(await self.workspace.directory.name(press.user))
-        words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
-        await self.workspace.say(press.thread, "A person is asked for.", [permit(blocks.section(words), group=handoff)])
+        person = Person(press.person)
+        async with self.workspace.answer_actions.hand_over(press.thread, press.value, person, audience) as turn:
+            name = escape(await self.workspace.directory.name(press.user))
+            words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
+            call = permit(blocks.section(words), group=handoff)
+            await self.workspace.say(press.thread, "A person is asked for.", [call])
 
     async def share(self, press: Press) -> bool:
-        """Show a private answer to the channel, if the channel may read it. Whether it is shown."""
-        audience = await self.workspace.audience(press.thread, press.user)
-        turn = await self.workspace.answer_actions.turn(press.thread, press.value, audience)
-        if turn.asker.id != press.person:
-            await self.workspace.answer_actions.refuse(Person(press.person), "share", press.value)
-            await self.workspace.whisper(press.thread, press.user, "Only the person who asked can share this.")
-            return False
-        subject = f"shared:{press.value}"
-        if await self.workspace.message_states.read(str(press.thread), subject):
-            await self.workspace.whisper(press.thread, press.user, "It is shared already.")
-            return False
-        await self.workspace.message_states.keep(str(press.thread), subject, {"by": press.person})
+        """Show a private answer to the channel; True when it is shown. Raises NotFound, Denied and AlreadyDone."""
+        audience = partial(self.workspace.audience, press.thread, press.user)
+        person = Person(press.person)
+        async with self.workspace.answer_actions.share(press.thread, press.value, person, audience) as turn:
+            await self._show_shared(press, turn)
+        return True
+
+    async def _show_shared(self, press: Press, turn: Turn) -> None:
         answer = Answer(turn.outcome, turn.answer, turn.citations)
         parts = blocks.answer_parts(answer)
         name = escape(await self.workspace.directory.name(press.user))
@@ -215,19 +188,11 @@ class ButtonHandlers:
             foot.append({"type": "actions", "block_id": "footnote_answer", "elements": shown})
         last = [asked, blocks.answer_part(parts[-1], answer), *foot, blocks.feedback(press.value)]
         await self.workspace.say(press.thread, turn.answer, last)
-        return True
 
     async def stop(self, press: Press) -> None:
-        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin."""
-        thread = str(press.thread)
-        kept = await self.workspace.message_states.read(thread, f"shown:{press.message_ts}")
-        if "subject" not in kept:
-            await self.workspace.whisper(press.thread, press.user, "There is nothing to stop any more.")
-        elif kept.get("asker") != press.person and not await self.workspace.is_admin(press.user):
-            await self.workspace.answer_actions.refuse(Person(press.person), "stop", kept["subject"])
-            await self.workspace.whisper(press.thread, press.user, NOT_YOUR_STOP)
-        else:
-            await self.workspace.message_states.request_cancel(thread, kept["subject"], "stopped")
+        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
+        is_admin = partial(self.workspace.is_admin, press.user)
+        await self.workspace.answer_actions.stop(press.thread, press.value, Person(press.person), is_admin)
 
     # --- shortcuts
 

@@ -14,7 +14,7 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import views
-from adapters.slack.outbound.answer_view import place_key
+from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.answer_actions import HELP, SettingsForm
@@ -108,11 +108,10 @@ class Commands:
             ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
             # Only of this channel: who can give a command here can read here.
             return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
-        for subject in (f"latest:{given.person.id}", "latest"):
-            kept = await self.workspace.message_states.read(place_key(given.place), subject)
-            if "thread" in kept:
-                return ThreadKey.parse(kept["thread"])
-        return None
+        message_states = self.workspace.message_states
+        theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
+        latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
+        return latest.thread if latest is not None else None
 
     # --- settings
 

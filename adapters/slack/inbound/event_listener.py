@@ -12,13 +12,14 @@ from typing import Any
 import structlog
 
 from adapters.slack.api.directory import Directory, Identity
+from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
 from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.ports.inbox import Inbox
-from core.ports.message_state import MessageStateStore
+from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.heard_places import HeardPlaces
@@ -101,7 +102,8 @@ class EventListener:
             return NOTHING
         if message.mentions_us or message.direct:
             key = message.thread
-            await self._places.note(key.channel, *([f"{key.channel}/{key.thread}"] if not message.direct else []))
+            thread = [f"{key.channel}/{key.thread}"] if not message.direct else []
+            await self._places.note(message, key.channel, *thread)
         return await self.put(_delivery_id(message), message)
 
     def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
@@ -179,14 +181,14 @@ class EventListener:
 
         Where a card waits, the question as edited takes its place.
         """
-        thread = str(message.thread)
-        kept = await self._message_states.read(thread, message.id)
-        if kept.get("outcome") and kept["outcome"] not in OPEN_OUTCOMES:
+        blank = SlackQuestionState(thread=message.thread, message=message.id, asker=message.asker.id)
+        kept = await self._message_states.read(blank) or blank
+        if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
             return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
-        if first_time and kept.get("edit") != edit and (kept.get("state") or asked):
-            await self._message_states.request_cancel(thread, message.id, "edited")
-            await self._message_states.keep(thread, message.id, {"edit": edit})
+        if first_time and kept.edit != edit and (kept.state or asked):
+            await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
+            await self._message_states.save(replace(kept, edit=edit), was=kept)
         return await self.put(edit, message)
 
     def _remember(self, edit: str) -> None:
@@ -204,13 +206,13 @@ class EventListener:
 
     async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread."""
-        root = str(event.get("thread_ts") or "")
-        thread = str(ThreadKey(PLATFORM, team, str(event["channel"]), root))
-        shown = [f"shown:{ts}" for ts in event.get("streaming_message_ts") or []]
-        for subject in shown or ["current"]:
-            kept = await self._message_states.read(thread, subject)
-            if "subject" in kept:
-                await self._message_states.request_cancel(thread, kept["subject"], "stopped")
+        thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
+        streams = event.get("streaming_message_ts") or []
+        named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
+        for answer in named or (CurrentAnswer(thread=thread),):
+            kept = await self._message_states.read(answer)
+            if kept is not None:
+                await self._message_states.request_cancel(str(thread), kept.subject, CancelReason.STOPPED)
 
 
 def person_id(team: str, user: str) -> str:

@@ -1,56 +1,63 @@
-"""What a button or a form of ours stands for: kept here, never in the button, and taken by one press alone.
+"""What a button or a form of ours in Slack stands for, for one person: its value is the id of what is kept here.
 
-A button's value is the id of an offer. Whoever presses has to be the one it was made for; what they may do is looked
-up anew by whoever acts on it. The mark that an offer is open is a value that is taken once, so of two presses, on
-whatever workers, one finds it.
+Whoever presses has to be the one it was made for; what they may do is looked up anew by whoever acts on it.
 """
 
 import time
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from core.model.records import PERSON
 from core.ports.message_state import MessageStateStore
-from core.service.one_time_actions import DONE, LOST_SECONDS, OPEN, OneTimeActions, PressOutcome
+from core.service.kb.commands import KbCommand
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
-__all__ = ["LOST_SECONDS", "PersonalActions", "PressOutcome", "kept_under"]
+__all__ = ["PersonalAction", "PersonalActions", "PressOutcome"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalAction(OneTimeAction, place="slack/kb/{person}", subject="{id}"):
+    """A button below a reply, with its command, or a form, with the channel that it was opened in."""
+
+    person: str = field(metadata=PERSON)
+    id: str
+    command: KbCommand | None = None
+    once: bool = False  # the button acts once; others may be pressed again and again
+    channel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalActions:
-    """Kept with what is posted, for as long as that is, under the person they were made for."""
+    """Kept for as long as everything about messages is, under the person they were made for."""
 
     message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
-    async def make(self, person: str, values: Mapping[str, str]) -> str:
-        """Keep an offer for this person, by qualified id; the offer's id."""
-        offer = uuid.uuid4().hex
-        await self._keep(offer, person, {OPEN: "yes", **values})
-        return offer
+    async def make(
+        self, person: str, *, command: KbCommand | None = None, once: bool = False, channel: str = ""
+    ) -> str:
+        """Keep what a button or a form stands for, for this person by qualified id; its id."""
+        action = PersonalAction(person=person, id=uuid.uuid4().hex, command=command, once=once, channel=channel)
+        await self._actions.open(action)
+        return action.id
 
-    async def read(self, offer: str, person: str) -> Mapping[str, str]:
-        """What was offered, without taking it; empty when it is gone, or was made for somebody else."""
-        return await self.message_states.read(kept_under(person), offer) if offer else {}
+    async def read(self, action_id: str, person: str) -> PersonalAction | None:
+        """What it stands for, without taking it; None when it is gone, or was made for somebody else."""
+        return await self.message_states.read(PersonalAction(person=person, id=action_id)) if action_id else None
 
-    async def take(self, offer: str, person: str) -> PressOutcome:
-        """Whether this press is the one that counts. Also when an earlier one was lost together with its worker."""
-        if not await self.read(offer, person):
-            return PressOutcome.GONE
-        return await OneTimeActions(self.message_states, self.now).take(kept_under(person), offer)
+    async def take(self, kept: PersonalAction | None) -> PressOutcome:
+        """Whether this press is the one that counts, of what was just read."""
+        return await self._actions.take(kept)
 
-    async def mark_done(self, offer: str, person: str) -> None:
-        """What was offered has been done: it is never taken again."""
-        await self._keep(offer, person, {DONE: "yes"})
+    async def mark_done(self, action_id: str, person: str) -> None:
+        """It has been done: it is never taken again."""
+        await self._actions.mark_done(PersonalAction(person=person, id=action_id))
 
-    async def again(self, offer: str, person: str) -> None:
-        """Open it (once more): what it stands for was not done."""
-        await self._keep(offer, person, {OPEN: "yes"})
+    async def reopen(self, action_id: str, person: str) -> None:
+        """It can be taken once more: it was not done."""
+        await self._actions.open(PersonalAction(person=person, id=action_id))
 
-    async def _keep(self, offer: str, person: str, values: Mapping[str, str]) -> None:
-        await self.message_states.keep(kept_under(person), offer, values, person=person)
-
-
-def kept_under(person: str) -> str:
-    """Where what is shown to one person about the knowledge is kept; it is forgotten with them."""
-    return f"slack/kb/{person}"
+    @property
+    def _actions(self) -> OneTimeActions:
+        return OneTimeActions(self.message_states, self.now)

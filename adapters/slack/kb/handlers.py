@@ -26,7 +26,6 @@ from adapters.slack.outbound import blocks, views
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
-from core.model.json_codec import from_json, to_json
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
@@ -39,12 +38,13 @@ from core.service.kb.results import (
     Page,
     ProposalDecided,
     ProposalList,
+    Refused,
     accepted_jobs,
-    refused,
     succeeded,
 )
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
+from core.service.kb.web_links import is_link
 from core.service.kb.wording import outcome_lines, proposals_line
 
 LARGEST = 25 * 2**20  # bytes of one file
@@ -170,7 +170,7 @@ class SlackKnowledge:
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.personal_actions.make(caller.person.id, {"channel": given.channel})
+        offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
         note = await self._waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
@@ -188,7 +188,7 @@ class SlackKnowledge:
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
-        caller = await self._caller(ThreadKey(PLATFORM, team, kept["channel"], ""), user)
+        caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self._kb.complete(str(body.get("value") or ""), caller))
 
     async def on_submit(self, body: Body) -> FormResult:
@@ -197,16 +197,16 @@ class SlackKnowledge:
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
-        place = ThreadKey(PLATFORM, team, kept["channel"], "")
+        place = ThreadKey(PLATFORM, team, kept.channel, "")
         filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
             return FormResult({"link": wrong})
         caller = await self._caller(place, user)
         try:
-            commands = await self._commands(filled, kept["channel"], caller)
+            commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
             return FormResult({"link": str(error)})
-        taken = await self.personal_actions.take(form, caller.person.id)
+        taken = await self.personal_actions.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
@@ -216,7 +216,7 @@ class SlackKnowledge:
         for name, command in commands.items():
             result = await self._kb.handle(command, caller)
             if not succeeded(result) and not results:
-                await self.personal_actions.again(form, caller.person.id)
+                await self.personal_actions.reopen(form, caller.person.id)
                 return FormResult({name: outcome_text(result)})
             results.append(result)
         await self.personal_actions.mark_done(form, caller.person.id)
@@ -238,7 +238,7 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := views.kept_in(body["view"]).get("form", ""):
-            await self.personal_actions.again(form, person_id(*who_sent(body)))
+            await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
@@ -250,21 +250,20 @@ class SlackKnowledge:
     async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
         kept = await self.personal_actions.read(press.value, press.person)
-        if "command" not in kept:  # too old, or the value was never ours to give to this person
+        if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
             await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
             return text_reply(EXPIRED)
-        once = press.action == kb_blocks.CONFIRM or "once" in kept
+        once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
-            match await self.personal_actions.take(press.value, press.person):
+            match await self.personal_actions.take(kept):
                 case PressOutcome.GONE:
                     return text_reply(EXPIRED)
                 case PressOutcome.EARLIER:
                     return None
                 case PressOutcome.NOW:
                     pass
-        command: KbCommand = from_json(KbCommand, kept["command"])
         caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(command, caller), caller)
+        shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
         if once:
             await self.personal_actions.mark_done(press.value, press.person)
         return shown
@@ -305,7 +304,7 @@ class SlackKnowledge:
         try:
             turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
         except FootnoteError as error:
-            return refused(error)
+            return Refused.of(error)
         try:
             link = await self._workspace.web.patiently("chat.getPermalink", **place)
         except Refusal:
@@ -383,8 +382,7 @@ class SlackKnowledge:
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
-        values = {"command": to_json(action.command)} | ({"once": "yes"} if action.once else {})
-        return await self.personal_actions.make(caller.person.id, values)
+        return await self.personal_actions.make(caller.person.id, command=action.command, once=action.once)
 
     async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
         """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""
@@ -418,7 +416,7 @@ def _wrong(filled: kb_blocks.FilledForm) -> str:
     """Why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING
-    return NO_LINK if filled.link and not filled.link.startswith(("http://", "https://")) else ""
+    return NO_LINK if filled.link and not is_link(filled.link) else ""
 
 
 def _user(caller: Caller) -> str:

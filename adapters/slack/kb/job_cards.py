@@ -8,8 +8,8 @@ over may have to wait for Slack; whose card is still to say so is kept too, for 
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,12 +18,12 @@ import structlog
 from adapters.slack.api.web_client import Pace, Refusal, Uncertain
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import PLATFORM
-from adapters.slack.inbound.one_time_actions import kept_under
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
+from core.model.records import PERSON, Record
 from core.service.kb.commands import Caller
 from core.service.kb.job_wording import job_title
 from core.service.kb.results import JobSummary
@@ -40,40 +40,37 @@ MOST_LOOKED_AT = 50  # messages in which a card is looked for
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Card:
-    """What a job's card shows, and to whom."""
+@dataclass(frozen=True, kw_only=True)
+class SlackJobCard(Record, place="slack/kb/{person}", subject="job-{job}"):
+    """What a job's card shows, to whom, and where: the newest state is kept before it is shown."""
 
+    person: str = field(metadata=PERSON)  # who asked for the job, by qualified id
     job: str
-    person: str
-    user: str
-    space: str
-    layout: str
-    title: str
+    user: str = ""  # the same person's Slack id
+    space: str = ""
+    card: str = ""  # the blocks of the newest state, as JSON
+    title: str = ""
+    over: bool = False
+    first: str = ""  # the blocks with which it was posted
+    channel: str = ""  # the direct message that it stands in
+    ts: str = ""
+    closed: bool = False  # Slack takes no direct message of ours there
 
-    @classmethod
-    def of(cls, job: Job) -> "_Card":
-        """The card for a job as it is now."""
-        space = ThreadKey.parse(job.thread).space if job.thread else ""
-        return cls._made(summarize_job(job), job.by.id, job.address.get("user", ""), space)
 
-    @classmethod
-    def of_accepted(cls, job: JobSummary, caller: Caller) -> "_Card":
-        """The card for a job that this caller has just been promised."""
-        return cls._made(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
+def card_of(job: Job) -> SlackJobCard:
+    """The card for a job as it is now, wherever it stands."""
+    space = ThreadKey.parse(job.thread).space if job.thread else ""
+    return replace(_card_of(summarize_job(job), job.by.id, job.address.get("user", ""), space), over=job.over)
 
-    @classmethod
-    def _made(cls, job: JobSummary, person: str, user: str, space: str) -> "_Card":
-        return cls(job.id, person, user, space, json.dumps(kb_blocks.card(job)), job_title(job))
 
-    @classmethod
-    def of_kept(cls, job_id: str, person: str, kept: Mapping[str, str]) -> "_Card":
-        """The card as it was last kept."""
-        return cls(job_id, person, kept["user"], kept["space"], kept["card"], kept["title"])
+def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
+    """The card for a job that this caller has just been promised."""
+    return _card_of(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
 
-    def to_record(self) -> dict[str, str]:
-        """What another process needs to show it."""
-        return {"user": self.user, "space": self.space, "card": self.layout, "title": self.title}
+
+def _card_of(job: JobSummary, person: str, user: str, space: str) -> SlackJobCard:
+    layout, title = json.dumps(kb_blocks.card(job)), job_title(job)
+    return SlackJobCard(person=person, job=job.id, user=user, space=space, card=layout, title=title)
 
 
 class JobCards:
@@ -93,17 +90,17 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for job_id, person in (await self._pending_updates.outstanding()).items():
-            if job_id in self._concluding:
+        for update in await self._pending_updates.outstanding():
+            if update.job in self._concluding:
                 continue
-            kept = await self._read_card(job_id, person)
-            if not kept.get("over"):  # forgotten with the person it was for
-                await self._pending_updates.mark_shown(job_id)
+            card = await self._read(SlackJobCard(person=update.person, job=update.job))
+            if not card.over:  # forgotten with the person it was for
+                await self._pending_updates.mark_shown(update.job)
                 continue
             try:
-                await self._show_last_state(_Card.of_kept(job_id, person, kept))
+                await self._show_last_state(card)
             except Refusal as refusal:
-                log.info("card_not_finished", job=job_id, reason=str(refusal))
+                log.info("card_not_finished", job=update.job, reason=str(refusal))
 
     async def close(self) -> None:
         """End what is still on its way; what it leaves is finished wherever ``finish`` is called next."""
@@ -115,32 +112,32 @@ class JobCards:
 
     async def post(self, job: JobSummary, caller: Caller) -> bool:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
-        card = _Card.of_accepted(job, caller)
+        card = card_of_accepted(job, caller)
         try:
             channel = await self.direct_message(card.user)
             await self._post(card, channel)
         except Refusal as refusal:
             log.info("card_not_posted", job=job.id, reason=str(refusal))
-            await self._keep(job.id, card.person, closed="yes")
+            await self._close(card)
             return False
         except PlatformUnavailable as error:
             log.info("card_not_posted", job=job.id, reason=str(error))
             return False
         return True
 
-    async def _post(self, card: "_Card", channel: str) -> bool:
+    async def _post(self, card: SlackJobCard, channel: str) -> bool:
         """Post it; whether it shows the newest state."""
         place = ThreadKey(PLATFORM, card.space, channel, "")
-        await self._keep(card.job, card.person, first=card.layout, title=card.title)
+        await self._save(SlackJobCard(person=card.person, job=card.job, first=card.card, title=card.title))
         try:
-            said = await self._workspace.say(place, card.title, json.loads(card.layout), part=_part(card.job))
+            said = await self._workspace.say(place, card.title, json.loads(card.card), part=_part(card.job))
             ts = str(said["ts"])
         except Uncertain:
             ts = await self._lost(channel, card.job)
             if not ts:
                 raise
-        await self._keep(card.job, card.person, channel=channel, ts=ts)
-        return await self._catch_up(card.job, card.person, card.layout)
+        await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
+        return await self._catch_up(card, card.card)
 
     async def direct_message(self, user: str) -> str:
         """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
@@ -151,46 +148,46 @@ class JobCards:
 
     async def show(self, job: Job) -> None:
         """Show this state: sooner or later while the job goes on, always when it is over."""
-        card = _Card.of(job)
+        card = card_of(job)
         if not card.user:
             return
-        await self._keep(card.job, card.person, over="yes" if job.over else "", **card.to_record())
+        await self._save(card)
         if job.over:  # who dies before this has not done the job: another shows it
             await self._pending_updates.expect(card.job, card.person)
-        kept = await self._read_card(card.job, card.person)
-        if kept.get("closed"):
+        kept = await self._read(card)
+        if kept.closed:
             await self._pending_updates.mark_shown(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
-        elif "ts" not in kept:
+        elif not kept.ts:
             if _age(job) > FORGOTTEN_SECONDS:
                 await self._run_owned(self._adopt(card))
         elif self._pace.allows("card"):
-            await self._edit(kept, card.layout, self._workspace.web.eagerly)
+            await self._edit(kept, card.card, self._workspace.web.eagerly)
 
-    async def _conclude(self, card: "_Card", age: float) -> None:
+    async def _conclude(self, card: SlackJobCard, age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
         self._concluding.add(card.job)
         try:
             for _ in range(int(AWAITED_SECONDS / LOOK_SECONDS)):
-                kept = await self._read_card(card.job, card.person)
-                if "ts" in kept or kept.get("closed") or age > FORGOTTEN_SECONDS:
+                kept = await self._read(card)
+                if kept.ts or kept.closed or age > FORGOTTEN_SECONDS:
                     break
                 await asyncio.sleep(LOOK_SECONDS)
             await self._show_last_state(card)
         finally:
             self._concluding.discard(card.job)
 
-    async def _show_last_state(self, card: "_Card") -> None:
+    async def _show_last_state(self, card: SlackJobCard) -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
-        kept = await self._read_card(card.job, card.person)
-        if "ts" in kept and not await self._edit(kept, card.layout, self._workspace.web.patiently):
+        kept = await self._read(card)
+        if kept.ts and not await self._edit(kept, card.card, self._workspace.web.patiently):
             return
-        if "ts" not in kept and not kept.get("closed") and not await self._adopt(card):
+        if not kept.ts and not kept.closed and not await self._adopt(card):
             return
         await self._pending_updates.mark_shown(card.job)
 
-    async def _adopt(self, card: "_Card") -> bool:
+    async def _adopt(self, card: SlackJobCard) -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
 
         Whether it shows the newest state; False also where that is on its way already.
@@ -202,12 +199,12 @@ class JobCards:
             channel = await self.direct_message(card.user)
             ts = await self._lost(channel, card.job)
             if ts:
-                await self._keep(card.job, card.person, channel=channel, ts=ts)
-                return await self._catch_up(card.job, card.person, "")
+                await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
+                return await self._catch_up(card, "")
             return await self._post(card, channel)
         except Refusal as refusal:
             if not refusal.retry_after:
-                await self._keep(card.job, card.person, closed="yes")
+                await self._close(card)
                 await self._pending_updates.mark_shown(card.job)
             raise
         finally:
@@ -227,31 +224,31 @@ class JobCards:
 
     async def show_cancelling(self, job_id: str, person: str, words: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
-        kept = await self._read_card(job_id, person)
-        if "ts" not in kept or kept.get("over"):
+        kept = await self._read(SlackJobCard(person=person, job=job_id))
+        if not kept.ts or kept.over:
             return
-        shown = json.loads(kept.get("card") or kept.get("first") or "[]")
+        shown = json.loads(kept.card or kept.first or "[]")
         layout = json.dumps(kb_blocks.being_cancelled(shown, words))
-        await self._keep(job_id, person, card=layout)
+        await self._save(SlackJobCard(person=person, job=job_id, card=layout))
         await self._edit(kept, layout, self._workspace.web.patiently)
-        await self._catch_up(job_id, person, layout)
+        await self._catch_up(kept, layout)
 
     # --- one message
 
-    async def _catch_up(self, job_id: str, person: str, shown: str) -> bool:
+    async def _catch_up(self, card: SlackJobCard, shown: str) -> bool:
         """Show the newest state there is, until that is what stands there; False where Slack did not take it."""
         through = True
-        kept = await self._read_card(job_id, person)
-        while kept.get("card") and kept["card"] != shown:
-            shown = kept["card"]
+        kept = await self._read(card)
+        while kept.card and kept.card != shown:
+            shown = kept.card
             through = await self._edit(kept, shown, self._workspace.web.patiently)
-            kept = await self._read_card(job_id, person)
+            kept = await self._read(card)
         return through
 
-    async def _edit(self, kept: dict[str, str], layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> bool:
+    async def _edit(self, kept: SlackJobCard, layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> bool:
         """Show this; False where that may be tried again."""
-        place = {"channel": kept["channel"], "ts": kept["ts"]}
-        text = blocks.fallback(kept.get("title") or "")
+        place = {"channel": kept.channel, "ts": kept.ts}
+        text = blocks.fallback(kept.title)
         try:
             await call("chat.update", text=text, blocks=json.loads(layout), link_names=False, **place)
         except Refusal as refusal:
@@ -272,11 +269,18 @@ class JobCards:
                 return str(message["ts"])
         return ""
 
-    async def _read_card(self, job_id: str, person: str) -> dict[str, str]:
-        return dict(await self._workspace.message_states.read(kept_under(person), _part(job_id)))
+    async def _close(self, card: SlackJobCard) -> None:
+        """Slack takes no card there: nobody tries again."""
+        await self._save(SlackJobCard(person=card.person, job=card.job, closed=True))
 
-    async def _keep(self, job_id: str, person: str, **values: str) -> None:
-        await self._workspace.message_states.keep(kept_under(person), _part(job_id), values, person=person)
+    async def _read(self, card: SlackJobCard) -> SlackJobCard:
+        """The card as it is kept; with nothing on it where it is not."""
+        blank = SlackJobCard(person=card.person, job=card.job)
+        return await self._workspace.message_states.read(blank) or blank
+
+    async def _save(self, card: SlackJobCard) -> None:
+        """Keep what is said here of the card; the rest of it stays."""
+        await self._workspace.message_states.save(card)
 
 
 def _part(job_id: str) -> str:

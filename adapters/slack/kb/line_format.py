@@ -1,4 +1,4 @@
-"""Lines of the service as ``mrkdwn``: everything escape, so that only our own bold and code survive.
+"""Lines of the service as ``mrkdwn``: everything escaped, so that only our own bold and code survive.
 
 Addresses are not made into links (the blocks are ``verbatim``): a document's title may be one. Those of Slack's own
 messages are.

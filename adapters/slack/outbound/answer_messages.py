@@ -9,13 +9,14 @@ https://docs.slack.dev/reference/methods/chat.postMessage/#errors
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import structlog
 
 from adapters.slack.api.web_client import Refusal, SlackServerError, Uncertain, Web, refuses_us
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
@@ -92,7 +93,7 @@ class AnswerMessages:
 
     workspace: Workspace
     spot: Spot
-    message_state: MessageState
+    message_state: MessageState[SlackQuestionState]
     trace_id: str
 
     async def post(self, layout: list[blocks.Block], text: str, part: str, *, resumed: bool = False) -> str:
@@ -134,8 +135,9 @@ class AnswerMessages:
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        # a message that somebody else asks about has more to its name
-        since = self.message_state.subject.partition(":")[0]
+        since = self.message_state.kept.message.partition(":")[
+            0
+        ]  # a message that somebody else asks about has more to its name
         return await self._find(
             "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
         )
@@ -157,10 +159,10 @@ class AnswerMessages:
 
         Buttons stay away: they would be pressed in another thread than they are about. Raises PlatformUnavailable.
         """
-        resumed = bool(self.message_state.get("direct"))
+        resumed = bool(self.message_state.kept.direct)
         try:
-            channel = self.message_state.get("direct") or await self._direct_channel()
-            await self.message_state.keep(direct=channel)
+            channel = self.message_state.kept.direct or await self._direct_channel()
+            await self.message_state.keep(replace(self.message_state.kept, direct=channel))
             asked = escape(shorten(self.spot.question, MOST_QUOTED))
             about = f"I could not answer where you asked (Slack: {escape(why)}), so I answer here: “{asked}”"
             for number, layout in enumerate(layouts):
@@ -169,7 +171,8 @@ class AnswerMessages:
                 if resumed and await self._find("conversations.history", part, channel=channel):
                     continue
                 ts = await self._post_somehow({"channel": channel}, shown, text, part)
-                await self.message_state.keep(direct_ts=f"{self.message_state.get('direct_ts')} {ts}".strip())
+                kept = self.message_state.kept
+                await self.message_state.keep(replace(kept, direct_ts=(*kept.direct_ts, ts)))
         except (Refusal, NowhereToPost) as error:
             log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=why)
             return False
@@ -177,7 +180,7 @@ class AnswerMessages:
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
         """By what a message is found again."""
-        payload = {"question": self.message_state.subject, "trace": self.trace_id, "part": part}
+        payload = {"question": self.message_state.kept.message, "trace": self.trace_id, "part": part}
         return {"event_type": METADATA, "event_payload": payload}
 
     async def _direct_channel(self) -> str:
@@ -224,10 +227,7 @@ class AnswerMessages:
         except (Refusal, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
-        ours, others = (
-            await self.workspace.bot_user_id(),
-            {*self.message_state.get("cards").split(), self.message_state.get("ts")},
-        )
+        ours, others = await self.workspace.bot_user_id(), {*self.message_state.kept.cards, self.message_state.kept.ts}
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
             known = message.get("user") != ours or message["ts"] in others
@@ -239,7 +239,7 @@ class AnswerMessages:
         if metadata.get("event_type") != METADATA:
             return part == "0" and not metadata  # a stream has no metadata until it ends
         payload = metadata.get("event_payload") or {}
-        return payload.get("question") == self.message_state.subject and str(payload.get("part")) == part
+        return payload.get("question") == self.message_state.kept.message and str(payload.get("part")) == part
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call patiently. Raises Refusal for what concerns this call, PlatformUnavailable for what concerns us all."""

@@ -17,12 +17,21 @@ import structlog
 from adapters.slack.api.web_client import Refusal, Uncertain, Web
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
+from adapters.slack.outbound.answer_records import (
+    AnswerStage,
+    CurrentAnswer,
+    LatestInChannel,
+    LatestOfPerson,
+    SlackQuestionState,
+    VisibleAnswer,
+)
 from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.inquiry import Checkpoint
+from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step, StepState
 from core.ports.platform import MessageState
 
@@ -41,7 +50,7 @@ class SlackAnswerView:
 
     workspace: Workspace
     spot: Spot
-    message_state: MessageState
+    message_state: MessageState[SlackQuestionState]
     trace_id: str
     _handoff: bool = False
     _streaming: bool = False
@@ -74,14 +83,14 @@ class SlackAnswerView:
         settings = await self.workspace.settings(self.spot.thread)
         self._handoff = bool(settings.handoff)
         self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
-        state = self.message_state.get("state")
-        if state == "offered":
+        state = self.message_state.kept.state
+        if state is AnswerStage.OFFERED:
             await self._settle_card()
         if self._private:
             await self._open_privately(state)
             return
-        found = "" if state == "offered" else self.message_state.get("ts")
-        if not found and state == "open":  # it was about to be posted when an earlier worker went away
+        found = "" if state is AnswerStage.OFFERED else self.message_state.kept.ts
+        if not found and state is AnswerStage.OPEN:  # it was about to be posted when an earlier worker went away
             found = await self._messages.find("0")
         if found:
             await self._take_up(found, state)
@@ -90,9 +99,9 @@ class SlackAnswerView:
         await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
-        await self.message_state.keep(
-            state="open", ts="", cards=f"{self.message_state.get('cards')} {self.message_state.get('ts')}".strip()
-        )
+        kept = self.message_state.kept
+        cards = (*kept.cards, *filter(None, [kept.ts]))
+        await self.message_state.keep(replace(kept, state=AnswerStage.OPEN, ts="", cards=cards))
         if await self._start_stream():
             return
         try:
@@ -101,9 +110,9 @@ class SlackAnswerView:
             log.warning("no_sign_shown", trace_id=self.trace_id, reason=str(error))
             self._quiet = True  # there is nothing to edit: the end finds a way
 
-    async def _take_up(self, ts: str, state: str) -> None:
+    async def _take_up(self, ts: str, state: AnswerStage) -> None:
         await self._record_shown(ts)
-        self._quiet = state in {"done", "concluding"}
+        self._quiet = state in {AnswerStage.DONE, AnswerStage.CONCLUDING}
         with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
             await self.web.patiently(
                 "chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata()
@@ -111,9 +120,9 @@ class SlackAnswerView:
         if not self._quiet:
             await self._edit_placeholder()
 
-    async def _open_privately(self, state: str) -> None:
-        if state in {"", "offered"}:
-            await self.message_state.keep(state="private")
+    async def _open_privately(self, state: AnswerStage) -> None:
+        if state in {AnswerStage.UNSEEN, AnswerStage.OFFERED}:
+            await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.PRIVATE))
             await self._messages.whisper(
                 [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
             )
@@ -131,7 +140,7 @@ class SlackAnswerView:
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
         if not self.workspace.is_agent_in(self.spot.channel):
-            row = blocks.stop_row(self.message_state.subject)
+            row = blocks.stop_row(self.message_state.kept.message)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
             answer = await self.web.eagerly("chat.startStream", **arguments)
@@ -141,7 +150,7 @@ class SlackAnswerView:
         except Uncertain:
             found = await self._messages.find("0")
             if found:
-                await self._take_up(found, "open")
+                await self._take_up(found, AnswerStage.OPEN)
             return bool(found)
         await self._record_shown(str(answer["ts"]))
         self._streaming = True
@@ -151,12 +160,13 @@ class SlackAnswerView:
 
     async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
-        await self.message_state.keep(ts=ts)
-        kept = {"subject": self.message_state.subject, "asker": self.spot.asker.id}
-        await self.message_state.store.keep(
-            self.message_state.thread, f"shown:{ts}", kept, fence=self.message_state.fence
+        await self.message_state.keep(replace(self.message_state.kept, ts=ts))
+        thread, subject, asker = self.spot.thread, self.message_state.kept.message, self.spot.asker.id
+        await self.message_state.store.save(
+            VisibleAnswer(thread=thread, ts=ts, subject=subject, asker=asker),
+            CurrentAnswer(thread=thread, subject=subject, asker=asker),
+            fence=self.message_state.fence,
         )
-        await self.message_state.store.keep(self.message_state.thread, "current", kept, fence=self.message_state.fence)
 
     # --- in between
 
@@ -232,7 +242,7 @@ class SlackAnswerView:
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
             await self.web.eagerly(
-                "chat.appendStream", channel=self.spot.channel, ts=self.message_state.get("ts"), chunks=chunks
+                "chat.appendStream", channel=self.spot.channel, ts=self.message_state.kept.ts, chunks=chunks
             )
         except Refusal as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
@@ -252,7 +262,7 @@ class SlackAnswerView:
         """End the stream and go on by editing its message."""
         self._streaming = False
         try:
-            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.message_state.get("ts"))
+            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.message_state.kept.ts)
         except (Refusal, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
@@ -263,7 +273,7 @@ class SlackAnswerView:
             await self.web.eagerly(
                 "chat.update",
                 channel=self.spot.channel,
-                ts=self.message_state.get("ts"),
+                ts=self.message_state.kept.ts,
                 text="Looking…",
                 blocks=self._placeholder(),
                 link_names=False,
@@ -273,7 +283,7 @@ class SlackAnswerView:
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
-        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.subject)
+        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.kept.message)
 
     # --- the end
 
@@ -285,18 +295,18 @@ class SlackAnswerView:
         layouts[-1] += foot
         streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
-        await self._finish(layouts, answer.text, "done", answer.outcome, below=foot if streamed else None)
+        await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self.workspace.show_session(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint's card."""
         layout = blocks.card(checkpoint, answer, self._notices, trace_id)
-        kept = {"card": escape(checkpoint.message)[:1_500]}
-        subject = f"checkpoint:{checkpoint.id}"
-        await self.message_state.store.keep(self.message_state.thread, subject, kept, fence=self.message_state.fence)
+        words = escape(checkpoint.message)[:1_500]
+        card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)
+        await self.message_state.store.save(card, fence=self.message_state.fence)
         await self._remember_latest()
-        await self._finish([layout], checkpoint.message, "offered", answer.outcome)
+        await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
         await self.workspace.show_session(self.spot.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
@@ -304,14 +314,14 @@ class SlackAnswerView:
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
         layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
-        await self._finish([layout], message, "done", "")
+        await self._finish([layout], message, AnswerStage.DONE, "")
         await self.workspace.show_session(self.spot.thread, "active")
 
     async def _finish(
         self,
         layouts: Sequence[list[blocks.Block]],
         text: str,
-        state: str,
+        state: AnswerStage,
         outcome: str,
         *,
         below: list[blocks.Block] | None = None,
@@ -328,7 +338,7 @@ class SlackAnswerView:
             await self._finish_privately(layouts, text)
         else:
             await self._finish_in_place(layouts, text, below)
-        await self.message_state.settle(outcome, state=state)
+        await self.message_state.settle(replace(self.message_state.kept, state=state), outcome)
 
     async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
         """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
@@ -340,13 +350,13 @@ class SlackAnswerView:
     async def _finish_in_place(
         self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
     ) -> None:
-        resumed = self.message_state.get("state") == "concluding"
-        await self.message_state.keep(state="concluding")
+        resumed = self.message_state.kept.state is AnswerStage.CONCLUDING
+        await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.CONCLUDING))
         try:
             if not (below and await self._end_stream(below)):
                 await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
             for number, layout in enumerate(layouts[1:], 1):
-                await self._further(str(number), layout, blocks.fallback(text), resumed=resumed)
+                await self._further(number, layout, blocks.fallback(text), resumed=resumed)
         except NowhereToPost as nowhere:
             await self._messages.say_directly(layouts, blocks.fallback(text), str(nowhere))
 
@@ -361,7 +371,7 @@ class SlackAnswerView:
             await self.web.patiently(
                 "chat.stopStream",
                 channel=self.spot.channel,
-                ts=self.message_state.get("ts"),
+                ts=self.message_state.kept.ts,
                 chunks=chunks or None,
                 blocks=below,
                 metadata=self._messages.metadata(),
@@ -379,7 +389,7 @@ class SlackAnswerView:
         """
         if self._streaming:
             await self._leave_stream()
-        ts = self.message_state.get("ts")
+        ts = self.message_state.kept.ts
         if ts and await self._messages.update(ts, layout, text, "0"):
             return
         if ts:
@@ -387,22 +397,24 @@ class SlackAnswerView:
                 await self._messages.remove(ts)
         await self._record_shown(await self._messages.post(layout, text, "0", resumed=resumed))
 
-    async def _further(self, part: str, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
-        """A further message of a long answer."""
-        ts = self.message_state.get(f"part-{part}")
-        if ts and await self._messages.update(ts, layout, text, part):
+    async def _further(self, number: int, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+        """A further message of a long answer, counted from 1."""
+        parts = self.message_state.kept.parts
+        if number <= len(parts) and await self._messages.update(parts[number - 1], layout, text, str(number)):
             return
+        posted = await self._messages.post(layout, text, str(number), resumed=resumed)
         await self.message_state.keep(
-            **{f"part-{part}": await self._messages.post(layout, text, part, resumed=resumed)}
+            replace(self.message_state.kept, parts=(*parts[: number - 1], posted, *parts[number:]))
         )
 
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
-        ts, checkpoint = self.message_state.get("ts"), self.message_state.get("checkpoint")
-        kept = await self.message_state.store.read(self.message_state.thread, f"checkpoint:{checkpoint}")
-        if not ts or kept.get("chosen"):  # it was replaced when the button was pressed
+        ts, checkpoint = self.message_state.kept.ts, self.message_state.kept.checkpoint
+        card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint)
+        card = await self.message_state.store.read(card) or card
+        if not ts or card.chosen:  # it was replaced when the button was pressed
             return
-        layout = [blocks.markdown(kept.get("card") or "…"), blocks.context("Going on from here.")]
+        layout = [blocks.markdown(card.card or "…"), blocks.context("Going on from here.")]
         try:
             await self._messages.update(ts, layout, "Going on from here.", "0")
         except PlatformUnavailable as error:
@@ -410,11 +422,13 @@ class SlackAnswerView:
 
     async def _remember_latest(self) -> None:
         """Where this person was last answered in this channel: commands cannot name a thread."""
-        kept = {"thread": str(self.spot.thread), "trace": self.trace_id}
-        for subject in ("latest", f"latest:{self.spot.asker.id}"):
-            await self.message_state.store.keep(place_key(self.spot.thread), subject, kept)
+        channel, thread, asker = channel_key(self.spot.thread), self.spot.thread, self.spot.asker.id
+        await self.message_state.store.save(
+            LatestInChannel(channel=channel, thread=thread, trace=self.trace_id, asker=asker),
+            LatestOfPerson(channel=channel, thread=thread, trace=self.trace_id, asker=asker),
+        )
 
 
-def place_key(thread: ThreadKey) -> str:
+def channel_key(thread: ThreadKey) -> ThreadKey:
     """The key under which things about a whole channel are kept beside its threads."""
-    return str(ThreadKey(thread.platform, thread.space, thread.channel, ""))
+    return replace(thread, thread="")

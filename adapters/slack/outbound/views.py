@@ -183,16 +183,9 @@ def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
 
 def _system_status(system_status: SystemStatus) -> str:
     lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
-    lines += [
-        f"• {name.removeprefix('outcome.')}: {count:,}"
-        for name, count in sorted(system_status.counters.items())
-        if name.startswith("outcome.")
-    ]
-    helpful, unhelpful = (
-        system_status.counters.get("feedback.helpful", 0),
-        system_status.counters.get("feedback.unhelpful", 0),
-    )
-    return "\n".join([*lines, f"• feedback: {helpful} found it helpful, {unhelpful} did not"])
+    usage = system_status.usage
+    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
+    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])
 
 
 # --- elements

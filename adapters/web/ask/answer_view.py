@@ -1,10 +1,12 @@
 """One answer in the making on the page: what is shown goes into a stream that any open page reads, the end is kept."""
 
+from dataclasses import replace
+
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.shown_answer import ShownAnswer
 from core.model.answer import Answer
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.json_codec import to_json
 from core.ports.answer_stream import (
     AnswerStream,
     AnswerUpdate,
@@ -23,7 +25,11 @@ class WebAnswerView:
     """Shows one question's answer to whoever looks at its page."""
 
     def __init__(
-        self, message: IncomingMessage, message_state: MessageState, stream: AnswerStream, trace_id: str
+        self,
+        message: IncomingMessage,
+        message_state: MessageState[WebQuestionState],
+        stream: AnswerStream,
+        trace_id: str,
     ) -> None:
         self._message = message
         self._message_state = message_state
@@ -33,7 +39,9 @@ class WebAnswerView:
 
     async def open(self) -> None:
         """From here on it can be seen that it is worked on; and stopped, under the trace that is kept with it."""
-        await self._message_state.keep(stage="working", trace=self._trace_id, question=to_json(self._message))
+        kept = self._message_state.kept
+        now = replace(kept, stage=AnswerStage.WORKING, trace=self._trace_id, question=self._message)
+        await self._message_state.keep(now)
         await self._publish(Begun())
 
     async def step(self, step: Step) -> None:
@@ -72,8 +80,10 @@ class WebAnswerView:
         return tuple(self._notices)
 
     async def _end(self, shown: ShownAnswer, outcome: str = "") -> None:
-        await self._message_state.settle(outcome, stage="ended", trace=shown.trace_id, shown=to_json(shown))
+        kept = self._message_state.kept
+        now = replace(kept, stage=AnswerStage.ENDED, trace=shown.trace_id, shown=shown)
+        await self._message_state.settle(now, outcome)
         await self._publish(Ended())
 
     async def _publish(self, update: AnswerUpdate) -> None:
-        await self._stream.publish(self._message_state.thread, self._message_state.subject, [update])
+        await self._stream.publish(str(self._message.thread), self._message.id, [update])

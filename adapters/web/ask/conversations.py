@@ -3,21 +3,49 @@
 What is kept there belongs to the person and the thread, and is forgotten with either.
 """
 
-import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from adapters.web.routing import Visitor
 from core.model.clock import Clock
+from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
-from core.model.json_codec import from_json, to_json
+from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 
 MOST_CONVERSATIONS = 200
 LONGEST_TITLE = 120
-_QUESTIONS, _CONVERSATIONS = "questions", "conversations"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedQuestion(Record, place="{thread}", subject="questions", entry="{message}"):
+    """One question of a conversation."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    message: str
+    person: str = field(default="", metadata=PERSON | UNSTORED)
+    question: IncomingMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListEntry:
+    """What a list says of a conversation: its first question, and when something was last asked, since the epoch."""
+
+    title: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedConversation(Record, place="{listing}", subject="conversations", entry="{name}"):
+    """One conversation in somebody's list; it leaves that with its thread, and with them."""
+
+    listing: ThreadKey
+    name: str
+    thread: ThreadKey | None = field(default=None, metadata=THREAD | UNSTORED)
+    person: str = field(default="", metadata=PERSON | UNSTORED)
+    entry: ListEntry = ListEntry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,40 +77,40 @@ class Conversations:
             private=True,
             bases=bases,
         )
-        thread, person = str(message.thread), visitor.person.id
-        await self.message_states.keep(thread, _QUESTIONS, {message.id: to_json(message)}, person=person)
-        known = await self.message_states.read(_list(visitor), _CONVERSATIONS)
-        title = json.loads(known[name])["title"] if name in known else " ".join(text.split())[:LONGEST_TITLE]
-        entry = json.dumps({"title": title, "at": now.timestamp()})
-        await self.message_states.keep(_list(visitor), _CONVERSATIONS, {name: entry}, person=person)
+        asked = AskedQuestion(thread=message.thread, message=message.id, person=visitor.person.id, question=message)
+        await self.message_states.save(asked)
+        known = await self.message_states.read(_listed(visitor, name))
+        title = known.entry.title if known is not None else " ".join(text.split())[:LONGEST_TITLE]
+        entry = ListEntry(title, now.timestamp())
+        await self.message_states.save(replace(_listed(visitor, name), entry=entry))
         for old in (await self.of(visitor))[MOST_CONVERSATIONS:]:
             await self.remove(visitor, old.name)
         return message
 
     async def of(self, visitor: Visitor) -> Sequence[Conversation]:
         """This visitor's conversations, the latest first."""
-        kept = await self.message_states.read(_list(visitor), _CONVERSATIONS)
         found = [
-            Conversation(name, entry["title"], datetime.fromtimestamp(entry["at"], UTC))
-            for name, value in kept.items()
-            for entry in (json.loads(value),)
+            Conversation(one.name, one.entry.title, datetime.fromtimestamp(one.entry.at, UTC))
+            for one in await self.message_states.read_entries(_listed(visitor, ""))
         ]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
         """The questions of one conversation, in the order they were asked."""
-        kept = await self.message_states.read(str(visitor.thread(name)), _QUESTIONS)
-        return [from_json(IncomingMessage, kept[message_id]) for message_id in sorted(kept)]
+        kept = await self.message_states.read_entries(AskedQuestion(thread=visitor.thread(name), message=""))
+        asked = sorted(kept, key=lambda one: one.message)
+        return [one.question for one in asked if one.question is not None]
 
     async def question(self, visitor: Visitor, name: str, message_id: str) -> IncomingMessage | None:
         """One question; None where there is none such in this visitor's conversation."""
-        kept = await self.message_states.read(str(visitor.thread(name)), _QUESTIONS)
-        return from_json(IncomingMessage, kept[message_id]) if message_id in kept else None
+        kept = await self.message_states.read(AskedQuestion(thread=visitor.thread(name), message=message_id))
+        return kept.question if kept is not None else None
 
     async def remove(self, visitor: Visitor, name: str) -> None:
         """Take it off the list."""
-        await self.message_states.take(_list(visitor), _CONVERSATIONS, name)
+        await self.message_states.remove(_listed(visitor, name))
 
 
-def _list(visitor: Visitor) -> str:
-    return str(visitor.thread("conversations"))
+def _listed(visitor: Visitor, name: str) -> ListedConversation:
+    listing, thread = visitor.thread("conversations"), visitor.thread(name)
+    return ListedConversation(listing=listing, name=name, thread=thread, person=visitor.person.id)

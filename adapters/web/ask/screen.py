@@ -8,16 +8,20 @@ from aiohttp import web
 
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.turns import Turn, Turns
 from adapters.web.knowledge.result_lines import told_with_jobs
+from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
 from core.model.errors import DocumentRejected, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
+from core.ports.message_state import CancelReason
 from core.service.answer_actions import AnswerActions
 from core.service.delivery_codec import delivery
+from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
 
@@ -72,6 +76,8 @@ class AskScreen:
             bases=bases,
             documents=sum(one.documents for one in bases),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
+            most_files=MOST_FILES,
+            largest=LARGEST // 2**20,
         )
 
     async def _conversation(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -130,7 +136,7 @@ class AskScreen:
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         if (await self.turns.one(visitor, message)).working:
-            await self.turns.message_states.request_cancel(str(message.thread), message.id, "stopped")
+            await self.turns.message_states.request_cancel(str(message.thread), message.id, CancelReason.STOPPED)
         return await self._shown(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -152,9 +158,8 @@ class AskScreen:
         """Put the choice in line. The same press again is the same delivery, and changes nothing."""
         chosen = f"{choice.label}: {words}" if words else choice.label
         pressed = IncomingChoice(checkpoint.id, choice.id, visitor.person, message.thread, {}, words, message.id)
-        await self.turns.message_states.keep(
-            str(message.thread), message.id, {"stage": "chosen", "chosen": chosen}, person=visitor.person.id
-        )
+        state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
+        await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
         await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))
 
     # --- what people think of it
@@ -167,8 +172,8 @@ class AskScreen:
         reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
         await self.actions.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
         rating = "helpful" if helpful else "unhelpful"
-        kept = {"rating": rating}
-        await self.turns.message_states.keep(str(message.thread), message.id, kept, person=visitor.person.id)
+        state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
+        await self.turns.message_states.save(replace(state, rating=rating))
         if wants_part(request):
             rated = replace(turn, rating=rating)
             return self.pages.part("_rating.html", turn=rated, visitor=visitor, said=bool(reason))

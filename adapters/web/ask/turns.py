@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
+from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.shown_answer import ShownAnswer
 from adapters.web.rendering.markdown import render_answer, words_of
 from adapters.web.routing import Visitor
@@ -13,7 +14,6 @@ from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.json_codec import from_json
 from core.ports.checkpoints import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import AnswerActions
@@ -72,13 +72,13 @@ class Turns:
 
     async def one(self, visitor: Visitor, message: IncomingMessage) -> Turn:
         """One question: what is kept of its answer, as far as its reader may see that now."""
-        kept = await self.message_states.read(str(message.thread), message.id)
+        kept = await self._state(message.thread, message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
-        turn = Turn(message.id, path, message.text, working=True, chosen=kept.get("chosen", ""))
-        if kept.get("stage") != "ended":
+        turn = Turn(message.id, path, message.text, working=True, chosen=kept.chosen)
+        if kept.stage is not AnswerStage.ENDED:
             return turn
-        shown: ShownAnswer = from_json(ShownAnswer, kept["shown"]) if "shown" in kept else ShownAnswer("")
-        told = (kept["told"],) if kept.get("told") else ()
+        shown = kept.shown or ShownAnswer("")
+        told = (kept.told,) if kept.told else ()
         notices = (*shown.notices, *(shown.answer.notices if shown.answer else ()), *told)
         if shown.answer is None:
             return _with(turn, trace_id=shown.trace_id, failure=shown.failure, notices=notices)
@@ -101,18 +101,21 @@ class Turns:
             outcome=shown.answer.outcome,
             took=took(shown.answer),
             checked=checked(shown.answer),
-            rating=kept.get("rating", ""),
+            rating=kept.rating,
         )
 
     async def trace_of(self, message: IncomingMessage) -> str:
         """The trace of a question's answer; empty while there is none."""
-        return (await self.message_states.read(str(message.thread), message.id)).get("trace", "")
+        return (await self._state(message.thread, message.id)).trace
 
     async def nearest(self, thread: ThreadKey, message_id: str) -> tuple[Citation, ...]:
         """What came nearest where nothing answered."""
-        kept = await self.message_states.read(str(thread), message_id)
-        shown: ShownAnswer | None = from_json(ShownAnswer, kept["shown"]) if "shown" in kept else None
+        shown = (await self._state(thread, message_id)).shown
         return shown.answer.nearest if shown is not None and shown.answer is not None else ()
+
+    async def _state(self, thread: ThreadKey, message_id: str) -> WebQuestionState:
+        blank = WebQuestionState(thread=thread, message=message_id)
+        return await self.message_states.read(blank) or blank
 
     def _text(self, path: str, shown: ShownAnswer, text: str, citations: Sequence[Citation]) -> Markup:
         words = shown.checkpoint.message if shown.checkpoint else text

@@ -1,6 +1,7 @@
 """Reading sources: the cited passage in its document beside the answer, and documents on their own."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
@@ -98,7 +99,7 @@ class SourceScreen:
     ) -> web.StreamResponse:
         url = view.document.url or ""
         marked = bool(view.page.picture.marks) if view.page else any("<mark" in part.html for part in view.text.parts)
-        context = {
+        context: dict[str, Any] = {
             "view": view,
             "citation": citation,
             "quote": words_of(citation.quote) if citation is not None else "",

@@ -63,3 +63,20 @@ function closeSource() {
   one(".cite[aria-current]")?.removeAttribute("aria-current");
   openedFrom?.focus();
 }
+
+// Files that are dropped are sent at once; those that are chosen, when the button is pressed.
+for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    const area = event.target.closest?.(".drop");
+    if (!area) return;
+    event.preventDefault();
+    area.classList.toggle("over", kind === "dragenter" || kind === "dragover");
+    if (kind === "drop" && event.dataTransfer.files.length) {
+      one("input[type=file]", area).files = event.dataTransfer.files;
+      area.requestSubmit();
+    }
+  });
+}
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.elt.matches?.(".drop") && event.detail.successful) event.detail.elt.reset();
+});

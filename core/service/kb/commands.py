@@ -26,6 +26,7 @@ PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in ca
     "discord:role:SERVER/ROLE",
     "discord:user:USER",
     "discord:guild:SERVER",
+    "api:token:TOKEN",
 )
 
 

@@ -11,7 +11,8 @@ from core.ingestion.originals import Originals
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import Document, KnowledgeBase
 from core.service.kb.commands import Caller
-from core.service.kb.job_queue import JobQueue, is_link
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.web_links import is_link
 
 TOGETHER = 500  # documents of one job
 MOST_JOBS = 10  # of one command
@@ -62,7 +63,7 @@ class IndexRepair:
             if len(begun.jobs) == MOST_JOBS:
                 return replace(begun, left=begun.left + len(items) - start)
             subject = some[0].source if len(some) == 1 else f"{len(some)} documents"
-            job = self.job_queue.job(JobKind.REPAIR, base.name, caller, subject, some)
+            job = self.job_queue.create_job(JobKind.REPAIR, base.name, caller, subject, some)
             begun = replace(begun, jobs=(*begun.jobs, await self.job_queue.accept(job)))
         return begun
 

@@ -15,16 +15,20 @@ from core.model.transcripts import as_markdown
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.file_stores import FileStores
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform_capabilities import PlatformCapabilities, Transcript
 from core.ports.web import FetchResult, PageGone, Web
+from core.service.kb.web_links import is_link
 
-WEB = ("http://", "https://")
 _UNSAFE = re.compile(r"[^\w .-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSources:
-    """Brings the bytes of items. ``platforms`` by name; a job is asked for at the platform it came from."""
+    """Finds the items of jobs, and reads what each is made of.
+
+    ``platforms`` by name: files and conversations are read where the job was asked for. ``originals``, ``consistency``
+    and ``stores`` are None where originals are not kept, losses not looked for, and places but the web not read.
+    """
 
     catalog: Catalog
     blobs: BlobStore
@@ -36,29 +40,35 @@ class ItemSources:
     stores: FileStores | None = None
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """The items of a job that finds them on the way, each set aside, so that a restart need not fetch it again.
+        """The items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
 
-        Raises FetchRefused when the first page cannot be fetched, NotFound when there is no such channel.
+        Each is set aside in the blob store first, so that a restart need not fetch it again. Raises FetchRefused when
+        the first page cannot be fetched, NotFound when there is no such channel or place, PlatformUnavailable.
         """
         if job.kind is JobKind.HISTORY:
-            transcript = self._capabilities(job).transcript
-            if transcript is None:
-                raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
-            async for conversation in transcript.conversations(job.reference, job.limit):
-                item = JobItem(
-                    ItemKind.SPOOLED,
-                    conversation.source,
-                    spool_name(job.id, conversation.source),
-                    name=file_name(conversation.title),
-                    url=conversation.permalink,
-                    title=conversation.title,
-                )
-                yield await self._set_aside(item, as_markdown(conversation))
-            return
-        if not job.reference.startswith(WEB):
-            async for item in self._stored_files(job):
-                yield item
-            return
+            found = self._channel_items(job)
+        elif is_link(job.reference):
+            found = self._site_items(job)
+        else:
+            found = self._stored_items(job)
+        async for item in found:
+            yield item
+
+    async def _channel_items(self, job: Job) -> AsyncIterator[JobItem]:
+        """One item for each conversation of a channel, the newest first."""
+        async for conversation in self._transcript(job).conversations(job.reference, job.limit):
+            item = JobItem(
+                ItemKind.SPOOLED,
+                conversation.source,
+                spool_name(job.id, conversation.source),
+                name=file_name(conversation.title),
+                url=conversation.permalink,
+                title=conversation.title,
+            )
+            yield await self._set_aside(item, as_markdown(conversation))
+
+    async def _site_items(self, job: Job) -> AsyncIterator[JobItem]:
+        """One item for each page of a site; then those that could not be fetched, failed already."""
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
@@ -73,8 +83,8 @@ class ItemSources:
         for item in refused:
             yield item
 
-    async def of(self, job: Job, item: JobItem) -> Material | None:
-        """The item's bytes; None when its source says that they have not changed.
+    async def read_item(self, job: Job, item: JobItem) -> Material | None:
+        """What an item is made of; None when its source says that this has not changed since it was last read.
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
@@ -111,7 +121,7 @@ class ItemSources:
         return replace(made, data=kept)
 
     async def forget(self, item: JobItem) -> None:
-        """The item is over: what was set aside for it may go."""
+        """Drop what was set aside for an item that is over."""
         if item.kind is ItemKind.SPOOLED:
             await self.blobs.forget(item.reference)
 
@@ -125,7 +135,7 @@ class ItemSources:
             raise NotFound("What it was made of is not kept here (any more).", remedy="Add it again.")
         return kept
 
-    async def _stored_files(self, job: Job) -> AsyncIterator[JobItem]:
+    async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
         """The files in a place that keeps them; what they hold is read when their turn comes."""
         if self.stores is None:
             raise NotFound("Places that keep files are not read here.")
@@ -156,10 +166,7 @@ class ItemSources:
         return _material(job, item, fetched)
 
     async def _conversation(self, job: Job, item: JobItem) -> Material:
-        transcript = self._capabilities(job).transcript
-        if transcript is None:
-            raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
-        conversation = await transcript.conversation(item.reference)
+        conversation = await self._transcript(job).conversation(item.reference)
         return Material(
             source=conversation.source,
             name=file_name(conversation.title),
@@ -172,6 +179,13 @@ class ItemSources:
     async def _set_aside(self, item: JobItem, data: bytes) -> JobItem:
         await self.blobs.keep(item.reference, data)
         return item
+
+    def _transcript(self, job: Job) -> Transcript:
+        """How conversations are read where the job was asked for. Raises NotFound where they cannot be."""
+        transcript = self._capabilities(job).transcript
+        if transcript is None:
+            raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+        return transcript
 
     def _capabilities(self, job: Job) -> PlatformCapabilities:
         return self.platforms.get(job.platform, PlatformCapabilities())
@@ -190,10 +204,10 @@ def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
 
 
 def spool_name(job_id: str, source: str) -> str:
-    """The name under which an item's bytes are set aside."""
+    """The blob store's name for what is set aside of an item: the same for the same job and source."""
     return f"spooled-{job_id}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
 
 
 def file_name(title: str) -> str:
-    """A conversation as a file's name."""
+    """A file's name for a conversation of this title: safe on every disk, 80 characters and ``.md`` at most."""
     return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"

@@ -25,7 +25,7 @@ from core.ports.schedule_store import Every, Schedule, ScheduleStore
 from core.service.kb.commands import MOST_FILES, Caller, KbCommand
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_runner import job_delivery
-from core.service.kb.link_redaction import redact_link
+from core.service.kb.web_links import is_link, redact_link
 
 ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 MOST_PAGES = 500
@@ -39,7 +39,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class JobQueue:
-    """Makes jobs and puts them in line."""
+    """Makes jobs, keeps them, and puts them into the inbox, from which one worker at a time takes those of a base.
+
+    What is accepted here is durable before the caller is told. ``orphans`` and ``stores`` are None where there is
+    nothing to sweep, and where no place but the web may be read.
+    """
 
     jobs: JobStore
     inbox: Inbox
@@ -53,7 +57,10 @@ class JobQueue:
     _swept: float = float("-inf")
 
     async def accept(self, job: Job) -> Job:
-        """Keep a job and put it in line. Raises Busy when this person has too many there already."""
+        """Keep a job and put it in line; a job of an id that is known is left as it is.
+
+        Raises Busy when this person has too many in line (the job is then kept as failed), StoreUnavailable.
+        """
         if not await self.jobs.keep(job):
             return job
         try:
@@ -63,8 +70,8 @@ class JobQueue:
             raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
         return job
 
-    def job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
-        """A new job of this caller."""
+    def create_job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
+        """A new job of this caller, with a random id; neither kept nor in line yet."""
         return Job(
             id=uuid.uuid4().hex[:12],
             kind=kind,
@@ -79,26 +86,27 @@ class JobQueue:
         )
 
     async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
-        """Take in files, a link, a site, a thread or a channel.
+        """Take in what a command names: files and a link together, or a site, a thread or a channel.
 
-        Raises NotFound when nothing was named, or what cannot be one job; Busy.
+        A link is a site where it is to be followed to more than one page, or is a sitemap by its path. Raises NotFound
+        when nothing was named, or what cannot be one job; DocumentRejected for more than MOST_FILES files; Busy.
         """
         link = command.target.strip()
         walked = bool(command.channel) or bool(link and (command.limit > 1 or _is_sitemap(link)))
         if walked and command.files:
             raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
-            made = self.job(JobKind.HISTORY, base, caller, link or "this channel")
+            made = self.create_job(JobKind.HISTORY, base, caller, link or "this channel")
             job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
             return await self.accept(job)
         self._check(link)
         if link and (command.limit > 1 or _is_sitemap(link) or not is_link(link)):
-            return await self.site(link, command.limit, base, caller)
+            return await self.ingest_site(link, command.limit, base, caller)
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
         subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
-        return await self.accept(self.job(JobKind.INGEST, base, caller, subject, items))
+        return await self.accept(self.create_job(JobKind.INGEST, base, caller, subject, items))
 
     def _check(self, link: str) -> None:
         """Raises NotFound for what is neither a link nor a place that may be read here."""
@@ -109,9 +117,12 @@ class JobQueue:
         if reason := self.stores.why_refused(link):
             raise NotFound(reason, remedy="A link begins with https:// or http://.")
 
-    async def site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
-        """Take in the pages below a link or of a sitemap, at most so many; again, to keep up with it."""
-        made = self.job(JobKind.SITE, base, caller, link)
+    async def ingest_site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
+        """Take in the pages below a link or of a sitemap; once more, to keep up with it. Raises Busy.
+
+        ``limit`` is in pages: 0 means DEFAULT_PAGES, and no more than MOST_PAGES are taken.
+        """
+        made = self.create_job(JobKind.SITE, base, caller, link)
         return await self.accept(replace(made, reference=link, limit=_page_limit(limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
@@ -120,7 +131,7 @@ class JobQueue:
         Where the same files of the same caller are in line already (a command that was killed, and given again), it is
         that job, and no second one.
         """
-        job = self.job(JobKind.INGEST, base, caller, "")
+        job = self.create_job(JobKind.INGEST, base, caller, "")
         items = []
         async for source, name, data in files:
             spooled = spool_name(job.id, source)
@@ -145,19 +156,22 @@ class JobQueue:
             raise NotFound(f"{what} did not come from a link, so it cannot be fetched again.", remedy=ADD_AGAIN)
         items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
         subject = links[0].title if len(links) == 1 else f"{len(links)} links"
-        return await self.accept(self.job(JobKind.REFRESH, base, caller, subject, items))
+        return await self.accept(self.create_job(JobKind.REFRESH, base, caller, subject, items))
 
-    async def documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
-        """Put away, or put back, the documents of a whole base."""
+    async def queue_documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
+        """Put away (REMOVE), or put back (RESTORE), the documents of a whole base. Raises Busy.
+
+        To be put away a document is invisible already, so that its item carries it whole.
+        """
         items = [
             JobItem(ItemKind.DOCUMENT, one.source, to_json(one) if kind is JobKind.REMOVE else one.id)
             for one in documents
         ]
-        return await self.accept(self.job(kind, base, caller, f"{len(items)} documents", items))
+        return await self.accept(self.create_job(kind, base, caller, f"{len(items)} documents", items))
 
-    async def proposed(self, proposal: Proposal, base: str, caller: Caller) -> Job:
-        """Take in what an admin would add: it waits for nobody."""
-        return await self.accept(self._of_proposal(proposal, base, caller))
+    async def ingest_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        """Take in what an admin would add, which needs nobody's approval. Raises Busy."""
+        return await self.accept(self._proposal_job(proposal, base, caller))
 
     async def decide(self, proposal: Proposal, caller: Caller, base: str = "") -> tuple[bool, Decision | None]:
         """Approve a proposal for a base, or without one reject it: whether it was this that decided, and what holds.
@@ -165,7 +179,7 @@ class JobQueue:
         What is approved is taken up: the decision is durable with its job, so if this process dies over it, or there
         is no room in the line just now, ``tick`` goes on with it.
         """
-        job = self._of_proposal(proposal, base, caller) if base else None
+        job = self._proposal_job(proposal, base, caller) if base else None
         now = self.clock.now()
         decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
         held = await self.proposal_store.decide(decision)
@@ -188,7 +202,7 @@ class JobQueue:
         except FootnoteError as error:
             log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
 
-    def _of_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+    def _proposal_job(self, proposal: Proposal, base: str, caller: Caller) -> Job:
         item = JobItem(
             ItemKind.TEXT,
             proposal.source,
@@ -197,10 +211,13 @@ class JobQueue:
             url=proposal.permalink,
             title=proposal.title,
         )
-        return self.job(JobKind.INGEST, base, caller, proposal.title, [item])
+        return self.create_job(JobKind.INGEST, base, caller, proposal.title, [item])
 
     async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
-        """Fetch a link again and again, from an interval from now on."""
+        """Fetch a link again and again, for the first time an interval from now. Raises NotFound where it is none.
+
+        ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES.
+        """
         if not is_link(link) and (self.stores is None or self.stores.why_refused(link)):
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
@@ -212,7 +229,11 @@ class JobQueue:
         return schedule
 
     async def tick(self) -> None:
-        """What time brings: scheduled refreshes, and what was accepted or approved and did not get into the line."""
+        """What is due by the clock, to be called about once a minute in every process. Raises StoreUnavailable.
+
+        Scheduled refreshes; approvals and jobs that were kept and did not get into the line; once an hour, copies of
+        what cannot be restored any more; passages of versions that never became visible.
+        """
         now = self.clock.now()
         for schedule in await self.schedule_store.schedules():
             if schedule.next_at > now:
@@ -228,10 +249,10 @@ class JobQueue:
             self._swept = self.clock.monotonic()
             await self.trash.sweep()
         if self.orphans is not None and self.orphans.due:
-            await self.orphans.look(await self._about_to_be_written())
+            await self.orphans.look(await self._unwritten_documents())
 
-    async def _about_to_be_written(self) -> frozenset[str]:
-        """The documents of all jobs that are not over."""
+    async def _unwritten_documents(self) -> frozenset[str]:
+        """The ids of the documents that jobs are about to write: their passages are no orphans."""
         jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
         return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
 
@@ -254,11 +275,6 @@ class JobQueue:
             await self.accept(job)
         interval = schedule.every.interval or timedelta(days=1)
         await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
-
-
-def is_link(source: str) -> bool:
-    """Whether a source can be fetched again."""
-    return source.startswith(("http://", "https://"))
 
 
 def _page_limit(limit: int) -> int:

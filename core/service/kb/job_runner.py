@@ -66,7 +66,7 @@ def job_delivery(job: Job) -> Delivery:
 
 @dataclass(slots=True)
 class _Run:
-    """A job in hand."""
+    """A job in hand, as it is just now: what is kept of it and shown may be a little older."""
 
     job: Job
     guard: Guard
@@ -74,16 +74,15 @@ class _Run:
     shown: Job | None = None
     shown_at: float = 0.0
 
-    def progress(self, stage: str, done: int, total: int) -> None:
-        """What the ingestor reports, from one batch to the next. Raises CalledOff between two of them."""
+    def report_progress(self, stage: JobStage, done: int, total: int) -> None:
+        """Take note of what the ingestor reports, from one batch to the next. Raises Cancelled between two of them."""
         if self.job.cancelled_by:
             raise Cancelled("It was cancelled.")
-        known = stage in tuple(JobStage)
-        now = replace(self.job.progress, stage=JobStage(stage if known else ""), done=done, total=total)
+        now = replace(self.job.progress, stage=stage, done=done, total=total)
         self.job = replace(self.job, progress=now)
 
-    def doing(self, stage: JobStage, source: str) -> None:
-        """Say what is being done now."""
+    def begin_stage(self, stage: JobStage, source: str) -> None:
+        """Take note of what is being done now, and to which source; nothing of it is done yet."""
         self.job = replace(self.job, progress=JobProgress(stage, source))
 
 
@@ -108,7 +107,7 @@ class JobRunner:
         self._trash = trash
         self._item_sources = item_sources
         self._clock = clock
-        self._upkeep = SiteSync(site_store, catalog, trash)
+        self._site_sync = SiteSync(site_store, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, or its platform is connected here."""
@@ -153,7 +152,7 @@ class JobRunner:
         """Find the items of a site or a channel, each written down as it is found."""
         if run.job.listed:
             return
-        run.doing(JobStage.FETCHING, run.job.subject)
+        run.begin_stage(JobStage.FETCHING, run.job.subject)
         async for item in self._item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
@@ -171,7 +170,7 @@ class JobRunner:
             await self._run_watched(run, partial(self._item, run, item))
             await self._show(run)
         if run.job.kind is JobKind.SITE:
-            async with aclosing(self._upkeep.after(run.job, run.guard)) as vanished:
+            async with aclosing(self._site_sync.take_out_missed(run.job, run.guard)) as vanished:
                 async for item in vanished:
                     await self._settle(run, item)
         await self._end(run, JobState.DONE)
@@ -231,11 +230,11 @@ class JobRunner:
         job = run.job
         if await self._trash.base(job.base) is None:
             raise Cancelled("The knowledge base was removed meanwhile.")
-        run.doing(JobStage.FETCHING, item.source)
-        material = await self._item_sources.of(job, item)
+        run.begin_stage(JobStage.FETCHING, item.source)
+        material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        result = await self._ingestor.ingest(material, job.base, run.progress, still_ours=run.guard)
+        result = await self._ingestor.ingest(material, job.base, run.report_progress, still_ours=run.guard)
         document_id = document_id_of(job.base, material.source)
         removal = await self._trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:
@@ -250,7 +249,7 @@ class JobRunner:
         )
 
     async def _run_watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it while looking for a cancellation and showing how far it is. Raises CalledOff.
+        """Do it while looking for a cancellation and showing how far it is. Raises Cancelled.
 
         Before anything is written the work is broken off at once; after that, between two batches.
         """
@@ -271,7 +270,7 @@ class JobRunner:
                 await task
 
     async def _look(self, run: _Run) -> None:
-        """Raise CalledOff when somebody cancelled the job."""
+        """Raise Cancelled when somebody cancelled the job."""
         if by := await self._jobs.cancelled_by(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise Cancelled("It was cancelled.")

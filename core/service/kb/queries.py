@@ -16,7 +16,6 @@ from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.link_redaction import redact_link
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -42,6 +41,7 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
+from core.service.kb.web_links import redact_link
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds

@@ -441,6 +441,12 @@ class Refused:
     remedy: str = ""
     kind: Literal["refused"] = "refused"
 
+    @classmethod
+    def of(cls, error: FootnoteError) -> "Refused":
+        """What is said where this error kept a command from being done."""
+        reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
+        return cls(reason, error.args[0], error.remedy or "")
+
 
 KbOutcome = (
     JobAccepted | RefreshAccepted | RepairAccepted | ScheduleSaved | ScheduleRemoved
@@ -491,9 +497,3 @@ def accepted_jobs(result: KbResult) -> tuple[JobSummary, ...]:
             return accepted_jobs(outcome)
         case _:
             return ()
-
-
-def refused(error: FootnoteError) -> Refused:
-    """What is said instead of doing it."""
-    reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
-    return Refused(reason, error.args[0], error.remedy or "")

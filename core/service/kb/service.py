@@ -28,9 +28,8 @@ from core.ports.trash_store import RemovedDocument
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_queue import JobQueue, audit_text, is_link
+from core.service.kb.job_queue import JobQueue, audit_text
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.link_redaction import redact_link
 from core.service.kb.queries import KnowledgeQueries, not_one, one_job, page_of, require_privacy
 from core.service.kb.results import (
     BaseCreated,
@@ -57,7 +56,6 @@ from core.service.kb.results import (
     ScheduleSaved,
     SearchCheck,
     accepted_jobs,
-    refused,
     succeeded,
 )
 from core.service.kb.summaries import (
@@ -69,6 +67,7 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
+from core.service.kb.web_links import is_link, redact_link
 from core.service.kb.wording import decision_line, outcome_lines
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
@@ -108,11 +107,11 @@ class KnowledgeService(KnowledgeCommands):
             result = await self._handler(command.verb)(command, caller)
         except Denied as error:
             await self._record(caller, command.verb, about, allowed=False)
-            return refused(error)
+            return Refused.of(error)
         except FootnoteError as error:
             if command.verb not in ONLY_LOOKING:
                 await self._record(caller, command.verb, about, detail=f"not done: {error}")
-            return refused(error)
+            return Refused.of(error)
         except Exception:
             log.exception("kb_failed", extra={"verb": command.verb})
             return Refused(RefusalReason.FAILED, WENT_WRONG)
@@ -156,28 +155,28 @@ class KnowledgeService(KnowledgeCommands):
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at."""
         try:
-            waiting = await self._view.proposals_waiting(caller)
+            waiting = await self._queries.proposals_waiting(caller)
         except FootnoteError:
             return 0
         return waiting.count if waiting is not None else 0
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         """Names of bases that begin like this."""
-        return await self._view.complete(typed, caller)
+        return await self._queries.complete(typed, caller)
 
     async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
         """(title, id) of documents that match."""
-        return await self._view.complete_document(typed, caller, base)
+        return await self._queries.complete_document(typed, caller, base)
 
     @property
-    def _view(self) -> KnowledgeQueries:
+    def _queries(self) -> KnowledgeQueries:
         return KnowledgeQueries(self.catalog, self.index, self.job_queue)
 
     def _handler(self, verb: KbVerb) -> VerbHandler:
         return {
             KbVerb.INGEST: self._ingest,
-            KbVerb.LIST: self._view.listing,
-            KbVerb.SHOW: self._view.show,
+            KbVerb.LIST: self._queries.listing,
+            KbVerb.SHOW: self._queries.show,
             KbVerb.REMOVE: self._remove,
             KbVerb.RESTORE: self._restore,
             KbVerb.REFRESH: self._refresh,
@@ -187,10 +186,10 @@ class KnowledgeService(KnowledgeCommands):
             KbVerb.DESCRIBE: self._describe,
             KbVerb.GRANT: self._grant,
             KbVerb.REVOKE: self._revoke,
-            KbVerb.STATUS: self._view.status,
-            KbVerb.JOBS: self._view.job_list,
+            KbVerb.STATUS: self._queries.status,
+            KbVerb.JOBS: self._queries.job_list,
             KbVerb.CANCEL: self._cancel,
-            KbVerb.PROPOSALS: self._view.proposals,
+            KbVerb.PROPOSALS: self._queries.proposals,
             KbVerb.APPROVE: self._decide,
             KbVerb.REJECT: self._decide,
         }[verb]
@@ -198,34 +197,34 @@ class KnowledgeService(KnowledgeCommands):
     # --- bringing in ------------------------------------------------------------------------------------------------
 
     async def _ingest(self, command: KbCommand, caller: Caller) -> KbResult:
-        base = await self._view.base(command.base, caller, create=True)
-        return _accepted(await self.job_queue.ingest(command, base.name, caller), base)
+        base = await self._queries.base(command.base, caller, create=True)
+        return _job_accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
         """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
         if not caller.permissions.is_admin:
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         try:
-            kept = await self._view.base(base, caller, create=True)
+            kept = await self._queries.base(base, caller, create=True)
             job = await self.job_queue.ingest_bytes(files, kept.name, caller)
         except FootnoteError as error:
-            return refused(error)
+            return Refused.of(error)
         await self._record(caller, KbVerb.INGEST, f"{kept.name}/{job.subject}", detail=f"job {job.id}")
-        return _accepted(job, kept)
+        return _job_accepted(job, kept)
 
     async def _refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.target:
             if (site := await self._site(command, caller)) is not None:
-                job = await self.job_queue.site(site.link, site.limit, site.base, caller)
+                job = await self.job_queue.ingest_site(site.link, site.limit, site.base, caller)
                 return JobAccepted(summarize_job(job))
-            chosen = await self._view.document(command, caller)
+            chosen = await self._queries.document(command, caller)
             job = await self.job_queue.refresh([chosen], chosen.knowledge_base, caller)
             return JobAccepted(summarize_job(job))
-        base = await self._view.base(command.base, caller)
+        base = await self._queries.base(command.base, caller)
         sites = await self.site_store.sites(base.name)
         below = {source for site in sites for source in site.pages}
-        others = [one for one in await self._view.documents(base) if one.source not in below]
-        jobs = [await self.job_queue.site(site.link, site.limit, base.name, caller) for site in sites]
+        others = [one for one in await self._queries.documents(base) if one.source not in below]
+        jobs = [await self.job_queue.ingest_site(site.link, site.limit, base.name, caller) for site in sites]
         if any(is_link(one.source) for one in others) or not sites:
             jobs.append(await self.job_queue.refresh(others, base.name, caller))
         left = sum(not is_link(one.source) for one in others)
@@ -233,7 +232,9 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _site(self, command: KbCommand, caller: Caller) -> Site | None:
         """The site that is meant: one that was read through before, by the link where that began."""
-        bases = [await self._view.base(command.base, caller)] if command.base else await self._view.visible(caller)
+        bases = (
+            [await self._queries.base(command.base, caller)] if command.base else await self._queries.visible(caller)
+        )
         for base in bases:
             for site in await self.site_store.sites(base.name):
                 if site.link == command.target.strip():
@@ -243,9 +244,9 @@ class KnowledgeService(KnowledgeCommands):
     async def _schedule(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.every not in tuple(Every):
             raise NotFound("How often should it be fetched?", remedy="Choose daily, weekly or never.")
-        base = await self._view.base(command.base, caller, create=True)
+        base = await self._queries.base(command.base, caller, create=True)
         every, link = Every(command.every), command.target.strip()
-        known = matching_sources(await self._view.documents(base), link) if link else ()
+        known = matching_sources(await self._queries.documents(base), link) if link else ()
         link = known[0].source if len(known) == 1 and not is_link(link) else link
         schedule = await self.job_queue.schedule(link, every, command.limit, base.name, caller)
         if every is Every.NEVER:
@@ -261,7 +262,7 @@ class KnowledgeService(KnowledgeCommands):
         if self.repair is None:
             raise NotFound("What documents were made of is not kept here.", remedy="Add them again.")
         name = command.base or command.target
-        bases = [await self._view.base(name, caller)] if name else await self._view.visible(caller)
+        bases = [await self._queries.base(name, caller)] if name else await self._queries.visible(caller)
         begun = await self.repair.begin(bases, caller)
         return RepairAccepted(
             jobs=tuple(map(summarize_job, begun.jobs)),
@@ -273,15 +274,15 @@ class KnowledgeService(KnowledgeCommands):
     async def _proposed(self, proposal: Proposal, caller: Caller) -> KbResult:
         try:
             if caller.permissions.is_admin:
-                base = await self._view.base(proposal.base, caller, create=True)
-                job = await self.job_queue.proposed(proposal, base.name, caller)
+                base = await self._queries.base(proposal.base, caller, create=True)
+                job = await self.job_queue.ingest_proposal(proposal, base.name, caller)
                 await self._record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
-                return _accepted(job, base)
+                return _job_accepted(job, base)
             if proposal.base:
-                await self._view.base(proposal.base, caller)
+                await self._queries.base(proposal.base, caller)
             await self.job_queue.proposal_store.keep_proposal(proposal)
         except FootnoteError as error:
-            return refused(error)
+            return Refused.of(error)
         return ProposalSent(proposal.id)
 
     async def _decide(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -292,21 +293,21 @@ class KnowledgeService(KnowledgeCommands):
         try:
             outcome = await self._decision(command, caller)
         except NotFound as error:
-            outcome = refused(error)
-        return ProposalDecided(outcome, await self._view.proposals(command, caller))
+            outcome = Refused.of(error)
+        return ProposalDecided(outcome, await self._queries.proposals(command, caller))
 
     async def _decision(self, command: KbCommand, caller: Caller) -> KbOutcome:
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
         proposal = await self.job_queue.proposal_store.proposal(name)
         if proposal is None:
             return await self._earlier_decision(await self.job_queue.proposal_store.decision(name), approving, caller)
-        base = await self._view.base(command.base or proposal.base, caller, create=True) if approving else None
+        base = await self._queries.base(command.base or proposal.base, caller, create=True) if approving else None
         ours, held = await self.job_queue.decide(proposal, caller, base.name if base else "")
         if not ours:
             return await self._earlier_decision(held, approving, caller)
         if base is None or held is None or held.job is None:
             return ProposalRejected(proposal.title)
-        return _accepted(held.job, base)
+        return _job_accepted(held.job, base)
 
     async def _earlier_decision(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
         """Say who has decided. What this very admin approved, and may have died on its way, is taken up (again)."""
@@ -314,11 +315,11 @@ class KnowledgeService(KnowledgeCommands):
             raise NotFound("There is no such proposal, or it is decided already.")
         if approving and held.job is not None and held.by.id == caller.person.id:
             await self.job_queue.take_up(held)
-            return _accepted(held.job, await self._view.base(held.base, caller))
+            return _job_accepted(held.job, await self._queries.base(held.base, caller))
         raise NotFound(decision_line(held, caller.person, self.job_queue.clock.now()))
 
     async def _cancel(self, command: KbCommand, caller: Caller) -> KbResult:
-        job = one_job(await self._view.jobs(caller), command.target)
+        job = one_job(await self._queries.jobs(caller), command.target)
         if job.over:
             raise NotFound("That job is over.")
         if not await self.job_queue.jobs.cancel(job.id, caller.person.id):
@@ -329,18 +330,18 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _remove(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.target:
-            return await self._remove_document(command, await self._view.document(command, caller), caller)
+            return await self._remove_document(command, await self._queries.document(command, caller), caller)
         if not command.base:
             raise NotFound("What should be removed?", remedy="Name a document, or a whole knowledge base.")
-        base = await self._view.base(command.base, caller)
-        documents = await self._view.documents(base)
+        base = await self._queries.base(command.base, caller)
+        documents = await self._queries.documents(base)
         if not command.confirmed:
             asked = replace(command, base=base.name, confirmed=True)
             confirm = KbAction(f"Remove {base.name}", asked, once=True)
             return RemovalPreview(base.name, confirm, documents=len(documents))
         gone = await self.job_queue.trash.remove_base(base, caller.person.id)
         await self._unschedule(base.name)
-        job = await self.job_queue.documents(JobKind.REMOVE, gone, base.name, caller)
+        job = await self.job_queue.queue_documents(JobKind.REMOVE, gone, base.name, caller)
         check = await self._search_check(gone[0]) if gone else None
         return BaseRemoved(base.name, summarize_job(job), check)
 
@@ -375,7 +376,7 @@ class KnowledgeService(KnowledgeCommands):
     async def _restore(self, command: KbCommand, caller: Caller) -> KbResult:
         now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
         removed = await self.job_queue.trash.restorable()
-        kept = [one for one in removed if self._view.shown_to(now.get(one.base.name, one.base), caller)]
+        kept = [one for one in removed if self._queries.shown_to(now.get(one.base.name, one.base), caller)]
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
         if command.target:
@@ -388,7 +389,7 @@ class KnowledgeService(KnowledgeCommands):
         if await self.job_queue.trash.base(base.name) is None:
             await self.catalog.save_base(base)
         documents = [one.document for one in whole]
-        job = await self.job_queue.documents(JobKind.RESTORE, documents, base.name, caller)
+        job = await self.job_queue.queue_documents(JobKind.RESTORE, documents, base.name, caller)
         return JobAccepted(summarize_job(job))
 
     async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbResult:
@@ -420,12 +421,12 @@ class KnowledgeService(KnowledgeCommands):
         return BaseCreated(base.name, readers_of(base))
 
     async def _describe(self, command: KbCommand, caller: Caller) -> KbResult:
-        base = replace(await self._view.base(command.base, caller), description=_description(command))
+        base = replace(await self._queries.base(command.base, caller), description=_description(command))
         await self.catalog.save_base(base)
         return BaseDescribed(base.name, base.description)
 
     async def _grant(self, command: KbCommand, caller: Caller) -> KbResult:
-        base = await self._view.base(command.base, caller)
+        base = await self._queries.base(command.base, caller)
         if not command.principals:
             raise NotFound("Whom should it be for?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
@@ -443,7 +444,7 @@ class KnowledgeService(KnowledgeCommands):
         return frozenset(command.principals)
 
     async def _revoke(self, command: KbCommand, caller: Caller) -> KbResult:
-        base = revoke(await self._view.base(command.base, caller), command.principals)
+        base = revoke(await self._queries.base(command.base, caller), command.principals)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 
@@ -479,7 +480,7 @@ def _check(command: KbCommand, caller: Caller) -> None:
         raise Denied("Only admins can do that.", remedy="Ask one of them.")
 
 
-def _accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
+def _job_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
     """A new job, and whom what it adds will be visible to: conversations and files carry words of few to many."""
     return JobAccepted(summarize_job(job), readers_of(base))
 

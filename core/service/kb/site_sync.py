@@ -23,7 +23,7 @@ class SiteSync:
     catalog: Catalog
     trash: Trash
 
-    async def after(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
+    async def take_out_missed(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
         """How each page came out that this sync missed; the sync is counted when all have been taken from here.
 
         ``guard`` raises LeaseLost when another worker has taken the base over.

@@ -12,7 +12,6 @@ from core.ports.proposal_store import Proposal
 from core.ports.schedule_store import Schedule
 from core.ports.trash_store import RemovedDocument
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.link_redaction import redact_link
 from core.service.kb.results import (
     BaseSummary,
     DocumentSummary,
@@ -26,6 +25,7 @@ from core.service.kb.results import (
     ScheduleSummary,
     SourceNote,
 )
+from core.service.kb.web_links import redact_link
 
 MOST_NOTES = 10  # failures, omissions and observations that are named of a job
 PREVIEW = 160  # characters of a passage

@@ -12,6 +12,7 @@ from adapters.discord.outbound.layouts import text_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.testing.clock import ManualClock
 from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import InProcessState
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import Permissions
@@ -139,7 +140,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 ) -> None:
     await cards.posted(summarize_job(job), caller_of(job), CARD)
     clock.advance(13 * MINUTES)
-    await cards.renew_token(job.id, "another", str(discord.utils.time_snowflake(clock.now())))
+    await cards.renew_token(job.id, job.by.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
     await cards.show(done(job))
     assert len(written.edits) == 1
@@ -201,15 +202,16 @@ async def test_the_end_of_a_job_whose_card_never_came_is_said_directly(
 
 
 async def test_a_card_that_an_earlier_version_kept_as_text_is_shown_as_that(job: Job, written: Written) -> None:
-    postings = InProcessMessageStateStore()
+    state = InProcessState()
+    postings = InProcessMessageStateStore(state)
 
     async def connected() -> None:
         """From the beginning."""
 
     kept = {"message": str(CARD), **{name: job.address[name] for name in ("channel", "asker", "token")}}
     kept |= {"token_of": job.address["message"], "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
-    await postings.keep(f"discord/job/{job.id}", "card", kept)
-    await postings.keep("discord/kb", "endings", {job.id: job.by.id})
+    state.records[f"discord/job/{job.id}", "card"] = kept
+    state.records["discord/kb", "endings"] = {job.id: job.by.id}
     await JobCards(written, postings, connected, job.created_at.timestamp).finish()
     ((message, shown),) = written.edits
     assert message == CARD

@@ -1,5 +1,6 @@
 """Which sentences are quoted, and how they stand in the answer: what a newcomer reads of the reasoner that quotes."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -262,3 +263,28 @@ async def test_a_sentence_is_encoded_once_for_grading_and_quoting() -> None:
     await similarity.of_units("refunds?", [(refunds, unit) for unit in units(refunds.text)])
     await similarity.of_units("cards?", [(refunds, unit) for unit in units(refunds.text)])
     assert encoder.encoded == 2
+
+
+class Slow(Counting):
+    """An encoder that hangs in its second call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.calls += 1
+        if self.calls == 2:
+            await asyncio.Event().wait()
+        return await super().encode_passages(texts)
+
+
+async def test_what_was_encoded_before_a_deadline_is_there_when_it_is_asked_for_again() -> None:
+    encoder = Slow()
+    similarity = Similarity(encoder, seconds=0.3)
+    sentences = [f"Refunds of kind {number} take {number} days." for number in range(40)]
+    assert set(await similarity.of_sentences("refunds?", sentences)) == {0.0}, "words alone: all or none"
+    before = encoder.encoded
+    assert before > 0
+    assert any(await similarity.of_sentences("refunds?", sentences))
+    assert encoder.encoded == len(sentences), "none of them twice"

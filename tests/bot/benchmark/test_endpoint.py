@@ -8,6 +8,7 @@ import pytest
 from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import Request, ScriptedEndpoint
 from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.platform import RecordedQuestionState
 from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, asked_as, case_of, covered_seconds
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
 from core.agent.claims import verbatim_in
@@ -27,7 +28,8 @@ def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:
     platform = StopwatchPlatform(Times(9), "scripted")
     thread = ThreadKey("paper", "", "load", "t")
     message = IncomingMessage("m", thread, question, Person("p"), {})
-    return platform, platform.answer_view(message, MessageState(InProcessMessageStateStore(), "t", "m", {}), "trace")
+    state = MessageState(InProcessMessageStateStore(), RecordedQuestionState(thread=thread, message="m"))
+    return platform, platform.answer_view(message, state, "trace")
 
 
 def test_calls_made_side_by_side_count_once() -> None:

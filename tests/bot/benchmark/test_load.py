@@ -5,6 +5,7 @@ import pytest
 from bot.benchmark.load_figures import Figures, rows_of
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.stopwatch import Times
+from bot.benchmark.yardstick import Yardstick
 from bot.evaluation.rows import Row
 
 PLAN = Plan(questions=4, rounds=2, threads=3, answers=10, ramp=2, thinking=1.5)
@@ -22,7 +23,7 @@ def figures() -> Figures:
     asked(times, PLAN.going_on, shown=0.1, took=1.125)
     asked(times, PLAN.sustained, shown=0.1, took=1.1)
     calls = {case: [(float(case), case + 1.0)] for case in range(1, PLAN.cases + 1)}
-    return Figures(times, calls, PLAN, lanes=2, looks=[])
+    return Figures(times, calls, PLAN, lanes=2, looks=[], yardstick=Yardstick(1.0, 1.0, 1.0))
 
 
 def row(rows: list[Row], *words: str) -> Row:

@@ -103,3 +103,39 @@ def test_an_address_that_a_passage_names_stays_readable(text: str, shown: str) -
 )
 def test_an_address_that_says_more_than_the_passage_is_gone(text: str) -> None:
     assert "secret" not in without_foreign_links(text, NAMED)
+
+
+API = SourceLinks(
+    passages=(
+        "Base URL: https://api.acme.example/v1/{tenant}/items",
+        "| `LIVE` | `wss://hub.example:9000/live` |",
+        "List them with https://api.acme.example/v1/boxes?limit=secret as before.",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Base URL: https://api.acme.example/v1/{tenant}/items [1]",
+            "Base URL: `https://api.acme.example/v1/{tenant}/items` [1]",
+        ),
+        ("It is `wss://hub.example:9000/live`. [1]", "It is `wss://hub.example:9000/live`. [1]"),
+    ],
+)
+def test_the_address_of_an_interface_that_a_passage_gives_is_shown_as_code(text: str, shown: str) -> None:
+    assert without_foreign_links(text, API) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://api.acme.example/v1/secret/items",
+        "https://api.acme.example/v1/boxes?limit=secret",
+        "wss://hub.example:9000/live/secret",
+        "ws://secret.example/live",
+    ],
+)
+def test_an_interface_that_no_passage_gives_is_gone(text: str) -> None:
+    assert "secret" not in without_foreign_links(text, API)

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Audience, Person
@@ -30,6 +31,8 @@ class Counter:
             preferences=self.preferences,
             audit=self.audit,
             inbox=InProcessInbox(self.scene.state),
+            message_states=InProcessMessageStateStore(self.scene.state),
+            checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
         )
 

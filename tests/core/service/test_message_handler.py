@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from core.model.incoming_events import FileReference, Incoming, IncomingChoice, 
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
 from core.ports.inbox import Lease
+from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
@@ -188,7 +190,7 @@ async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: 
     async with room.working():
         first = await room.asks("How long do refunds tke?")
         await room.until_open()
-        await room.message_states.request_cancel(str(THREAD), first.id, "edited")
+        await room.message_states.request_cancel(str(THREAD), first.id, CancelReason.EDITED)
         edited = replace(first, text="How long do refunds take?", edited=True)
         await room.arrives(edited, "event-edit-1")
         await asyncio.sleep(0.6)
@@ -215,7 +217,7 @@ async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
     async with room.working():
         message = await room.asks("How long do refunds take?")
         await room.until_open()
-        await room.message_states.request_cancel(str(THREAD), message.id, "deleted")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.DELETED)
         await room.settled()
     assert room.paper.visible == []
 
@@ -225,7 +227,7 @@ async def test_stopping_before_anything_was_found_just_stops(room: Room) -> None
     async with room.working():
         message = await room.asks("How long do refunds take?")
         await room.until_open()
-        await room.message_states.request_cancel(str(THREAD), message.id, "stopped")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.STOPPED)
         await room.settled()
     (page,) = room.paper.visible
     assert page.text.startswith("Stopped, as you asked.")
@@ -243,7 +245,7 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
         async with asyncio.timeout(PATIENCE):
             while not room.scene.script.calls_of("grade"):
                 await asyncio.sleep(0.01)
-        await room.message_states.request_cancel(str(THREAD), message.id, "stopped")
+        await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.STOPPED)
         await room.settled()
         (page,) = room.paper.visible
         assert page.checkpoint is not None
@@ -365,7 +367,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
     away = [PlatformUnavailable("The platform is away.")]
     view = room.paper.answer_view
 
-    def stumbling(incoming: Incoming, message_state: MessageState, trace_id: str) -> RecordedAnswerView:
+    def stumbling(incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> RecordedAnswerView:
         if away:
             raise away.pop()
         return view(incoming, message_state, trace_id)
@@ -388,7 +390,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
 class Refusing(RecordedAnswerView):
     """An answer view that fails as none should: with an error that nobody has named."""
 
-    def __init__(self, platform: RecordedPlatform, message_state: MessageState, at: str) -> None:
+    def __init__(self, platform: RecordedPlatform, message_state: MessageState[Any], at: str) -> None:
         super().__init__(platform, message_state)
         self._at = at
 
@@ -415,7 +417,7 @@ class Refusing(RecordedAnswerView):
 async def test_an_error_of_one_delivery_ends_no_lane_and_its_asker_is_told_once(room: Room, at: str) -> None:
     view = room.paper.answer_view
 
-    def refusing(incoming: Incoming, message_state: MessageState, trace_id: str) -> RecordedAnswerView:
+    def refusing(incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> RecordedAnswerView:
         return Refusing(room.paper, message_state, at)
 
     if at == "fail":
@@ -474,7 +476,7 @@ async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(
     room.scene.script.always("decide", AskBack("Which do you mean?", readings))
     settle, kept = MessageState.settle, []
 
-    async def dying(self: MessageState, *_: object, **__: object) -> None:
+    async def dying(self: MessageState[Any], *_: object, **__: object) -> None:
         kept.append(self)
         await asyncio.sleep(3600)
 

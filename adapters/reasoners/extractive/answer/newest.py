@@ -15,7 +15,8 @@ _ASKS = re.compile(
     r"|changes|changelog)\b|\b(?:newest|latest)\b",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"^\W*(?:version |release |v\.?|r)?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_VERSION = re.compile(r"^\W*(?:version |release |[a-z]{1,2}[.-]?)?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
 
@@ -29,9 +30,14 @@ class _Entry:
     units: tuple[Unit, ...]
 
 
+def asks_for_newest(question: str) -> bool:
+    """Whether the newest of several versions is asked for."""
+    return bool(_ASKS.search(question))
+
+
 def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]:
     """What the newest version says, where the question asks for it and a document that fits tells of several."""
-    if not _ASKS.search(question):
+    if not asks_for_newest(question):
         return ()
     wanted = set(topic_words(question))
     documents: dict[str, list[_Entry]] = {}
@@ -56,6 +62,9 @@ def _entries(item: Evidence) -> Iterator[_Entry]:
     heading = " ".join(item.passage.heading[-1:])
     opening = ""
     for unit in units(item.passage.text):
+        if unit.form is Form.ROW and _OF_VERSIONS.search(unit.head[0].split("|")[1] if unit.head else ""):
+            yield from _row_entry(item, unit)
+            continue
         if unit.form is Form.SENTENCE and _VERSION.match(unit.text):
             opening = unit.text
         groups.setdefault(unit.under or opening or heading, []).append(unit)
@@ -63,3 +72,11 @@ def _entries(item: Evidence) -> Iterator[_Entry]:
         if number := _VERSION.match(told):
             dated = stated_date(f"Released {told}") or stated_date(told)
             yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, tuple(members))
+
+
+def _row_entry(item: Evidence, unit: Unit) -> Iterator[_Entry]:
+    """The version that a row of a table of versions is of."""
+    cells = [cell.strip() for cell in unit.text.strip().strip("|").split("|")]
+    if number := _VERSION.match(cells[0]):
+        dated = stated_date(f"Released {cells[1]}") if len(cells) > 1 else ""
+        yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, (unit,))

@@ -150,7 +150,10 @@ def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
 
 def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """How many rows have in a cell what is asked for; people are counted once."""
-    if len(kept) == len(rows) or len(kept) < _FEWEST or any(stem in wanted for stem in _numeric(rows)):
+    of_all = bool(key := frozenset(content_words(rows[0].names[0]))) and key <= wanted  # "how many depots are there?"
+    if (len(kept) == len(rows) and not of_all) or len(kept) < _FEWEST:
+        return None
+    if any(stem in wanted for stem in _numeric(rows)):
         return None
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))

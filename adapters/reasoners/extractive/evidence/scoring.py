@@ -12,7 +12,6 @@ from itertools import pairwise
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.numbered import contradicts
-from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import (
     Form,
     Near,
@@ -24,6 +23,7 @@ from adapters.reasoners.extractive.evidence.units import (
     units,
 )
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
+from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, content_words, stem, words
@@ -72,7 +72,10 @@ class ScoredUnit:
     unit: Unit
     worth: float
     covered: float
+    own: float = 0.0  # the share of them in it alone
     cosine: float = 0.0
+    odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
+    features: Features | None = None
     other_version: bool = False  # of its document than the question is about
 
     @property
@@ -111,35 +114,16 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
     for unit in everything:
         own = content_words(" ".join((*unit.head[:1], unit.text)))
         context = (*own, *content_words(f"{unit.under} {before[unit].text if unit in before else ''}"))
-        covered = asked.share((*context, *above))
+        alone, covered = asked.share(own), asked.share((*context, *above))
         worth = (
-            weights.OWN_WORDS * asked.share(own)
+            weights.OWN_WORDS * alone
             + weights.WORDS_IN_CONTEXT * asked.share(context)
             + weights.WORDS_IN_PLACE * covered
             + weights.PHRASES * _phrases(asked.question, passage, unit)
             + weights.KIND_OF_ANSWER * fits(asked.question, unit.text)
         )
-        scored.append(ScoredUnit(item, unit, worth, covered))
+        scored.append(ScoredUnit(item, unit, worth, covered, alone))
     return sorted(scored, key=lambda one: -one.worth)
-
-
-def with_meaning(
-    asked: Words, found: Sequence[ScoredUnit], cosines: Sequence[float], subjects: Subjects
-) -> list[ScoredUnit]:
-    """The units with what their meaning adds and what speaks for or against them, best first."""
-    done = []
-    for one, cosine in zip(found, cosines, strict=True):
-        worth = one.worth + weights.MEANING * max(0.0, cosine)
-        factor = _doubts(asked.question, one) * _SUBJECT[subjects.match(one.evidence.passage, one.unit)]
-        done.append(ScoredUnit(one.evidence, one.unit, worth * factor, one.covered, cosine))
-    return sorted(done, key=lambda one: -one.worth)
-
-
-_SUBJECT = {
-    SubjectMatch.NAMED: weights.NAMED_SUBJECT,
-    SubjectMatch.OTHER: weights.OTHER_SUBJECT,
-    SubjectMatch.OPEN: 1.0,
-}
 
 
 def _phrases(question: str, passage: Passage, unit: Unit) -> float:
@@ -175,7 +159,7 @@ def repeats_title(unit: Unit, passage: Passage) -> bool:
     return text.casefold() in titles and not text.endswith(".")
 
 
-def _doubts(need: str, one: ScoredUnit) -> float:
+def doubts(need: str, one: ScoredUnit) -> float:
     """What speaks against a unit, whatever its words: a factor, above 1 only for what is asked for by name."""
     text, unit, passage = one.unit.text, one.unit, one.evidence.passage
     factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]

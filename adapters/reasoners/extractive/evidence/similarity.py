@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from core.ports.encoder import Vectors
 
 SENTENCES = 64  # compared in one call
-_SECONDS = 3.0  # then words alone must do
+SECONDS = 3.0  # then words alone must do
+_SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
+_WORDS_AT_ONCE = 128
 _CHARACTERS = 400
 _VOCABULARY = 800  # words compared for one call
 _KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
@@ -25,9 +27,10 @@ _KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
 class Similarity:
     """Encodes few and short texts, with a deadline."""
 
-    def __init__(self, encoder: Encoder) -> None:
-        """Compare with this encoder's vectors."""
+    def __init__(self, encoder: Encoder, seconds: float = SECONDS) -> None:
+        """Compare with this encoder's vectors, where they come within so many seconds."""
         self._encoder = encoder
+        self._seconds = seconds
         self._words: OrderedDict[str, Vectors] = OrderedDict()
         self._sentences: OrderedDict[str, Vectors] = OrderedDict()
 
@@ -37,9 +40,9 @@ class Similarity:
         if not few:
             return []
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 query = (await self._encoder.encode_queries([text]))[0]
-                vectors = await self._vectors(few, self._sentences)
+                vectors = await self._vectors(few, self._sentences, _SENTENCES_AT_ONCE)
         except (TimeoutError, Unavailable):
             return [0.0] * len(sentences)
         cosines = [float(value) for value in vectors @ query]
@@ -51,6 +54,20 @@ class Similarity:
         texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
         return await self.of_sentences(question, texts)
 
+    async def slips_among(self, unknown: Sequence[str]) -> list[str]:
+        """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.
+
+        All of them when the encoder does not answer.
+        """
+        if not unknown:
+            return []
+        try:
+            async with asyncio.timeout(self._seconds):
+                pieces = await self._encoder.count_tokens(unknown)
+        except (TimeoutError, Unavailable):
+            return list(unknown)
+        return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
+
     async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
         """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""
         ours, theirs = _by_stem(wanted), _by_stem(there)
@@ -59,9 +76,9 @@ class Similarity:
         if not missing or not few:
             return NOTHING_NEAR
         try:
-            async with asyncio.timeout(_SECONDS):
-                mine = await self._vectors(list(missing.values()), self._words)
-                known = await self._vectors(list(few.values()), self._words)
+            async with asyncio.timeout(self._seconds):
+                mine = await self._vectors(list(missing.values()), self._words, _WORDS_AT_ONCE)
+                known = await self._vectors(list(few.values()), self._words, _WORDS_AT_ONCE)
         except (TimeoutError, Unavailable):
             return NOTHING_NEAR
         shares = (mine @ known.T - weights.WORDS_APART) / (weights.WORDS_ALIKE - weights.WORDS_APART)
@@ -74,14 +91,14 @@ class Similarity:
             for found, row in zip(missing, shares, strict=True)
         }
 
-    async def _vectors(self, listed: Sequence[str], kept: "OrderedDict[str, Vectors]") -> "Vectors":
+    async def _vectors(self, listed: Sequence[str], kept: "OrderedDict[str, Vectors]", at_once: int) -> "Vectors":
         """(n, dimension) of single words or of sentences, most of which were met before."""
         import numpy as np
 
         fresh = list(dict.fromkeys(text for text in listed if text not in kept))
-        if fresh:
-            for text, vector in zip(fresh, await self._encoder.encode_passages(fresh), strict=True):
-                kept[text] = vector
+        for start in range(0, len(fresh), at_once):
+            some = fresh[start : start + at_once]
+            kept |= zip(some, await self._encoder.encode_passages(some), strict=True)
         found = np.stack([kept[text] for text in listed])
         for text in listed:
             kept.move_to_end(text)

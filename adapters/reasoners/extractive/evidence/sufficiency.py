@@ -6,13 +6,15 @@ are known by the names they are about: elsewhere they brought nothing (tests/mea
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
+from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.conversation import Thread
@@ -113,6 +115,28 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
         if any(unit.form is Form.ROW for unit in units(item.passage.text)):
             sections.setdefault(item.passage.section, item.id)
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
+
+
+def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "the heaviest" where no table that was found has a column of weights, a search for such a column. Once."""
+    asked = aggregation_of(inquiry.standalone)
+    if asked is None or not asked.column or len(inquiry.searches) != 1:
+        return ()
+    heads = {word for item in near for unit in units(item.passage.text) if unit.head for word in words(unit.head[0])}
+    if {word.casefold() for word in heads} & {word.casefold() for word in asked.column}:
+        return ()
+    hints = sorted(word for word in asked.column if word.isalpha())
+    return (SearchKnowledge(f"{inquiry.standalone.rstrip('?. ')} {' '.join(hints)}"),)
+
+
+def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "the latest version", the whole document that tells of versions: the newest may not have been found. Once."""
+    if not asks_for_newest(inquiry.standalone) or len(inquiry.searches) != 1:
+        return ()
+    wanted = set(content_words(inquiry.standalone))
+    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
+    known = [title for title in titles if wanted & set(content_words(title))]
+    return (SearchSource(f"{inquiry.standalone.rstrip('?. ')} version released date", known[0]),) if known else ()
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
@@ -236,6 +260,27 @@ def _open_part(question: str, item: Evidence) -> str:
     """What the question asks beyond what this passage says."""
     there = set(content_words(item.passage.searchable))
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
+
+
+def credit_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
+    """Grades by evidence id, where the version that holds counts as much as an older one says of the same section.
+
+    What a superseded document answers, its successor has to be asked as well, in whatever other words it says it.
+    """
+    pool = (*inquiry.library.items_found(), *evidence)
+    found = dict(grades)
+    for old in evidence:
+        if found[old.id].score < inquiry.cutoff or not other_version(inquiry.standalone, old, pool):
+            continue
+        for new in evidence:
+            same = family(new.passage) == family(old.passage) and section_name(new.passage) == section_name(old.passage)
+            if same and new.id != old.id and not other_version(inquiry.standalone, new, pool):
+                found[new.id] = max(found[new.id], replace(found[new.id], score=found[old.id].score), key=_score)
+    return found
+
+
+def _score(grade: Grade) -> int:
+    return grade.score
 
 
 def credit_link(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:

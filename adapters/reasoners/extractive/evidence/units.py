@@ -57,6 +57,9 @@ _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*
 _HEADING_WORDS = 12
 _ENTRY_WORDS = 20
 _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
+_ASKED = re.compile(  # "Q: A box was stolen. What now? A: The customer reports it."
+    r"^(?P<asked>(?:Q|Question|F|Frage)\d*\s?[:.)]\s.*?)\s+(?P<told>(?:A|Answer|Antwort)\d*\s?[:.)]\s.*)$", re.DOTALL
+)
 _COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
 _SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
 _WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
@@ -193,6 +196,8 @@ def _flush(prose: list[str], item: list[str], number: int) -> list[Unit]:
     if item:
         return [Unit(" ".join(part.strip() for part in item), Form.ITEM, number)]
     joined = " ".join(part.strip() for part in prose)
+    if found := _ASKED.match(joined):
+        return [Unit(part, Form.SENTENCE, number, under=found["asked"]) for part in sentences(found["told"])]
     parts = (part for sentence in sentences(joined) for part in _BEFORE_MARKUP.split(sentence))
     listed = list(parts)
     if len(listed) > 1 and _ENTRY.match(listed[0]):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
+from core.model.text import content_words
 
 _NUMBERS = re.compile(r"[\W\d_]+")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
@@ -38,6 +39,15 @@ _SUPERSEDED = re.compile(
 def family(passage: Passage) -> str:
     """The title without what tells versions apart: the same for all versions of one document."""
     return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
+
+
+def section_name(passage: Passage) -> frozenset[str]:
+    """What the section of a passage is called, whatever its number: the words of its heading, or of its first line."""
+    said = passage.heading[-1] if passage.heading else passage.text.strip().split("\n", 1)[0][:_HEADING]
+    return frozenset(content_words(_NUMBERS.sub(" ", said)))
+
+
+_HEADING = 60  # characters of a first line that is a heading
 
 
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:

@@ -50,6 +50,16 @@ _ANNOUNCED = re.compile(
     r"(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=[^\W_])",
     re.IGNORECASE,
 )
+# "No, white blinking", "sorry, Poole": what is put right stands alone, without saying that it was meant.
+_PUT_RIGHT = re.compile(
+    r"^(?:no|nope|sorry|wrong|not that)\s*[,.!:–—-]\s*(?:sorry[\s,]+)?(?=[^\W_])(?!(?:i|it|that|this|you|we|they)\b)",
+    re.IGNORECASE,
+)
+# "I mean Poole, who leads that?": the topic, then the question about it.
+_WITH_QUESTION = re.compile(
+    r"^(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=(?:who|whom|whose|what|which|where|when|why|how)\b)",
+    re.IGNORECASE,
+)
 _TOPIC = 5  # content words; more is a sentence of its own
 
 
@@ -66,12 +76,13 @@ def strip_frames(question: str) -> BareQuestion:
     """The question without its turns of talk; as it was where no word that means anything would remain."""
     topic = ""
     said = _FRAMES.sub("", question)
-    bare = _TAG.sub(r"\1", _OPINION.sub("", _MEANT.sub("", said)))
-    if (found := _ANNOUNCED.match(bare)) and 0 < len(content_words(found["topic"])) <= _TOPIC:
+    amends = bool(_MEANT.match(said) or _PUT_RIGHT.match(said))
+    bare = _TAG.sub(r"\1", _OPINION.sub("", _PUT_RIGHT.sub("", _MEANT.sub("", said))))
+    announced = _ANNOUNCED.match(bare) or (_WITH_QUESTION.match(bare) if amends else None)
+    if (found := announced) and 0 < len(content_words(found["topic"])) <= _TOPIC:
         topic, bare = found["topic"].strip(), bare[found.end() :]
     if not words(bare) or not (topic or content_words(bare) or not content_words(question)):
         return BareQuestion(question)
-    amends = bool(_MEANT.match(said))
     if bare != question and question[:1].isupper() and not amends:
         bare = bare[:1].upper() + bare[1:]
     return BareQuestion(bare, topic, amends=amends)

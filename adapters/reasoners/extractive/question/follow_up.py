@@ -60,7 +60,8 @@ _EMPTY_IT = re.compile(
 
 # Fragments: "and in London?", "what about the job timeout?", "I meant Fleet" go on with the question before them.
 LEADING = re.compile(
-    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus)\b[\s,]+", re.IGNORECASE
+    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
+    re.IGNORECASE,
 )
 VERBISH = re.compile(
     r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
@@ -70,11 +71,12 @@ VERBISH = re.compile(
 )
 ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from)\s+(?:the\s+)?", re.IGNORECASE)
+_PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from|under)\s+(?:the\s+)?", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
+_BARE = 5  # words of a question that has none of its own
 
 
 # Questions that leave their topic out.
@@ -195,7 +197,9 @@ def _antecedent(question: str, word: str, topics: Sequence[Topic]) -> Topic | No
     known = frozenset(content_words(question))
     fresh = [topic for topic in topics if not topic.phrase.stems <= known]
     if PERSONAL.fullmatch(word):
-        return next((topic for topic in fresh if topic.is_person), None)
+        people = [topic for topic in fresh if topic.is_person]
+        # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
+        return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))
     return max(fresh, key=lambda topic: topic.weight * _agreement(word, topic.phrase), default=None)
 
 
@@ -305,7 +309,7 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
 
     ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
     """
-    last = next((one.question for one in reversed(window) if one.question), "").rstrip("?.! ")
+    last = next((one.question for one in reversed(window) if content_words(one.question)), "").rstrip("?.! ")
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if not last or not said or not _is_fragment(said, leads=amends or bool(LEADING.match(question))):
         return "", ""
@@ -315,8 +319,8 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
 
 def _is_fragment(said: str, *, leads: bool) -> bool:
     asks = ASKING.match(said)
-    if asks and len(words(said)) <= 3 and not content_words(said) and not pronoun_in(said):
-        return True  # "why?", "who did?"
+    if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
+        return True  # "why?", "who did?", "what do I do then?"
     if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
         return False
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))

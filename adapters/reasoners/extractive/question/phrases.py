@@ -139,7 +139,7 @@ _PARTICIPLE = re.compile(
 )
 _AFTER_VERB = word_list(
     """
-    in on at for from with to into about by when if before after than as like and because
+    in on at for from with to into about by per when if before after than as like and because
     up out off down over back away any a an the this that these those his her its their my our your
     """
 )

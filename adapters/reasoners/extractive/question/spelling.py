@@ -17,14 +17,30 @@ _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read o
 _LONG = 8  # letters; from here two slips are forgiven
 
 
-def correct_spelling(question: str, vocabulary: Collection[str]) -> str:
-    """The question with each unknown word as the nearest known one. ``vocabulary`` is lower-cased."""
+def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
+    """The words, in lower case, that the vocabulary does not have: slips, or words of the language that it lacks."""
     known_stems = {stem(word) for word in vocabulary}
+    listed = ((found.group().casefold(), _is_name(found.group(), found.start())) for found in _WORD.finditer(question))
+    return tuple(
+        dict.fromkeys(
+            bare
+            for bare, name in listed
+            if not name and bare not in STOPWORDS and bare not in vocabulary and stem(bare) not in known_stems
+        )
+    )
+
+
+def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str] | None = None) -> str:
+    """The question with each unknown word as the nearest known one. ``vocabulary`` is lower-cased.
+
+    ``slips`` are those of the unknown words that are none of the language; all of them where nobody can tell.
+    """
+    wrong = unknown_words(question, vocabulary) if slips is None else slips
 
     def right(found: re.Match[str]) -> str:
         word = found.group()
         bare = word.casefold()
-        if bare in STOPWORDS or bare in vocabulary or stem(bare) in known_stems or _is_name(word, found.start()):
+        if bare not in wrong or _is_name(word, found.start()):
             return word
         return _nearest(bare, vocabulary) or word
 

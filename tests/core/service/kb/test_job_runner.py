@@ -237,7 +237,7 @@ async def test_a_job_of_a_platform_that_is_not_connected_here_is_left_to_others(
 async def test_a_job_that_was_kept_but_never_put_in_line_is_put_there_later(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     room.platform.files["a.md"] = b"# A\n\nWords."
-    lost = room.job_queue.job(
+    lost = room.job_queue.create_job(
         kind=(await _accepted(room, 1)).kind, base="handbook", caller=room.caller(ADMIN), subject="a"
     )
     await room.jobs.keep(lost)

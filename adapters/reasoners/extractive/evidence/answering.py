@@ -1,0 +1,115 @@
+"""Whether a unit answers the question: one logistic function of a few features, for the two decisions that matter.
+
+Which sentence is quoted is the order of its odds; whether anything is there at all is whether the best of them are
+good enough (``grading``). Fitted as one choice among all units of what was found and none of them, over questions whose
+answer is there, questions that nothing answers, and the former with their answer taken out
+(``tests/measure/sentences.py``).
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
+from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
+from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict
+from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.weights import Features
+from core.model.evidence import Evidence
+from core.model.text import content_words, words
+
+# A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an
+# amount, which lies in a range or is counted.
+_NUMBERED = re.compile(
+    r"\b(?:[A-Z]\w+|version|release|code|error|port|step|tier|level|severity|section|clause|article|generation|model|exit)"
+    r"[ -]#?(\d[\d.]*)\b|\b((?:19|20)\d\d)\b|\b((?=\w*\d)(?=\w*[^\W\d_])\w{2,})\b"
+)
+_ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is the same for all units: the question's words, the best score of what was found, what is asked of it.
+
+    ``unknown`` is the share of the question's words that nothing found has. ``layered``: the answer is reached through
+    something else, so that what stands on the way need not hold the kind of thing that is asked for.
+    """
+
+    words: Words
+    best: float
+    unknown: float
+    layered: bool
+
+    @classmethod
+    def of(cls, asked: Words, pool: Sequence[Evidence], *, layered: bool) -> "Asked":
+        """From everything that was found."""
+        there = {word for item in pool for word in content_words(item.passage.searchable)}
+        wanted = tuple(dict.fromkeys(asked.topic_words))
+        lacking = [word for word in wanted if word not in there]
+        open_share = sum(1 - max(asked.near.get(word, _NOTHING).values(), default=0.0) for word in lacking)
+        best = max((item.hit.score for item in pool), default=0.0)
+        return cls(asked, best, open_share / len(wanted) if wanted else 0.0, layered)
+
+
+_NOTHING: Mapping[str, float] = {}
+
+
+def score_units(
+    asked: Asked,
+    item: Evidence,
+    found: Sequence[ScoredUnit],
+    cosines: Sequence[float],
+    whole: float,
+    subjects: Subjects,
+) -> list[ScoredUnit]:
+    """The units of a passage with their odds and worth, best first. ``whole`` is the cosine of the passage."""
+    passage = item.passage
+    question = asked.words.question
+    wanted = tuple(dict.fromkeys(asked.words.topic_words))
+    common = {
+        "passage_cosine": whole,
+        "covered": asked.words.share(content_words(passage.searchable)),
+        "named": _named_share(question, passage.searchable),
+        "strict": float(is_strict(question) and not asked.layered),
+        "rank": min(1.0, item.hit.score / asked.best) if asked.best else 1.0,
+        "length": min(1.0, len(wanted) / weights.LONG_QUESTION),
+        "unknown": asked.unknown,
+    }
+    done = []
+    for one, cosine in zip(found, cosines, strict=True):
+        standing = subjects.match(passage, one.unit)
+        kind = fits(question, one.text_with_context)
+        said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
+        features = Features(
+            cosine=cosine,
+            own=one.own,
+            placed=one.covered,
+            subject=float(standing is SubjectMatch.NAMED),
+            contradicts=float(contradicts(question, said)),
+            fits=max(kind, NEUTRAL) if asked.layered else kind,
+            **common,
+        )
+        factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is SubjectMatch.OTHER else 1.0)
+        odds = odds_of(features)
+        worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
+        done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
+    return sorted(done, key=lambda one: -one.worth)
+
+
+_LEAST = 0.01
+
+
+def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
+    """The logarithm of the odds that a unit answers."""
+    return float(bias + sum(weight * value for weight, value in zip(astuple(by), astuple(features), strict=True)))
+
+
+def _named_share(question: str, text: str) -> float:
+    """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
+    said = {part for name in names(question) for part in words(name) if not _ACRONYM.match(part)}
+    said |= {number for found in _NUMBERED.findall(question) for number in found if number}
+    wanted = {found for word in said for found in content_words(word)}
+    return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0

@@ -1,0 +1,162 @@
+"""What goes over /v1, field by field: requests are checked against these; the description is made of them."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.model.answer import Outcome
+from core.model.inquiry import CheckpointKind, Profile
+
+Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 letters, digits and . _ - @")]
+
+
+class Request(BaseModel):
+    """What a program sends. A field that is not known is refused: it may be a slip."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class Reply(BaseModel):
+    """What it gets."""
+
+
+class AskRequest(Request):
+    """A question, in a conversation that later questions may go on with."""
+
+    question: str = Field(min_length=1, max_length=8_000)
+    conversation: Name | None = Field(None, description="Goes on with this conversation; without it a new one begins.")
+    user: Name | None = Field(None, description="Whose question it is, where the program asks for several people.")
+    profile: Profile | None = Field(None, description="How much the answer may cost.")
+    knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
+
+
+class ResumeRequest(Request):
+    """What was chosen at a checkpoint."""
+
+    checkpoint: str = Field(pattern=r"^[0-9a-f]{16}$")
+    choice: str = Field(min_length=1, max_length=200, description="A choice by its id, its label or its number.")
+    text: str = Field("", max_length=2_000, description="For a choice that asks for text.")
+    user: Name | None = Field(None, description="As in the question.")
+
+
+class FeedbackRequest(Request):
+    """Whether an answer helped."""
+
+    answer: str = Field(pattern=r"^[0-9a-f]{16}$", description="The answer's id.")
+    conversation: Name
+    helpful: bool
+    reason: str = Field("", max_length=2_000)
+    user: Name | None = Field(None, description="As in the question.")
+
+
+class SearchRequest(Request):
+    """Words to look for."""
+
+    query: str = Field(min_length=1, max_length=2_000)
+    knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
+    source: str | None = Field(None, max_length=500, description="Only documents whose title or path holds this.")
+    limit: int = Field(8, ge=1, le=20)
+
+
+class CitationReply(Reply):
+    """A numbered source. ``quote`` is verbatim; ``score`` is its grade scaled to 0 to 1."""
+
+    n: int = Field(ge=1)
+    knowledge_base: str
+    document: str
+    title: str
+    locator: str
+    quote: str
+    score: float
+    url: str | None
+    dated: str
+
+
+class ChoiceReply(Reply):
+    """One way on from a checkpoint."""
+
+    id: str
+    label: str
+    asks_text: bool
+
+
+class CheckpointReply(Reply):
+    """A question back: choose with /v1/resume before it expires."""
+
+    id: str
+    kind: CheckpointKind
+    message: str
+    choices: list[ChoiceReply]
+    found: list[str]
+    missing: str
+    expires_at: datetime
+
+
+class SpentReply(Reply):
+    """What the answer cost, so far as prices are configured."""
+
+    searches: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    cost: float
+
+
+class AnswerReply(Reply):
+    """How a question ended. ``answer`` is Markdown with [n] for ``citations``; no other address stands in it."""
+
+    id: str
+    conversation: str
+    outcome: Outcome
+    answer: str
+    citations: list[CitationReply]
+    nearest: list[CitationReply]
+    checkpoint: CheckpointReply | None
+    grounding: float | None = Field(ge=0, le=1)
+    notices: list[str]
+    written_by: str
+    spent: SpentReply
+
+
+class HitReply(Reply):
+    """A passage that was found. ``document`` and ``section`` together name what read_section reads."""
+
+    knowledge_base: str
+    document: str
+    section: str
+    title: str
+    heading: list[str]
+    locator: str
+    source: str
+    text: str
+    url: str | None
+    dated: str
+    score: float
+    dense: float | None = Field(description="The cosine, where the search by meaning found it.")
+    bm25: float | None = Field(description="The weight of its words, where the search by words found it.")
+    rerank: float | None = Field(description="A cross-encoder's probability, where there is one.")
+
+
+class SearchReply(Reply):
+    """What was found, best first."""
+
+    hits: list[HitReply]
+
+
+class FeedbackReply(Reply):
+    """It is kept."""
+
+    kept: Literal[True] = True
+
+
+class Problem(Reply):
+    """What went wrong, as RFC 9457 has it; ``remedy`` says what to do about it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int = Field(ge=400, le=599)
+    detail: str
+    remedy: str = ""
+    trace_id: str = Field("", description="Names the run in the operator's traces, where there was one.")

@@ -1,0 +1,109 @@
+"""Looking inside: what a search finds and why, how an answer came about, what applies where, whether all is well."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.turns import NOT_READABLE, Turns
+from adapters.web.inspect.trace_timeline import timeline
+from adapters.web.pages import Pages
+from adapters.web.routing import MenuEntry, Right, Route, Visitor
+from core.model.channel_settings import ChannelSettings, channel_settings
+from core.model.errors import Denied, NotFound
+from core.model.health import Check
+from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.index import Scope
+from core.ports.trace_store import TraceStore
+from core.retrieval.hybrid import Retriever
+from core.service.answer_actions import explain_settings
+from core.service.kb.queries import KnowledgeQueries
+
+HITS = 20
+LONGEST_QUERY = 500
+LONGEST_PLACE = 200
+GONE = "That trace is not kept any more, or never was."
+
+Examine = Callable[[], Awaitable[Sequence[Check]]]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectScreen:
+    """``examine`` is the doctor; ``defaults`` are what applies where nothing was chosen."""
+
+    pages: Pages
+    retriever: Retriever
+    queries: KnowledgeQueries
+    traces: TraceStore
+    preferences: ChannelSettingsStore
+    defaults: ChannelSettings
+    conversations: Conversations
+    turns: Turns
+    examine: Examine
+    menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
+
+    def routes(self) -> tuple[Route, ...]:
+        """Its addresses."""
+        return (
+            Route("GET", "/inspect", self._search, Right.ADMIN),
+            Route("GET", "/inspect/settings", self._settings, Right.ADMIN),
+            Route("GET", "/inspect/doctor", self._doctor, Right.ADMIN),
+            Route("GET", "/inspect/trace", self._trace, Right.ADMIN),
+            Route("GET", "/ask/{name}/{question}/trace", self._own_trace),
+        )
+
+    async def _search(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        """Both legs of a search side by side, in the bases that this visitor may see."""
+        query = request.query.get("q", "").strip()[:LONGEST_QUERY]
+        bases = frozenset(base.name for base in await self.queries.visible(visitor.caller()))
+        chosen = request.query.get("base", "")
+        scope = Scope(frozenset({chosen}) if chosen in bases else bases)
+        found = await self.retriever.search(query, scope, HITS) if query else None
+        return self.pages.html(
+            request, visitor, "inspect_search.html", query=query, bases=sorted(bases), chosen=chosen, found=found
+        )
+
+    async def _settings(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        place = request.query.get("place", "").strip()[:LONGEST_PLACE]
+        chosen = await self.preferences.read(place) if place else {}
+        lines = explain_settings(channel_settings(self.defaults, chosen), chosen)
+        rows = [line.split(": ", 1) for line in lines]
+        return self.pages.html(request, visitor, "inspect_settings.html", place=place, rows=rows, chosen=set(chosen))
+
+    async def _doctor(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        checks = await self.examine() if request.query.get("run") else None
+        return self.pages.html(request, visitor, "inspect_doctor.html", checks=checks)
+
+    async def _trace(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        """Any trace, for this machine's operator: it has the words of whoever asked."""
+        trace_id = request.query.get("id", "").strip()
+        if trace_id and not visitor.audience.unrestricted:
+            raise Denied(
+                "Traces of others are for who runs this machine.",
+                remedy="Yours are below your answers; for others: footnote trace.",
+            )
+        return await self._timeline(request, visitor, trace_id, back="/inspect")
+
+    async def _own_trace(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        name, question = request.match_info["name"], request.match_info["question"]
+        message = await self.conversations.question(visitor, name, question)
+        if message is None:
+            raise NotFound(GONE)
+        turn = await self.turns.one(visitor, message)
+        if turn.failure == NOT_READABLE:
+            raise NotFound(NOT_READABLE)
+        return await self._timeline(request, visitor, turn.trace_id, back=f"/ask/{name}#q-{question}")
+
+    async def _timeline(self, request: web.Request, visitor: Visitor, trace_id: str, back: str) -> web.StreamResponse:
+        events = await self.traces.trace(trace_id) if trace_id else ()
+        if trace_id and not events:
+            raise NotFound(GONE)
+        return self.pages.html(
+            request,
+            visitor,
+            "inspect_trace.html",
+            trace_id=trace_id,
+            trace=timeline(events) if events else None,
+            back=back,
+        )

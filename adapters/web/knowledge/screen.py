@@ -1,0 +1,193 @@
+"""The knowledge: what there is, what comes in, who may read it, and what waits to be decided.
+
+Everything goes through ``KnowledgeCommands``, as in chat: rights, audit and words are the service's.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aiohttp import web
+
+from adapters.web.knowledge.result_lines import result_lines
+from adapters.web.knowledge.uploads import LARGEST, Upload
+from adapters.web.pages import Pages, wants_part
+from adapters.web.routing import MenuEntry, Right, Route, Visitor
+from core.model.clock import Clock
+from core.model.errors import DocumentRejected, NotFound
+from core.ports.audit import Audit
+from core.service.kb.commands import EVERYONE, MOST_FILES, KbCommand, KbVerb
+from core.service.kb.results import (
+    BaseDetails,
+    BaseList,
+    DocumentList,
+    JobDetails,
+    KbResult,
+    Refused,
+    RemovalPreview,
+    accepted_jobs,
+    succeeded,
+)
+from core.service.kb.service import KnowledgeService
+
+SAMPLES = "samples"
+AUDITED = 200
+CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
+_LONGEST = 2_000
+_CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
+
+Files = Callable[[], AsyncIterator[tuple[str, str, bytes]]]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeScreen:
+    """``samples`` are the documents of an invented company, for who wants to look around first."""
+
+    pages: Pages
+    kb: KnowledgeService
+    audit: Audit
+    clock: Clock
+    samples: Files
+    menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
+
+    def routes(self) -> tuple[Route, ...]:
+        """Its addresses."""
+        return (
+            Route("GET", "/knowledge", self._overview),
+            Route("GET", "/knowledge/bases/{base}", self._base),
+            Route("POST", "/knowledge/do", self._do),
+            Route("POST", "/knowledge/files", self._files, Right.ADMIN),
+            Route("POST", "/knowledge/samples", self._samples, Right.ADMIN),
+            Route("GET", "/knowledge/jobs", self._jobs, Right.ADMIN),
+            Route("GET", "/knowledge/jobs/{job}", self._job, Right.ADMIN),
+            Route("GET", "/knowledge/proposals", self._proposals, Right.ADMIN),
+            Route("GET", "/knowledge/removed", self._removed, Right.ADMIN),
+            Route("GET", "/knowledge/audit", self._audit, Right.ADMIN),
+        )
+
+    # --- looking
+
+    async def _overview(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        bases = await self._look(visitor, KbCommand(KbVerb.LIST, page=_page(request)))
+        queue = await self._look(visitor, KbCommand(KbVerb.STATUS)) if visitor.is_admin else None
+        if not isinstance(bases, BaseList):
+            raise NotFound("The knowledge bases cannot be shown.")
+        return self._html(request, visitor, "knowledge.html", bases=bases, queue=queue, **_LIMITS)
+
+    async def _base(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        name = request.match_info["base"]
+        documents = await self._look(visitor, KbCommand(KbVerb.LIST, name, page=_page(request)))
+        details = await self._look(visitor, KbCommand(KbVerb.SHOW, name))
+        if not isinstance(documents, DocumentList) or not isinstance(details, BaseDetails):
+            raise NotFound("There is no such knowledge base.")
+        return self._html(request, visitor, "base.html", documents=documents, details=details, **_LIMITS)
+
+    async def _jobs(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        view = await self._look(visitor, KbCommand(KbVerb.JOBS, page=_page(request)))
+        return self._html(request, visitor, "jobs.html", view=view)
+
+    async def _job(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        view = await self._look(visitor, KbCommand(KbVerb.JOBS, target=request.match_info["job"]))
+        if not isinstance(view, JobDetails):
+            raise NotFound("There is no such job.")
+        if not wants_part(request):
+            return self._html(request, visitor, "job.html", job=view.job)
+        response = self.pages.part("_job_card.html", job=view.job, visitor=visitor)
+        if view.job.over:
+            response.headers.update(CHANGED)
+        return response
+
+    async def _proposals(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        view = await self._look(visitor, KbCommand(KbVerb.PROPOSALS, page=_page(request)))
+        return self._html(request, visitor, "proposals.html", view=view)
+
+    async def _removed(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        view = await self._look(visitor, KbCommand(KbVerb.RESTORE, page=_page(request)))
+        return self._html(request, visitor, "removed.html", view=view)
+
+    async def _audit(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        return self._html(request, visitor, "audit.html", entries=await self.audit.recent(AUDITED))
+
+    async def _look(self, visitor: Visitor, command: KbCommand) -> KbResult:
+        """What is there. Raises NotFound with the service's own words where it refuses."""
+        result = await self.kb.handle(command, visitor.caller())
+        if isinstance(result, Refused):
+            raise NotFound(result.message, remedy=result.remedy or None)
+        return result
+
+    # --- changing
+
+    async def _do(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        """One command, as a form says it; whether this person may is looked up by the service, now."""
+        form = {name: str(value).strip()[:_LONGEST] for name, value in (await request.post()).items()}
+        return self._result(request, visitor, await self.kb.handle(command_of(form), visitor.caller()))
+
+    async def _files(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        if request.content_type != "multipart/form-data":
+            raise DocumentRejected("There were no files in that.", remedy="Choose some and send them again.")
+        upload = Upload(request)
+        await upload.read_fields()
+        result = await self._ingested(visitor, upload.fields.get("base", ""), upload.files())
+        return self._result(request, visitor, result, upload.refused)
+
+    async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        return self._result(request, visitor, await self._ingested(visitor, SAMPLES, self.samples()))
+
+    async def _ingested(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
+        """Bring files in, into a base that is made where there is none of that name."""
+        caller = visitor.caller()
+        if base and base.casefold() not in {name.casefold() for name in await self.kb.complete(base, caller)}:
+            made = await self.kb.handle(KbCommand(KbVerb.CREATE, base), caller)
+            if not succeeded(made):
+                return made
+        return await self.kb.ingest_bytes(files, base, caller)
+
+    def _result(
+        self, request: web.Request, visitor: Visitor, result: KbResult, refused: list[str] | None = None
+    ) -> web.StreamResponse:
+        context = {
+            "lines": result_lines(result),
+            "jobs": accepted_jobs(result),
+            "ok": succeeded(result),
+            "confirm": result if isinstance(result, RemovalPreview) else None,
+            "refused": refused or [],
+        }
+        if not wants_part(request):
+            return self._html(request, visitor, "kb_result.html", **context)
+        response = self.pages.part("_kb_result.html", visitor=visitor, **context)
+        if context["ok"] and context["confirm"] is None:
+            response.headers.update(CHANGED)
+        return response
+
+    def _html(self, request: web.Request, visitor: Visitor, template: str, **context: Any) -> web.StreamResponse:
+        return self.pages.html(request, visitor, template, now=self.clock.now(), **context)
+
+
+_LIMITS = {"most_files": MOST_FILES, "largest": LARGEST // 2**20}
+
+
+def command_of(form: dict[str, str]) -> KbCommand:
+    """The command that a form sends. Raises DocumentRejected for what is none that the page offers."""
+    try:
+        verb = KbVerb(form.get("verb", ""))
+    except ValueError:
+        verb = KbVerb.LIST
+    if verb not in _CHANGES:
+        raise DocumentRejected("That is nothing that can be done here.")
+    limit = form.get("limit", "")
+    command = KbCommand(
+        verb,
+        base=form.get("base", ""),
+        target=form.get("target", ""),
+        text=form.get("text", ""),
+        principals=tuple(form.get("principals", "").replace(",", " ").split()),
+        every=form.get("every", ""),
+        limit=int(limit) if limit.isdecimal() and len(limit) < 6 else 0,
+        confirmed=form.get("confirmed") == "yes",
+    )
+    return replace(command, principals=(EVERYONE,)) if form.get("everyone") == "yes" else command
+
+
+def _page(request: web.Request) -> int:
+    given = request.query.get("page", "")
+    return int(given) if given.isdecimal() and 0 < len(given) < 6 else 1

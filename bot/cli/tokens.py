@@ -1,0 +1,108 @@
+"""Tokens for programs: ``token create``, ``token list``, ``token revoke``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.runner import finish, print_json
+
+if TYPE_CHECKING:
+    from core.ports.api_tokens import ApiToken
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+token = typer.Typer(help="Let programs ask and search: over /v1 and MCP.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.add_typer(token, name="token")
+
+
+@token.command()
+def create(
+    name: Annotated[str, typer.Option(help="What it is for, as the list shows it.")] = "a program",
+    scope: Annotated[str, typer.Option(help="What it may do: ask, search, or both with a comma.")] = "ask,search",
+    kb: Annotated[list[str] | None, typer.Option("--kb", help="Only this knowledge base; more than once.")] = None,
+    rate: Annotated[int, typer.Option(min=1, max=6_000, help="Requests a minute.")] = 60,
+    public: Annotated[bool, typer.Option("--public", help="Show its questions in words in footnote gaps.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a token. It is shown once.
+
+    It reads open knowledge bases, or those named with --kb, which are granted to it where they are not open.
+    """
+    finish(_create(name, scope, kb or [], rate, public, as_json))
+
+
+async def _create(name: str, scope: str, bases: list[str], rate: int, public: bool, as_json: bool) -> int:
+    from adapters.terminal.chat import OPERATOR
+    from bot.container import open_footnote
+    from bot.programs import api_clients
+    from bot.settings import load_settings
+    from core.ports.api_tokens import TokenScope
+
+    wanted = [part.strip().lower() for part in scope.split(",") if part.strip()]
+    if unknown := [part for part in wanted if part not in set(TokenScope)]:
+        raise typer.BadParameter(f"There is no scope {unknown[0]}; there are: {', '.join(TokenScope)}.")
+    async with open_footnote(load_settings(), models=False) as footnote:
+        scopes = {TokenScope(part) for part in wanted}
+        made, secret = await api_clients(footnote).create(name, scopes, bases, OPERATOR, rate=rate, public=public)
+    if as_json:
+        print_json({"id": made.id, "token": secret})
+        return 0
+    typer.echo(secret)
+    typer.echo(f"{_line(made)}\nThe token above is shown this once. Send it as Authorization: Bearer TOKEN.", err=True)
+    return 0
+
+
+@token.command("list")
+def list_(as_json: Json = False) -> None:
+    """The tokens there are, without their secrets."""
+    finish(_list(as_json))
+
+
+async def _list(as_json: bool) -> int:
+    import json
+
+    from bot.container import open_footnote
+    from bot.programs import api_clients
+    from bot.settings import load_settings
+    from core.model.json_codec import to_json
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        tokens = await api_clients(footnote).all()
+    if as_json:
+        print_json([json.loads(to_json(one)) for one in tokens])
+    elif not tokens:
+        typer.echo("There is no token yet. footnote token create makes one.")
+    for one in tokens if not as_json else ():
+        typer.echo(_line(one))
+    return 0
+
+
+@token.command()
+def revoke(token_id: Annotated[str, typer.Argument(help="The token's id, as the list shows it.")]) -> None:
+    """Make a token open nothing any more, at once."""
+    finish(_revoke(token_id))
+
+
+async def _revoke(token_id: str) -> int:
+    from adapters.terminal.chat import OPERATOR
+    from bot.container import open_footnote
+    from bot.programs import api_clients
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=False) as footnote:
+        gone = await api_clients(footnote).revoke(token_id, OPERATOR)
+    typer.echo(f"{gone.id} opens nothing any more.")
+    return 0
+
+
+def _line(one: "ApiToken") -> str:
+    from core.model.plain_text import one_line
+
+    bases = ", ".join(sorted(one.bases)) if one.bases else "open knowledge bases"
+    until = f"revoked {one.revoked_at:%Y-%m-%d}" if one.revoked_at else f"{one.rate} requests a minute"
+    made = f"made {one.created_at:%Y-%m-%d}"
+    return one_line(f"{one.id}  {one.name}: {', '.join(sorted(one.scopes))}; {bases}; {until}; {made}")

@@ -1,0 +1,81 @@
+"""The setup's side of the conversation at the terminal: plain lines, and answers that are not shown where secret."""
+
+import os
+import sys
+import webbrowser
+from collections.abc import Sequence
+
+import typer
+from rich.text import Text
+
+from adapters.terminal.console import SafeConsole
+from bot.doctor import line_of
+from core.model.errors import ConfigurationError
+from core.model.health import Check
+
+
+class Dialogue:
+    """Says and asks. Every question may be left open with Enter; Ctrl-C raises ``typer.Abort``."""
+
+    def __init__(self, *, browser: bool = True) -> None:
+        """Raises ConfigurationError where nobody can answer."""
+        if not sys.stdin.isatty():
+            raise ConfigurationError(
+                "footnote setup asks questions, and there is no terminal to answer in.",
+                remedy="Write the settings into .env yourself: .env.example describes every one.",
+            )
+        self._console = SafeConsole()
+        self._browser = browser and _has_browser()
+
+    def heading(self, text: str) -> None:
+        """Where in the setup we are."""
+        self._console.print()
+        self._console.print(Text(text, style="bold"))
+
+    def say(self, text: str) -> None:
+        """Tell something."""
+        self._console.print(Text(text))
+
+    def show(self, checks: Sequence[Check]) -> None:
+        """How checks came out, as ``footnote doctor`` shows them."""
+        for check in checks:
+            self._console.print(line_of(check, self._console.width))
+
+    def link(self, address: str) -> None:
+        """Show a link whole, on a line that nothing of ours breaks, and open it where there is a browser."""
+        typer.echo(f"\n{address}\n")
+        if self._browser and typer.confirm("Open it in the browser?", default=True):
+            webbrowser.open(address)
+
+    def ask(self, question: str) -> str:
+        """A line; empty for later."""
+        return str(typer.prompt(f"{question} (Enter: later)", default="", show_default=False)).strip()
+
+    def ask_hidden(self) -> str:
+        """A secret, which is neither shown nor in any history; empty for later."""
+        prompt = "Paste it (not shown; Enter: later)"
+        return str(typer.prompt(prompt, default="", show_default=False, hide_input=True)).strip()
+
+    def pause(self, until: str) -> bool:
+        """Wait for a person to do something elsewhere; False where they do it later."""
+        return not typer.prompt(f"Enter when {until}; s: later", default="", show_default=False)
+
+    def confirm(self, question: str, *, default: bool = False) -> bool:
+        """Yes or no."""
+        return typer.confirm(question, default=default)
+
+    def choose(self, question: str, choices: Sequence[str]) -> int:
+        """The index of a choice, by its number; the first where nothing is said."""
+        self.heading(question)
+        for number, choice in enumerate(choices, 1):
+            self.say(f"  {number}  {choice}")
+        while True:
+            said = str(typer.prompt("Number", default="1")).strip()
+            if said.isdecimal() and 1 <= int(said) <= len(choices):
+                return int(said) - 1
+            self.say(f"A number from 1 to {len(choices)}, please.")
+
+
+def _has_browser() -> bool:
+    """Whether a window can open: a browser of text would take the terminal over."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,35 @@
+"""The records that every platform keeps about a question: how far it is, and the card that waits for a choice."""
+
+from dataclasses import dataclass, field
+
+from core.model.conversation import ThreadKey
+from core.model.incoming_events import IncomingMessage
+from core.model.records import PERSON, THREAD, Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionState(Record, place="{thread}", subject="{message}"):
+    """How far the question of a message is. Each platform adds what shows it, in a type of its own below this one.
+
+    ``settled_by`` is the delivery that had its outcome last; ``checkpoint`` the card that was shown last.
+    """
+
+    thread: ThreadKey = field(metadata=THREAD)
+    message: str
+    asker: str = field(default="", metadata=PERSON)
+    outcome: str = ""  # how it ended, by ``Outcome``, or DELETED; empty while it has not
+    settled_by: str = ""
+    edited_late: bool = False  # its writer was told that an edit after the answer changes nothing
+    checkpoint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointState(Record, place="{thread}", subject="checkpoint:{checkpoint}"):
+    """What a card's buttons and its expiry need: the question behind it, what it says, and what was chosen."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    checkpoint: str
+    asker: str = field(default="", metadata=PERSON)
+    question: IncomingMessage | None = None
+    card: str = ""  # its message, escaped for the platform that shows it
+    chosen: str = ""  # the label of the choice that was made

@@ -1,0 +1,156 @@
+"""What is kept about messages, as typed records: each type says where its records are kept and whose they are.
+
+A record type is a frozen, keyword-only dataclass below ``Record``. Where a record is kept follows from its own fields,
+and the fields that say whose it is are marked ``PERSON`` or ``THREAD``. A store indexes every record under its owners
+as it writes it, so that whoever adds a type adds it to what is forgotten with a person or a thread; a type without an
+owner is refused. How a record reads at rest is ``record_codec``'s.
+
+Without slots: those would make every class twice, and ``record_types`` would find the one that nobody uses.
+"""
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+PERSON = {"owner": "person"}  # a person's qualified id
+THREAD = {"owner": "thread"}  # a ThreadKey
+UNSTORED = {"unstored": True}  # of an owner that is indexed, and stands nowhere in the record at rest
+NUMBERED = {"numbered": "part-"}  # a tuple, each value in a field of its own: part-1, part-2, …
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a record is kept. ``place`` is a thread's key, or the name of what is no thread.
+
+    ``entry`` is empty for a record that is all of its type at that address; of several that share it, the name of one.
+    """
+
+    place: str
+    subject: str
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The people and the threads with which a record is forgotten."""
+
+    people: frozenset[str] = frozenset()
+    threads: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """The base of all that is kept about messages."""
+
+    kept_at: ClassVar[Address] = Address("", "")  # as templates over the type's fields
+    of_installation: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls, *, place: str = "", subject: str = "", entry: str = "", installation: bool = False
+    ) -> None:
+        """Say where records of this type are kept, as templates over their fields; none for a mere base.
+
+        With ``entry`` several of them share an address, each in a field of this name that holds its one value. An
+        ``installation`` record belongs to nobody, and therefore holds numbers alone. Raises TypeError for a type that
+        does not say whose its records are.
+        """
+        above = cls.kept_at
+        cls.kept_at = Address(place or above.place, subject or above.subject, entry or above.entry)
+        cls.of_installation = installation or cls.of_installation
+        if cls.kept_at.subject:
+            _check_owner(cls)
+
+    @property
+    def address(self) -> Address:
+        """Where it is kept."""
+        kept_at = self.kept_at
+        return Address(_filled(kept_at.place, self), _filled(kept_at.subject, self), _filled(kept_at.entry, self))
+
+    @property
+    def owners(self) -> Owners:
+        """Whose it is."""
+        layout = layout_of(type(self))
+        return Owners(_named(self, layout.people), _named(self, layout.threads))
+
+
+R = TypeVar("R", bound=Record)
+
+
+def record_types() -> tuple[type[Record], ...]:
+    """Every type of record that is defined, by name: all of them may belong to a person or a thread."""
+    found: dict[str, type[Record]] = {}
+    waiting: list[type[Record]] = [Record]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.kept_at.subject:  # no mere base
+            found[f"{kind.__module__}.{kind.__qualname__}"] = kind
+    return tuple(found[name] for name in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What has to be known of a type to read, write and forget its records, each field by its name."""
+
+    types: Mapping[str, Any]
+    stored: tuple[Field[Any], ...]
+    people: tuple[str, ...]
+    threads: tuple[str, ...]
+    entry: str  # the field that names one of several at an address; empty for a type that has the address alone
+    patterns: tuple[re.Pattern[str], re.Pattern[str]]  # of its places and its subjects
+
+
+def layout_of(kind: type[Record]) -> Layout:
+    """The layout of a type."""
+    return _layout(kind)  # type: ignore[arg-type]  # a class can be hashed; mypy asks its instances
+
+
+@cache
+def _layout(kind: Any) -> Layout:
+    every, types, kept_at = fields(kind), get_type_hints(kind), kind.kept_at
+    keys = _names_in(kept_at)
+    stored = tuple(one for one in every if one.name not in keys and not one.metadata.get("unstored"))
+    people = tuple(one.name for one in every if one.metadata.get("owner") == "person")
+    threads = tuple(one.name for one in every if one.metadata.get("owner") == "thread")
+    entries = _PLACEHOLDER.findall(kept_at.entry)
+    patterns = (_pattern(kept_at.place), _pattern(kept_at.subject))
+    return Layout(types, stored, people, threads, entries[0] if entries else "", patterns)
+
+
+def _check_owner(kind: type[Record]) -> None:
+    """Before the dataclass is made of it: a field is still an annotation, with its ``field()`` as the value."""
+    own, above = inspect.get_annotations(kind), getattr(kind, "__dataclass_fields__", {})
+    made = {name: kind.__dict__.get(name) if name in own else above[name] for name in own.keys() | above.keys()}
+    if kind.of_installation:
+        if any(own[name] not in (int, float, bool) for name in own.keys() - _names_in(kind.kept_at)):
+            raise TypeError(f"{kind.__name__} is nobody's, so it may hold numbers alone.")
+    elif not any(isinstance(one, Field) and one.metadata.get("owner") for one in made.values()):
+        raise TypeError(f"{kind.__name__} says nowhere whose it is: mark a field PERSON or THREAD.")
+
+
+def _names_in(kept_at: Address) -> frozenset[str]:
+    """The fields that make an address."""
+    return frozenset(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
+
+
+def key_text(value: object) -> str:
+    """A value as it stands in an address: a text, or a ThreadKey."""
+    return str(value or "")
+
+
+def _named(record: Record, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(text for name in names if (text := key_text(getattr(record, name))))
+
+
+def _filled(template: str, record: Record) -> str:
+    return _PLACEHOLDER.sub(lambda found: key_text(getattr(record, found[1])), template)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = _PLACEHOLDER.split(template)
+    return re.compile("".join(f"(?P<{p}>.+)" if n % 2 else re.escape(p) for n, p in enumerate(parts)), re.DOTALL)

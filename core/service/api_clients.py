@@ -1,0 +1,162 @@
+"""Programs that ask: which token they hold, what it may do, whose audience its questions have.
+
+A token's audience is its own principal and no other's: it reads open bases, and those that were granted to it. Where
+it names bases it reads those alone. The secret is shown once, when the token is made, and kept as a hash.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from core.ingestion.trash import grant, revoke
+from core.model.clock import Clock
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import Busy, Denied, NotFound
+from core.model.knowledge import KnowledgeBase
+from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
+from core.ports.audit import Audit
+from core.ports.catalog import Catalog
+
+PREFIX = "footnote"  # of every token, so that whoever scans for leaked secrets finds them
+PLATFORM = "api"  # in thread keys
+MOST_RATE = 6_000  # a minute
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_TOKEN = re.compile(rf"{PREFIX}_([A-Z0-9]{{8}})_([A-Za-z0-9_-]{{43}})")
+_NAME = re.compile(r"[\w.@-]{1,64}")
+_MINUTE = 60
+NOT_A_TOKEN = "This takes a token."  # noqa: S105 - a sentence
+REMEDY = "Send Authorization: Bearer TOKEN; footnote token create makes one."
+
+
+class Unauthenticated(Denied):
+    """No token, or none that is known or in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiClient:
+    """A program that asks. ``bases`` None: every base that its audience may read."""
+
+    id: str
+    name: str
+    audience: Audience
+    scopes: frozenset[TokenScope]
+    bases: frozenset[str] | None = None
+
+    def person(self, user: str = "") -> Person:
+        """Whose question it is: the program's, or that of somebody it names. Raises NotFound for no name."""
+        if user and not _NAME.fullmatch(user):
+            raise NotFound("That is no user's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
+        return Person(f"{PLATFORM}:{self.id}/{user}" if user else f"{PLATFORM}:{self.id}", user or self.name)
+
+    def thread(self, conversation: str, user: str = "") -> ThreadKey:
+        """A conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
+        if not _NAME.fullmatch(conversation):
+            raise NotFound("That is no conversation's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
+        return ThreadKey(PLATFORM, "", self.person(user).id, conversation)
+
+    def check(self, scope: TokenScope) -> None:
+        """Raise Denied unless it may."""
+        if scope not in self.scopes:
+            raise Denied(f"This token may not {scope}.", remedy=f"Make one with --scope {scope}.")
+
+    async def visible_bases(self, catalog: Catalog) -> tuple[KnowledgeBase, ...]:
+        """The bases that it may read now."""
+        return tuple(
+            base
+            for base in await catalog.bases()
+            if base.visible_to(self.audience) and (self.bases is None or base.name in self.bases)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ApiClients:
+    """Makes, lists and revokes tokens, and says who holds one."""
+
+    tokens: ApiTokens
+    catalog: Catalog
+    audit: Audit
+    clock: Clock
+
+    async def create(
+        self,
+        name: str,
+        scopes: Collection[TokenScope],
+        bases: Collection[str],
+        by: Person,
+        *,
+        rate: int = 60,
+        public: bool = False,
+    ) -> tuple[ApiToken, str]:
+        """A new token, and what its holder sends. A base that it names and that is not open is granted to it.
+
+        Raises NotFound for a base that is not there, Busy when there are too many tokens.
+        """
+        if not scopes:
+            raise NotFound("What may the token do?", remedy="Name at least one scope: ask, search.")
+        known = {base.name: base for base in await self.catalog.bases()}
+        for base in bases:
+            if base not in known:
+                there = ", ".join(sorted(known)) or "none yet"
+                raise NotFound(f"There is no knowledge base called “{base[:60]}”; there is: {there}.")
+        token = ApiToken(
+            id="".join(secrets.choice(_ALPHABET) for _ in range(8)),
+            name=" ".join(name.split())[:80] or "a program",
+            scopes=frozenset(scopes),
+            bases=frozenset(bases) or None,
+            created_at=self.clock.now(),
+            created_by=by.id,
+            rate=max(1, min(rate, MOST_RATE)),
+            public=public,
+        )
+        secret = f"{PREFIX}_{token.id}_{secrets.token_urlsafe(32)}"
+        await self.tokens.keep(KeptToken(token, _digest(secret)))
+        for name_ in sorted(token.bases or ()):
+            if known[name_].grants:
+                await self.catalog.save_base(grant(known[name_], {token.principal}))
+        detail = f"{', '.join(sorted(token.scopes))}; {', '.join(sorted(token.bases or ())) or 'open bases'}"
+        await self.audit.record(by.id, "create token", f"{token.id} {token.name}", allowed=True, detail=detail)
+        return token, secret
+
+    async def all(self) -> Sequence[ApiToken]:
+        """All tokens, the newest first; without their secrets, which nobody has."""
+        return await self.tokens.all()
+
+    async def revoke(self, token_id: str, by: Person) -> ApiToken:
+        """From now on it opens nothing. Raises NotFound."""
+        kept = await self.tokens.find(token_id.strip().upper())
+        if kept is None:
+            raise NotFound("There is no such token.", remedy="footnote token list shows them.")
+        if kept.token.revoked_at is None:
+            kept = replace(kept, token=replace(kept.token, revoked_at=self.clock.now()))
+            await self.tokens.keep(kept)
+        for base in await self.catalog.bases():
+            if kept.token.principal in base.grants:
+                await self.catalog.save_base(revoke(base, {kept.token.principal}))
+        await self.audit.record(by.id, "revoke token", f"{kept.token.id} {kept.token.name}", allowed=True)
+        return kept.token
+
+    async def authenticate(self, secret: str) -> ApiClient:
+        """Who sends this. Raises Unauthenticated, and Busy when it does so too often."""
+        found = _TOKEN.fullmatch(secret.strip())
+        kept = await self.tokens.find(found[1]) if found else None
+        if kept is None or not hmac.compare_digest(kept.digest, _digest(secret.strip())):
+            raise Unauthenticated(NOT_A_TOKEN, remedy=REMEDY)
+        if kept.token.revoked_at is not None:
+            raise Unauthenticated("This token was revoked.", remedy="Ask an admin for another one.")
+        if await self.tokens.count_use(kept.token.id, _MINUTE) > kept.token.rate:
+            raise Busy(f"More than {kept.token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
+        return client_of(kept.token)
+
+
+def client_of(token: ApiToken) -> ApiClient:
+    """The program that holds this token."""
+    audience = Audience(frozenset({token.principal}), public=token.public)
+    return ApiClient(token.id, token.name, audience, token.scopes, token.bases)
+
+
+def _digest(secret: str) -> str:
+    """SHA-256 is enough: nobody guesses 256 random bits, so that nothing has to be slow."""
+    return hashlib.sha256(secret.encode()).hexdigest()

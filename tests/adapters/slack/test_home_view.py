@@ -1,0 +1,26 @@
+"""What admins read on the Home tab of how things are."""
+
+from adapters.slack.outbound import views
+from core.model.answer import Outcome
+from core.model.usage import UsageCounts
+from core.service.answer_actions import SystemStatus
+
+
+def _texts(status: SystemStatus | None) -> str:
+    view = views.home([], status)
+    return "\n".join(row["text"]["text"] for row in view["blocks"] if "text" in row)
+
+
+def test_admins_read_how_questions_ended_and_were_rated() -> None:
+    usage = UsageCounts({Outcome.FAILED: 2, Outcome.ANSWERED: 1_234}, helpful=7, unhelpful=3, searched=9)
+    lines = _texts(SystemStatus(1, usage)).splitlines()
+    assert lines[-4:] == [
+        "• 1 question waiting or under way",
+        "• answered: 1,234",
+        "• failed: 2",
+        "• feedback: 7 found it helpful, 3 did not",
+    ]
+
+
+def test_nobody_else_does() -> None:
+    assert "feedback" not in _texts(None)

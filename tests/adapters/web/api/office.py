@@ -1,0 +1,171 @@
+"""The API on a real socket over an assistant in this process, and programs that call it as a stranger would.
+
+Whatever comes back is held against the description that the server itself gives.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import jsonschema
+from aiohttp import web
+from aiohttp.test_utils import BaseTestServer, TestServer
+
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import (
+    InProcessApiTokens,
+    InProcessAudit,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+)
+from adapters.web.api.endpoints import Api
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person
+from core.model.inquiry import AnswerPolicy
+from core.ports.api_tokens import ApiToken, TokenScope
+from core.retrieval.hybrid import Retriever
+from core.service.answer_actions import AnswerActions
+from core.service.api_clients import ApiClients
+from core.service.knowledge_reader import KnowledgeReader
+from tests.core.scene import Scene
+
+OWNER = Person("console:operator", "you")
+BOTH = frozenset(TokenScope)
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a program got; already found to be as described."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """One of a stream."""
+
+    name: str
+    data: Any
+
+
+class Program:
+    """Somebody's program, with a token or without."""
+
+    def __init__(self, office: "Office", secret: str) -> None:
+        self._office = office
+        self.secret = secret
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+
+    async def post(self, path: str, *, raw: bytes | None = None, **fields: Any) -> Response:
+        """Send these fields, or these bytes."""
+        body = json.dumps(fields).encode() if raw is None else raw
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(self._office.url(path), data=body, headers=self._headers()) as got,
+        ):
+            text = await got.text()
+            reply = json.loads(text) if "json" in got.content_type else text
+            self._office.check(path, got.status, got.content_type, reply)
+            return Response(got.status, got.headers, reply)
+
+    async def stream(self, path: str, **fields: Any) -> AsyncIterator[Event]:
+        """Send these fields, and read event by event."""
+        headers = {**self._headers(), "Accept": "text/event-stream"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(self._office.url(path), json=fields, headers=headers) as got,
+        ):
+            assert got.content_type == "text/event-stream", await got.text()
+            name = ""
+            async for line in got.content:
+                text = line.decode().rstrip("\n")
+                if text.startswith("event: "):
+                    name = text.removeprefix("event: ")
+                elif text.startswith("data: "):
+                    yield Event(name, json.loads(text.removeprefix("data: ")))
+
+
+class Office:
+    """A scene, and the API before it."""
+
+    def __init__(self) -> None:
+        self.scene = Scene()
+        self.tokens = InProcessApiTokens()
+        self.audit = InProcessAudit()
+        self.feedback = InProcessFeedbackStore(self.scene.state)
+        self.clients = ApiClients(self.tokens, self.scene.catalog, self.audit, self.scene.clock)
+        self.warming = False
+        self.description: dict[str, Any] = {}
+        self._server: BaseTestServer | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Office"]:
+        scene = self.scene
+        api = Api(
+            clients=self.clients,
+            questions=scene.question_service,
+            checkpoints=scene.checkpoints,
+            actions=AnswerActions(
+                memory=scene.memory,
+                trace_store=scene.trace_store,
+                catalog=scene.catalog,
+                feedback=self.feedback,
+                preferences=InProcessChannelSettingsStore(),
+                audit=self.audit,
+                inbox=InProcessInbox(scene.state, clock=scene.clock),
+                message_states=InProcessMessageStateStore(scene.state),
+                checkpoints=scene.checkpoints,
+                defaults=ChannelSettings(),
+            ),
+            reader=KnowledgeReader(
+                scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog)
+            ),
+            policy=AnswerPolicy(),
+            version="0.0.0",
+            warming=lambda: self.warming,
+        )
+        app = web.Application()
+        app.add_routes(api.routes())
+        async with TestServer(app) as server:
+            self._server = server
+            async with aiohttp.ClientSession() as session, session.get(self.url("/v1/openapi.json")) as got:
+                self.description = await got.json()
+            yield self
+
+    def url(self, path: str) -> str:
+        assert self._server is not None
+        return str(self._server.make_url(path))
+
+    async def program(
+        self, *bases: str, scopes: frozenset[TokenScope] = BOTH, rate: int = 6_000, public: bool = False
+    ) -> Program:
+        """A program with a new token."""
+        return (await self.admitted(*bases, scopes=scopes, rate=rate, public=public))[1]
+
+    async def admitted(
+        self, *bases: str, scopes: frozenset[TokenScope] = BOTH, rate: int = 6_000, public: bool = False
+    ) -> tuple[ApiToken, Program]:
+        """The same, with the token."""
+        token, secret = await self.clients.create("a program", scopes, bases, OWNER, rate=rate, public=public)
+        return token, Program(self, secret)
+
+    def stranger(self, secret: str = "") -> Program:
+        """A program with no token, or with this one."""
+        return Program(self, secret)
+
+    def check(self, path: str, status: int, content_type: str, reply: Any) -> None:
+        """Raise unless the description says that this may come from there."""
+        responses = self.description["paths"][path]["post"]["responses"]
+        assert str(status) in responses, f"{status} is not described for {path}"
+        content = responses[str(status)]["content"]
+        assert content_type in content, f"{content_type} is not described for {status} of {path}"
+        schema = {**content[content_type]["schema"], "components": self.description["components"]}
+        jsonschema.Draft202012Validator(schema).validate(reply)

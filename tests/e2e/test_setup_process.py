@@ -1,0 +1,177 @@
+"""``footnote setup`` as a person meets it: the real process at a terminal, against a Slack and a Discord."""
+
+import asyncio
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
+from tests.fakes.slack import FakeSlack, specs_are_here
+
+ROOT = Path(__file__).parents[2]
+STARTING = 180  # seconds; on a machine that has other things to do
+
+pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(400)]
+needs_slack = pytest.mark.skipif(
+    not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"
+)
+needs_discord = pytest.mark.skipif(
+    not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"
+)
+
+
+class Setup:
+    """The process at a terminal of 40 columns without colours, and what was read from it."""
+
+    def __init__(self, home: Path, *words: str, **env: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR"}}
+        kept |= {"LANG": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
+        home.mkdir(exist_ok=True)
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "bot", "setup", *words],
+            env=kept | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(home)} | env,
+            cwd=str(home),
+            dimensions=(24, 40),
+            encoding="utf-8",
+            timeout=STARTING,
+        )
+        self.screen = ""
+
+    def until(self, *said: str) -> str:
+        """What is read until these words have come, one after the other; line breaks are spaces."""
+        start = len(self.screen)
+        for words in said:
+            self.child.expect(r"\s+".join(re.escape(word) for word in words.split()))
+            self.screen += self.child.before + self.child.after
+        return " ".join(self.screen[start:].split())
+
+    def type(self, text: str) -> None:
+        """A line, when the question has been asked and the terminal's echo is as it shall be."""
+        self.child.sendline(text)
+
+    def paste(self, secret: str) -> None:
+        """A secret at the prompt that shows none."""
+        self.until("Paste it (not shown; Enter: later)")
+        assert self.child.waitnoecho(30)
+        self.child.sendline(secret)
+
+    def end(self) -> int:
+        """The exit code, when it has ended."""
+        self.child.expect(pexpect.EOF)
+        self.screen += self.child.before
+        self.child.close()
+        return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
+
+
+async def played(scene: Callable[[], None]) -> None:
+    """A scene beside the platform that answers in this loop."""
+    await asyncio.to_thread(scene)
+
+
+@needs_slack
+async def test_slack_from_nothing_to_a_checked_installation(tmp_path: Path) -> None:
+    home, documents = tmp_path / "home", tmp_path / "documents"
+    documents.mkdir()
+    (documents / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
+
+    async with FakeSlack() as slack:
+
+        def scene() -> None:
+            setup = Setup(home, SLACK_API_URL=slack.api_url)
+            setup.until("Where shall Footnote answer?", "Number [1]:")
+            setup.type("7")
+            setup.until("A number from 1 to 3, please.", "Number [1]:")
+            setup.type("1")
+            setup.until("https://api.slack.com/apps?new_app=1&manifest_json=")
+            setup.paste(slack.app_token)
+            setup.until("That is the app token, which comes next.")
+            setup.paste("xoxb-refused-by-slack")
+            setup.until("refused: invalid_auth")
+            setup.paste(f"SLACK_BOT_TOKEN={slack.bot_token}")
+            setup.until("all 16 granted", "Kept as SLACK_BOT_TOKEN")
+            setup.paste(slack.app_token)
+            setup.until("a connection was offered", "Kept as SLACK_APP_TOKEN")
+            setup.until("A folder or file to read (Enter: later):")
+            setup.type(str(tmp_path / "nowhere"))
+            setup.until("There is no file or folder", "A folder or file to read (Enter: later):")
+            setup.type(str(documents))
+            setup.until("1 added", "Everything checked", "Slack Socket Mode", "Start it", "footnote serve")
+            if "Write that file?" in _rest(setup):
+                setup.type("y")
+            assert setup.end() == 0
+            for secret in (slack.bot_token, slack.app_token, "xoxb-refused-by-slack"):
+                assert secret not in setup.screen
+
+        await played(scene)
+        assert slack.violations == []
+        kept = (home / ".env").read_text()
+        assert kept == f"SLACK_BOT_TOKEN={slack.bot_token}\nSLACK_APP_TOKEN={slack.app_token}\n"
+        assert stat.S_IMODE((home / ".env").stat().st_mode) == 0o600
+
+
+def _rest(setup: Setup) -> str:
+    """What is asked at the end, if anything: without systemd there is no question."""
+    setup.child.expect(["Write that file\\?", pexpect.EOF])
+    setup.screen += setup.child.before + (setup.child.after if isinstance(setup.child.after, str) else "")
+    return setup.screen
+
+
+@needs_discord
+async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    async with FakeDiscord() as discord:
+        urls = {"DISCORD_API_URL": discord.api_url, "DISCORD_GATEWAY_URL": discord.gateway_url}
+
+        def stopped() -> None:
+            setup = Setup(home, "discord", **urls)
+            setup.until("https://discord.com/developers/applications")
+            setup.paste("1234567890123456789")
+            setup.until("That is not it: the bot token has three parts")
+            setup.paste(discord.token)
+            setup.until("Kept as DISCORD_BOT_TOKEN", "message content is off", "switched on and saved; s: later:")
+            setup.type("")
+            setup.until("message content is off", "switched on and saved; s: later:")
+            setup.type("s")
+            setup.until("A folder or file to read (Enter: later):")
+            setup.child.sendintr()
+            assert setup.end() == 130
+            assert "What was set is kept: footnote setup goes on from there." in " ".join(setup.screen.split())
+            assert "Traceback" not in setup.screen
+
+        def gone_on() -> None:
+            setup = Setup(home, "discord", **urls)
+            before = setup.until(
+                "DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter: later):"
+            )
+            assert "Paste it" not in before
+            assert "applications" not in before
+            setup.child.sendintr()
+            assert setup.end() == 130
+            assert discord.token not in setup.screen
+
+        discord.disallow_intent("message_content")
+        await played(stopped)
+        discord.allow_intent("message_content")
+        await played(gone_on)
+        assert discord.violations == []
+    assert (home / ".env").read_text() == f"DISCORD_BOT_TOKEN={discord.token}\n"
+
+
+def test_without_a_terminal_it_says_what_to_do_instead(tmp_path: Path) -> None:
+    out, code = pexpect.run(
+        f"/bin/sh -c '{sys.executable} -m bot setup </dev/null'",
+        env={**os.environ, "FOOTNOTE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        cwd=str(tmp_path),
+        withexitstatus=True,
+        timeout=STARTING,
+    )
+    assert code == 1
+    assert b"there is no terminal to answer in" in out
