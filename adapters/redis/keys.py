@@ -154,29 +154,29 @@ def thread_index_key(thread: str, what: str) -> str:
     return tagged_key(thread, f"all-{what}")
 
 
-# KEYS index; ARGV member now expired ttl
+# KEYS index; ARGV now expired ttl member …
 _INDEX = """
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
+for i = 4, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 1
 """
 
 
-def of_person(person_id: str, what: str, member: str, ttl: int) -> Sequence[Command]:
-    """Note that ``member`` holds something of this person, for ``ttl`` seconds.
+def of_person(person_id: str, what: str, members: str | Sequence[str], ttl: int) -> Sequence[Command]:
+    """Note that each member holds something of this person, for ``ttl`` seconds.
 
     To be carried out before that something is written: a crash in between leaves an entry that leads nowhere, never
     something that cannot be found and forgotten.
     """
-    return [_index_command(person_key(person_id, what), member, ttl)] if person_id else []
+    return [_index_command(person_key(person_id, what), members, ttl)] if person_id else []
 
 
-def of_thread(thread: str, what: str, member: str, ttl: int) -> Sequence[Command]:
-    """Note that ``member`` belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
-    return [_index_command(thread_index_key(thread, what), member, ttl)] if thread else []
+def of_thread(thread: str, what: str, members: str | Sequence[str], ttl: int) -> Sequence[Command]:
+    """Note that each member belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
+    return [_index_command(thread_index_key(thread, what), members, ttl)] if thread else []
 
 
-def _index_command(key: str, member: str, ttl: int) -> Command:
+def _index_command(key: str, members: str | Sequence[str], ttl: int) -> Command:
     now = time.time()
-    return lua(_INDEX, [key], member, now, now - ttl, ttl)
+    return lua(_INDEX, [key], now, now - ttl, ttl, *([members] if isinstance(members, str) else members))

@@ -3,6 +3,7 @@
 Whose a record is stands in the index of that person and that thread before the record itself is written.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -10,7 +11,15 @@ from typing import Any, TypeVar
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.keys import cancel_request_key, index_member, lease_key, of_person, of_thread, record_key
+from adapters.redis.keys import (
+    cancel_request_key,
+    index_member,
+    lease_key,
+    of_person,
+    of_thread,
+    record_key,
+    thread_index_key,
+)
 from adapters.redis.pipelining import Command, in_order, lua
 from core.model.errors import LeaseLost
 from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
@@ -21,11 +30,22 @@ _CANCEL_TTL = 3600  # seconds that a request to cancel waits for the worker it i
 
 R = TypeVar("R", bound=Record)
 
-# KEYS record lease; ARGV fence ttl name value …
+# KEYS lease index record …; ARGV fence ttl now expired, how many members go into the thread's index and those, and for
+# each record how many texts follow and those: name value …
 _SAVE = """
-if ARGV[1] ~= '' and redis.call('HGET', KEYS[2], 'fence') ~= ARGV[1] then return -1 end
-for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-redis.call('EXPIRE', KEYS[1], ARGV[2])
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return -1 end
+local at = 5 + tonumber(ARGV[5])
+for i = 6, at do redis.call('ZADD', KEYS[2], ARGV[3], ARGV[i]) end
+if at > 5 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[4])
+  redis.call('EXPIRE', KEYS[2], ARGV[2])
+end
+for record = 3, #KEYS do
+  local first = at + 2
+  at = at + 1 + tonumber(ARGV[at + 1])
+  for i = first, at, 2 do redis.call('HSET', KEYS[record], ARGV[i], ARGV[i + 1]) end
+  redis.call('EXPIRE', KEYS[record], ARGV[2])
+end
 return 1
 """
 
@@ -65,31 +85,41 @@ class RedisMessageStateStore(MessageStateStore):
         return entries_from_fields(blank, kept)
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
-        """Keep records, with one round trip for each thread or place. Raises LeaseLost when ``fence`` is stale."""
-        commands = [command for record in records for command in self._saving(record, was, fence)]
+        """Keep records, with a command for each owner and each place. Raises LeaseLost when ``fence`` is stale."""
+        by_place: dict[str, list[Record]] = {}
+        for record in records:
+            by_place.setdefault(record.address.place, []).append(record)
+        saving = [self._saving(place, together, was, fence) for place, together in by_place.items()]
         async with bounded_call():
-            replies = await in_order(self._client, *commands)
+            replies = await in_order(self._client, *self._indexing(records, frozenset(by_place)), *saving)
         if -1 in replies:
             raise LeaseLost("Another worker has taken this thread over.")
 
-    def _saving(self, record: Record, was: Record | None, fence: int | None) -> Sequence[Command]:
-        address = record.address
-        changed = [text for pair in changed_fields(record, was).items() for text in pair]
-        keys = [_key(address), lease_key(address.place)]
-        return [*self._indexing(record), lua(_SAVE, keys, "" if fence is None else fence, self._ttl, *changed)]
+    def _saving(self, place: str, records: Sequence[Record], was: Record | None, fence: int | None) -> Command:
+        """Write records of one place; where that is the thread they belong to, into its index in the same step."""
+        texts: list[str | int] = []
+        for record in records:
+            before = was if was is not None and was.address == record.address else None
+            changed = [text for pair in changed_fields(record, before).items() for text in pair]
+            texts += [len(changed), *changed]
+        members = [_member(record.address, place) for record in records if place in record.owners.threads]
+        keys = [lease_key(place), thread_index_key(place, "postings"), *(_key(record.address) for record in records)]
+        now = time.time()
+        fenced = "" if fence is None else fence
+        return lua(_SAVE, keys, fenced, self._ttl, now, now - self._ttl, len(members), *members, *texts)
 
-    def _indexing(self, record: Record) -> Sequence[Command]:
-        """Note under each of its owners where this record is kept."""
-        address, owners = record.address, record.owners
-        found = index_member(address)
-        own = address.subject if not address.entry else found  # of the thread that it is kept in
+    def _indexing(self, records: Sequence[Record], apart: frozenset[str] = frozenset()) -> Sequence[Command]:
+        """Note under their owners where these records are kept, but for the threads that are done apart."""
+        people: dict[str, list[str]] = {}
+        threads: dict[str, list[str]] = {}
+        for record in records:
+            for person in record.owners.people:
+                people.setdefault(person, []).append(index_member(record.address))
+            for thread in record.owners.threads - (apart & {record.address.place}):
+                threads.setdefault(thread, []).append(_member(record.address, thread))
         return [
-            *(
-                command
-                for thread in owners.threads
-                for command in of_thread(thread, "postings", own if thread == address.place else found, self._ttl)
-            ),
-            *(command for one in owners.people for command in of_person(one, "postings", found, self._ttl)),
+            *(one for thread, members in threads.items() for one in of_thread(thread, "postings", members, self._ttl)),
+            *(one for person, members in people.items() for one in of_person(person, "postings", members, self._ttl)),
         ]
 
     async def exchange(self, was: R, now: R) -> bool:
@@ -101,7 +131,7 @@ class RedisMessageStateStore(MessageStateStore):
         values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
         async with bounded_call():
             *_, kept = await in_order(
-                self._client, *self._indexing(now), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
+                self._client, *self._indexing([now]), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
             )
         return bool(kept)
 
@@ -128,6 +158,11 @@ class RedisMessageStateStore(MessageStateStore):
         async with bounded_call():
             reason = await self._client.getdel(cancel_request_key(thread, subject))
         return CancelReason(str(reason)) if reason else None
+
+
+def _member(address: Address, thread: str) -> str:
+    """A record in the index of a thread."""
+    return address.subject if thread == address.place and not address.entry else index_member(address)
 
 
 def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:

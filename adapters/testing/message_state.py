@@ -32,7 +32,8 @@ class InProcessMessageStateStore(MessageStateStore):
         for record in records:
             if fence is not None and self._state.fences.get(record.address.place) != fence:
                 raise LeaseLost("Another worker has taken this thread over.")
-            self._index(record).update(changed_fields(record, was))
+            before = was if was is not None and was.address == record.address else None
+            self._index(record).update(changed_fields(record, before))
 
     def _index(self, record: Record) -> dict[str, str]:
         """Note under each of its owners where this record is kept; what is kept there."""

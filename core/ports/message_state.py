@@ -34,8 +34,8 @@ class MessageStateStore(Protocol):
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
         """Keep records, all in one step where they are of one thread: of each, the fields that are not empty.
 
-        With ``was``, a single record is written where it differs from that, emptied fields included, and what others
-        wrote meanwhile stays. Under a ``fence`` all must be of the leased thread. Raises LeaseLost when it is stale.
+        The one that ``was`` has become is written where it differs, emptied fields included; what others wrote
+        meanwhile stays. Under a ``fence`` all must be of the leased thread. Raises LeaseLost when it is stale.
         """
 
     async def exchange(self, was: R, now: R) -> bool:

@@ -7,6 +7,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.message_records import QuestionState
+from core.model.records import Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
 
@@ -25,13 +26,14 @@ class MessageState(Generic[S]):
     fence: int | None = None
     delivery: str = ""
 
-    async def keep(self, now: S) -> None:
+    async def keep(self, now: S, *beside: Record) -> None:
         """Keep what differs from before, before it is relied on; what others keep meanwhile stays.
 
-        Raises LeaseLost when another worker has taken over, also where nothing differs.
+        ``beside`` is what is kept of the same thread in the same step. Raises LeaseLost when another worker has taken
+        over, also where nothing differs.
         """
         was = self.kept
-        await self.store.save(now, was=was, fence=self.fence)
+        await self.store.save(now, *beside, was=was, fence=self.fence)
         changed = {one.name: getattr(now, one.name) for one in fields(now)}
         changed = {name: value for name, value in changed.items() if value != getattr(was, name)}
         self.kept = replace(self.kept, **changed)

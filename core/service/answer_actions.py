@@ -30,12 +30,11 @@ from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.delivery_codec import delivery
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
+from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 
 LONGEST_LABEL = 300  # characters of what a card says was chosen
 
 GONE = "I have nothing kept about that answer any more."
-CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
 NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
 NOT_FOR_ALL = "Not everybody in this channel may read what that answer is from."

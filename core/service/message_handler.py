@@ -19,7 +19,7 @@ from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, Fin
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.message_records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
-from core.ports.checkpoints import Checkpoints
+from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
@@ -29,7 +29,14 @@ from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
-from core.service.question_service import Question, QuestionService
+from core.service.question_service import (
+    CHOICE_GONE,
+    NOT_YOURS_TO_CHOOSE,
+    OpenThread,
+    Question,
+    QuestionService,
+    has_turns_to_summarise,
+)
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -106,8 +113,8 @@ class MessageHandler:
                 assert_never(incoming)
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
-        record = await self.memory.recall(message.thread)
-        decided = route_message(await self._message_facts(message, record))
+        opened = await self.question_service.open_thread(message.thread)
+        decided = route_message(_message_facts(message, opened))
         if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
@@ -128,8 +135,8 @@ class MessageHandler:
             return
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
-        question = _AskedQuestion(message, message_state, trace_id)
-        await self._show(lease, platform, view, question, self._ask(lease, platform, message, record, trace_id))
+        asked = _AskedQuestion(message, message_state, trace_id, opened.record)
+        await self._show(lease, platform, view, asked, self._ask(lease, platform, asked, opened))
 
     async def _edited_late(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
@@ -147,9 +154,8 @@ class MessageHandler:
         await platform.withdraw(message, message_state)
         await message_state.settle(message_state.kept, DELETED)
 
-    async def _ask(
-        self, lease: Lease, platform: Platform, message: IncomingMessage, record: ThreadRecord, trace_id: str
-    ) -> Events:
+    async def _ask(self, lease: Lease, platform: Platform, asked: "_AskedQuestion", opened: OpenThread) -> Events:
+        message = asked.message
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
         if message.private or settings.reply_style is ReplyStyle.PRIVATE:
@@ -161,65 +167,81 @@ class MessageHandler:
             audience=audience,
             conduct=settings.conduct,
             bases=_bases_to_search(settings.bases, message.bases),
-            context=() if record.total else await platform.context(message),
+            context=() if opened.record.total else await platform.context(message),
             attachments=await platform.attachments(message) if message.files else (),
-            trace_id=trace_id,
+            trace_id=asked.trace_id,
             fence=lease.fence,
         )
-        async with aclosing(self.question_service.ask(question)) as events:
+        async with aclosing(self.question_service.ask(question, opened)) as events:
             async for event in events:
                 yield event
 
     async def _choice(self, lease: Lease, platform: Platform, pressed: IncomingChoice) -> None:
         parked = await self.checkpoints.read(pressed.checkpoint, by=lease.delivery.id)
-        kept = await self._kept_question(pressed)
-        if parked is None or kept is None:
-            await platform.tell(
-                pressed, "This choice has been made already, or its time is over. Ask again if you like."
-            )
+        question = await self._kept_question(pressed)
+        if parked is None or question is None:
+            await platform.tell(pressed, CHOICE_GONE)
             return
-        message_state = await self._load_state(lease, platform, kept)
+        message_state = await self._load_state(lease, platform, question)
         if message_state.settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
             await platform.tell(pressed, "That is not one of the choices here.")
             return
-        permissions = await platform.permissions(pressed.person, pressed.thread)
+        is_admin = await self._chooses_as_admin(platform, pressed, parked)
+        if not parked.checkpoint.may_be_answered_by(pressed.person, is_admin=is_admin):
+            await platform.tell(pressed, NOT_YOURS_TO_CHOOSE)
+            return
+        opened = await self._reopen(parked)
         events = self.question_service.choose(
             pressed.checkpoint,
             choice,
             pressed.person,
             text=pressed.text,
-            audience=await platform.audience(kept),
-            is_admin=permissions.is_admin,
+            audience=await platform.audience(question),
+            is_admin=is_admin,
             by=lease.delivery.id,
             fence=lease.fence,
+            opened=opened,
         )
-        if pressed.person.id != parked.checkpoint.asker.id and not permissions.is_admin:
-            await platform.tell(pressed, "Only the person who asked, or an admin, can choose here.")
-            return
-        await self._reopen(lease, platform, kept, message_state, parked.inquiry.id, events)
+        await self._go_on(lease, platform, question, message_state, opened, events)
+
+    async def _chooses_as_admin(self, platform: Platform, pressed: IncomingChoice, parked: ParkedInquiry) -> bool:
+        """Whether a choice of somebody else's is an admin's; looked up for nobody who may choose anyway."""
+        if parked.checkpoint.may_be_answered_by(pressed.person, is_admin=False):
+            return False
+        return (await platform.permissions(pressed.person, pressed.thread)).is_admin
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
         message_state = await self._load_state(lease, platform, expiry.question)
         if parked is not None and not message_state.settled:
-            events = self.question_service.expire(expiry.checkpoint, by=lease.delivery.id, fence=lease.fence)
-            await self._reopen(lease, platform, expiry.question, message_state, parked.inquiry.id, events)
+            opened = await self._reopen(parked)
+            by, fence = lease.delivery.id, lease.fence
+            events = self.question_service.expire(expiry.checkpoint, by=by, fence=fence, opened=opened)
+            await self._go_on(lease, platform, expiry.question, message_state, opened, events)
 
-    async def _reopen(
+    async def _reopen(self, parked: ParkedInquiry) -> OpenThread:
+        return OpenThread(await self.memory.recall(parked.checkpoint.thread), parked)
+
+    async def _go_on(
         self,
         lease: Lease,
         platform: Platform,
-        message: IncomingMessage,
+        question: IncomingMessage,
         message_state: MessageState[Any],
-        trace_id: str,
+        opened: OpenThread,
         events: Events,
     ) -> None:
-        """Go on with a parked question where its card stands."""
-        view = platform.answer_view(message, message_state, trace_id)
-        await self._show(lease, platform, view, _AskedQuestion(message, message_state, trace_id), events)
+        """Go on with a parked question where its card stands. A stop that came too late for the card is over."""
+        if await self.message_states.take_cancel(lease.delivery.thread, question.id) is CancelReason.DELETED:
+            await self._withdraw(platform, question, message_state)
+            return
+        trace_id = opened.parked.inquiry.id if opened.parked is not None else trace_of(lease)
+        view = platform.answer_view(question, message_state, trace_id)
+        asked = _AskedQuestion(question, message_state, trace_id, opened.record)
+        await self._show(lease, platform, view, asked, events)
 
     async def _show(
         self, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion", events: Events
@@ -262,6 +284,8 @@ class MessageHandler:
 
     async def _reflect(self, platform: Platform, asked: "_AskedQuestion") -> None:
         """The thread's summary is of use to later questions: what keeps it from being written harms no answer."""
+        if not has_turns_to_summarise(asked.record):
+            return
         try:
             await self.question_service.reflect(asked.message.thread, await platform.audience(asked.message))
         except LeaseLost:
@@ -286,8 +310,8 @@ class MessageHandler:
             async for event in stream:
                 if isinstance(event, CheckpointReached):
                     card = _card(asked.message, event.checkpoint.id)
-                    await self.message_states.save(replace(card, question=asked.message), fence=lease.fence)
-                    await asked.message_state.keep(replace(asked.message_state.kept, checkpoint=event.checkpoint.id))
+                    state = replace(asked.message_state.kept, checkpoint=event.checkpoint.id)
+                    await asked.message_state.keep(state, replace(card, question=asked.message))
                 yield event
 
     async def _warm(self, view: AnswerView) -> None:
@@ -352,24 +376,6 @@ class MessageHandler:
         kept = await self.message_states.read(CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint))
         return kept.question if kept is not None else None
 
-    async def _message_facts(self, message: IncomingMessage, record: ThreadRecord) -> MessageFacts:
-        return MessageFacts(
-            text=message.text,
-            mentions_us=message.mentions_us,
-            direct=message.direct,
-            mentions_others=message.mentions_others,
-            in_our_thread=record.total > 0,
-            by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
-            muted=record.muted,
-            answers_checkpoint=await self._answers_checkpoint(message, record),
-        )
-
-    async def _answers_checkpoint(self, message: IncomingMessage, record: ThreadRecord) -> bool:
-        if not record.open_checkpoint:
-            return False
-        parked = await self.checkpoints.read(record.open_checkpoint)
-        return parked is not None and parked.checkpoint.asker.id == message.asker.id
-
 
 class Cancelled(Exception):
     """The question was stopped, edited or deleted while it was worked on."""
@@ -384,6 +390,7 @@ class _AskedQuestion:
     message: IncomingMessage
     message_state: MessageState[Any]
     trace_id: str
+    record: ThreadRecord  # of its thread, before it is answered
 
 
 def trace_of(lease: Lease) -> str:
@@ -393,6 +400,20 @@ def trace_of(lease: Lease) -> str:
 
 def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
     return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
+
+
+def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts:
+    record, parked = opened.record, opened.parked
+    return MessageFacts(
+        text=message.text,
+        mentions_us=message.mentions_us,
+        direct=message.direct,
+        mentions_others=message.mentions_others,
+        in_our_thread=record.total > 0,
+        by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
+        muted=record.muted,
+        answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
+    )
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

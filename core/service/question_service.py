@@ -42,6 +42,8 @@ from core.retrieval.turn_recall import recall_turns
 from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
 
+CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
+NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
 MOST_RUNNING = 1_000
@@ -62,6 +64,14 @@ class Question:
     attachments: tuple[ContextMessage, ...] = ()
     trace_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
     fence: int | None = None  # of the lease under which this is answered
+
+
+@dataclass(frozen=True, slots=True)
+class OpenThread:
+    """A thread as it was recalled, once for all that is done about one message, with the inquiry parked in it."""
+
+    record: ThreadRecord = field(default_factory=ThreadRecord)
+    parked: ParkedInquiry | None = None
 
 
 class QuestionService:
@@ -91,21 +101,25 @@ class QuestionService:
         self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # those under way here, and some that were cancelled
 
-    async def ask(self, question: Question) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the events of one question; the last is its outcome.
+    async def open_thread(self, key: ThreadKey) -> OpenThread:
+        """Recall a thread, with its open checkpoint where there is one. Raises StoreUnavailable."""
+        record = await self._memory.recall(key)
+        parked = await self._checkpoints.read(record.open_checkpoint) if record.open_checkpoint else None
+        return OpenThread(record, parked)
+
+    async def ask(self, question: Question, opened: OpenThread | None = None) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the events of one question; the last is its outcome. ``opened``: its thread, where that is open.
 
         An open checkpoint in the thread is understood first: the message may be its answer, and that is said.
         """
-        record = await self._memory.recall(question.thread)
-        if record.open_checkpoint:
-            parked = await self._checkpoints.read(record.open_checkpoint)
-            if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, of a run that was killed
-                async with aclosing(self._while_parked(question, record, parked)) as events:
-                    async for event in events:
-                        yield event
-                return
-        async with aclosing(self._pursue_new(question, record)) as events:
-            async for event in events:
+        opened = opened or await self.open_thread(question.thread)
+        parked = opened.parked
+        if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, of a run that was killed
+            events = self._while_parked(question, opened.record, parked)
+        else:
+            events = self._pursue_new(question, opened.record)
+        async with aclosing(events) as stream:
+            async for event in stream:
                 yield event
 
     async def _while_parked(
@@ -123,6 +137,7 @@ class QuestionService:
                 audience=question.audience,
                 by=question.trace_id,
                 fence=question.fence,
+                opened=OpenThread(record, parked),
             )
         else:
             if mine:
@@ -173,17 +188,19 @@ class QuestionService:
         is_admin: bool = False,
         by: str = "",
         fence: int | None = None,
+        opened: OpenThread | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
         """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
 
         The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
-        press: the same one, taken up by another worker after a crash, goes on where it was.
+        press: the same one, taken up by another worker after a crash, goes on where it was. ``opened``: the thread,
+        with this checkpoint, where both are known.
         """
-        parked = await self._checkpoints.read(checkpoint_id, by=by)
+        parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
         if parked is None:
-            raise NotFound("This choice has been made already, or its time is over.", remedy="Ask again in the thread.")
-        if person.id != parked.checkpoint.asker.id and not is_admin:
-            raise Denied("Only the person who asked, or an admin, can choose here.")
+            raise NotFound(CHOICE_GONE)
+        if not parked.checkpoint.may_be_answered_by(person, is_admin=is_admin):
+            raise Denied(NOT_YOURS_TO_CHOOSE)
         taken = await self._checkpoints.claim(checkpoint_id, by=by)
         if taken is None:
             raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
@@ -194,7 +211,7 @@ class QuestionService:
         inquiry = resume_inquiry(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
             inquiry = replace(inquiry, searches=(), missing="")
-        record = await self._memory.recall(inquiry.thread)
+        record = opened.record if opened is not None else await self._memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
         events = self._shown_sources(inquiry, fence) if choice.id == "show" else self._pursue(inquiry, thread, fence)
         async with aclosing(events) as stream:
@@ -214,14 +231,15 @@ class QuestionService:
         return event
 
     async def expire(
-        self, checkpoint_id: str, *, by: str = "", fence: int | None = None
+        self, checkpoint_id: str, *, by: str = "", fence: int | None = None, opened: OpenThread | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the answer from what is there, because nobody chose in time."""
-        parked = await self._checkpoints.read(checkpoint_id, by=by)
+        """Stream the answer from what is there, because nobody chose in time; nothing where somebody did."""
+        parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
         if parked is None:
             return
         yield Noticed("Nobody chose, so I go on with what I have.")
-        events = self.choose(checkpoint_id, EXPIRED, parked.checkpoint.asker, by=by, fence=fence)
+        asker = parked.checkpoint.asker
+        events = self.choose(checkpoint_id, EXPIRED, asker, by=by, fence=fence, opened=opened)
         async with aclosing(events) as stream:
             async for event in stream:
                 yield event
@@ -340,6 +358,11 @@ def _words_from(run: Run) -> frozenset[str]:
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
     return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.items_found())
+
+
+def has_turns_to_summarise(before: ThreadRecord) -> bool:
+    """Whether a turn leaves the window by the one that follows what was recalled."""
+    return before.total + 1 - WINDOW > before.summarised
 
 
 def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:

@@ -160,12 +160,11 @@ class SlackAnswerView:
 
     async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
-        await self.message_state.keep(replace(self.message_state.kept, ts=ts))
         thread, subject, asker = self.spot.thread, self.message_state.kept.message, self.spot.asker.id
-        await self.message_state.store.save(
+        await self.message_state.keep(
+            replace(self.message_state.kept, ts=ts),
             VisibleAnswer(thread=thread, ts=ts, subject=subject, asker=asker),
             CurrentAnswer(thread=thread, subject=subject, asker=asker),
-            fence=self.message_state.fence,
         )
 
     # --- in between
