@@ -24,8 +24,8 @@ TASK = 250
 MOST_SOURCES = 12
 BUTTON = 75
 
-STOP, CHOOSE, QUOTES, FEEDBACK, HANDOFF, SHARE = (
-    f"footnote_{name}" for name in ("stop", "choose", "quotes", "feedback", "handoff", "share")
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE = (
+    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 HELPFUL, UNHELPFUL = "up", "down"
@@ -152,6 +152,8 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
     row: list[Block] = []
     if answer.citations:
         row.append(button("Show quotes", QUOTES, trace_id))
+    if answer.is_rateable:
+        row.append(button("Why", WHY, trace_id))
     if private:
         row.append(button("Share with channel", SHARE, trace_id))
     if handoff and answer.outcome is not Outcome.CLARIFIED:
