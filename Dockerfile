@@ -1,5 +1,5 @@
-# The base by its digest: docker build --build-arg PYTHON_IMAGE=python:3.11-slim@sha256:… (docs/security.md says how to
-# look it up). A tag alone is what its publisher says today.
+# The base by its digest: docker build --build-arg PYTHON_IMAGE=python:3.11-slim@sha256:… (`make digests` prints it). A
+# tag alone is what its publisher says today.
 ARG PYTHON_IMAGE=python:3.11-slim
 # Slim and non-root; the embedding model comes in its package, so nothing is downloaded when the bot starts.
 FROM ${PYTHON_IMAGE} AS build
@@ -12,8 +12,10 @@ COPY core core
 COPY adapters adapters
 # The CPU build of torch: an unpinned one brings gigabytes of CUDA packages.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Workers of several machines keep files in an object store. Others: gcs, azure, ocr, otel.
+ARG EXTRAS=s3
 RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
- && pip install --constraint constraints.txt .
+ && pip install --constraint constraints.txt ".[${EXTRAS}]"
 # Cache the reranker where a hub can be reached; without one the image works, ranking without it.
 ARG RERANKER_MODEL=cross-encoder/ms-marco-MiniLM-L6-v2
 ENV HF_HOME=/models
@@ -28,7 +30,8 @@ ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models H
 USER footnote
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
-  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{os.environ.get('HTTP_PORT') or 8080}/healthz\", timeout=4)"]
+# Readiness: it fails while index and models open, and while a store or a platform is away. Nothing is restarted by it.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=300s --retries=4 \
+  CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen(f\"http://127.0.0.1:{os.environ.get('HTTP_PORT') or 8080}/readyz\", timeout=4)"]
 ENTRYPOINT ["footnote"]
 CMD ["serve"]

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup ocr demo test check lint types architecture fast bench eval clean
+.PHONY: setup ocr demo test check lint types architecture fast digests image containers bench eval clean
 
 # `make setup OCR=1` adds what reads scanned pages and images: about 120 MB.
 setup: $(STAMP) $(if $(OCR),ocr)
@@ -43,6 +43,20 @@ test: check
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)
 	$(BIN)/pytest -m 'not live and not e2e'
+
+# Lines for .env that pin the images of docker-compose.yml and the Dockerfile; it asks their registries.
+digests:
+	@for pin in PYTHON_IMAGE=python:3.11-slim $$(sed -n 's/.*image: $${\([A-Z]*_IMAGE\):-\(.*\)}/\1=\2/p' docker-compose.yml | grep -v ':local'); do \
+	  digest=$$(docker buildx imagetools inspect "$${pin#*=}" --format '{{.Manifest.Digest}}') || exit 1; echo "$$pin@$$digest"; \
+	done
+
+# `make image IMAGE_OPTIONS=…` for what your engine needs beside (a mirror: --build-arg TORCH_INDEX=…).
+image:
+	podman build $(IMAGE_OPTIONS) -t footnote:local .
+
+# Scenes in real containers, where podman and podman-compose are, with the image as it was built last.
+containers: $(STAMP)
+	$(BIN)/pytest -m containers tests/containers
 
 bench: $(STAMP)
 	$(BIN)/footnote bench

@@ -12,6 +12,7 @@ from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
+from bot.cli import mcp as lending
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
 from bot.cli import setup as preparing
@@ -31,7 +32,19 @@ app = typer.Typer(
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
-for family in (asking, documents, knowledge, lacking, inspecting, keeping, preparing, serving, admitting, measuring):
+for family in (
+    asking,
+    documents,
+    knowledge,
+    lacking,
+    inspecting,
+    keeping,
+    preparing,
+    serving,
+    admitting,
+    lending,
+    measuring,
+):
     family.register(app)
 
 

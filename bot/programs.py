@@ -1,14 +1,22 @@
-"""What programs use, put together: /v1, and what tokens open."""
+"""What programs use, put together: /v1, MCP, and what tokens open."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.redis.api_tokens import RedisApiTokens
 from adapters.web.api.endpoints import Api
 from bot.container import Footnote
-from core.service.api_clients import ApiClients
+from bot.settings import Settings
+from core.model.errors import ConfigurationError
+from core.service.api_clients import ApiClient, ApiClients, Unauthenticated, local_owner
 from core.service.knowledge_reader import KnowledgeReader
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from adapters.mcp.server import OurTokens
 
 
 def api_clients(footnote: Footnote) -> ApiClients:
@@ -34,3 +42,43 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         metrics=PrometheusMetrics(),
         warming=warming,
     )
+
+
+async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
+    """The tools for whoever starts this process, or for the token that is configured.
+
+    Raises ConfigurationError where that opens nothing.
+    """
+    if settings.mcp_token is None:
+        owner = local_owner()
+
+        async def caller() -> ApiClient:
+            return owner
+
+        return _mcp(footnote, caller)
+    clients, secret = api_clients(footnote), settings.mcp_token.get_secret_value()
+    try:
+        await clients.identify(secret)
+    except Unauthenticated:
+        raise ConfigurationError(
+            "MCP_TOKEN opens nothing.", remedy="footnote token create makes a token; unset it to read as the owner."
+        ) from None
+    return _mcp(footnote, lambda: clients.authenticate(secret))
+
+
+def remote_mcp(footnote: Footnote) -> "MCPServer":
+    """The tools for who holds a token."""
+    from adapters.mcp.server import OurTokens, caller_over_http
+
+    clients = api_clients(footnote)
+    return _mcp(footnote, caller_over_http(clients), OurTokens(clients))
+
+
+def _mcp(
+    footnote: Footnote, caller: Callable[[], Awaitable[ApiClient]], verifier: "OurTokens | None" = None
+) -> "MCPServer":
+    from adapters.mcp.server import build_server
+    from adapters.mcp.tools import KnowledgeTools
+
+    tools = KnowledgeTools(caller, knowledge_reader(footnote), footnote.question_service, footnote.conduct)
+    return build_server(tools, version("footnote"), verifier)

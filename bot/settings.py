@@ -96,6 +96,9 @@ class Settings(_Location):
     web_proxies: str = ""
     web_admins: str = ""
 
+    # Programs
+    mcp_token: SecretStr | None = None
+
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
     http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise

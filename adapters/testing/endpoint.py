@@ -179,7 +179,7 @@ class ScriptedEndpoint:
 
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=16 * 1024**2)
-        app.router.add_post("/v1/chat/completions", self._completions)
+        self.routes(app)
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0, access_log=None)
         await self._runner.setup()
@@ -187,6 +187,10 @@ class ScriptedEndpoint:
         await site.start()
         self._port = self._runner.addresses[0][1]
         return self
+
+    def routes(self, app: web.Application) -> None:
+        """Where it is asked."""
+        app.router.add_post("/v1/chat/completions", self._completions)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -269,9 +273,10 @@ class ScriptedEndpoint:
         refused = next((name for name in sorted(FEATURES - self.supports) if name in request.body), None)
         if refused is not None:
             return _error(Fails(400, f"Unsupported parameter: '{refused}'" if self._names_refusals else "Bad request"))
-        return await self._send(await self._reply(request), request, incoming)
+        return await self._send(await self.reply_to(request), request, incoming)
 
-    async def _reply(self, request: Request) -> Scripted:
+    async def reply_to(self, request: Request) -> Scripted:
+        """What is scripted for a request."""
         if self._script:
             return self._script.popleft()
         if self._answering is None:

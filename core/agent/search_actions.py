@@ -8,18 +8,20 @@ from core.model.inquiry import Inquiry, ListSources, ReadSection, SearchAction, 
 
 def unmade(inquiry: Inquiry, moves: Sequence[SearchAction]) -> tuple[SearchAction, ...]:
     """The moves that were not made before, each once."""
-    made = {_fingerprint(search.move) for search in inquiry.searches}
+    made = {_fingerprint(search.move, inquiry) for search in inquiry.searches}
     fresh: dict[object, SearchAction] = {}
     for move in moves:
-        if _fingerprint(move) not in made:
-            fresh.setdefault(_fingerprint(move), move)
+        if (fingerprint := _fingerprint(move, inquiry)) not in made:
+            fresh.setdefault(fingerprint, move)
     return tuple(fresh.values())
 
 
-def _fingerprint(move: SearchAction) -> object:
+def _fingerprint(move: SearchAction, inquiry: Inquiry) -> object:
     match move:
         case SearchKnowledge():
-            return ("search", " ".join(move.query.casefold().split()), move.knowledge_base)
+            everywhere = {move.knowledge_base} == inquiry.scope  # the only base by its name is all there is
+            base = None if everywhere else move.knowledge_base
+            return ("search", " ".join(move.query.casefold().split()), base)
         case SearchSource():
             return ("source", " ".join(move.query.casefold().split()), move.source.casefold())
         case ListSources():

@@ -139,16 +139,29 @@ class ApiClients:
         return kept.token
 
     async def authenticate(self, secret: str) -> ApiClient:
-        """Who sends this. Raises Unauthenticated, and Busy when it does so too often."""
+        """Who sends this request, which counts. Raises Unauthenticated, and Busy when there were too many."""
+        token = await self._token(secret)
+        if await self.tokens.count_use(token.id, _MINUTE) > token.rate:
+            raise Busy(f"More than {token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
+        return client_of(token)
+
+    async def identify(self, secret: str) -> ApiClient:
+        """Whose token this is, without a request. Raises Unauthenticated."""
+        return client_of(await self._token(secret))
+
+    async def _token(self, secret: str) -> ApiToken:
         found = _TOKEN.fullmatch(secret.strip())
         kept = await self.tokens.find(found[1]) if found else None
         if kept is None or not hmac.compare_digest(kept.digest, _digest(secret.strip())):
             raise Unauthenticated(NOT_A_TOKEN, remedy=REMEDY)
         if kept.token.revoked_at is not None:
             raise Unauthenticated("This token was revoked.", remedy="Ask an admin for another one.")
-        if await self.tokens.count_use(kept.token.id, _MINUTE) > kept.token.rate:
-            raise Busy(f"More than {kept.token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
-        return client_of(kept.token)
+        return kept.token
+
+
+def local_owner() -> ApiClient:
+    """Whoever starts a process on this machine: they own the data directory, and read all that is in it."""
+    return ApiClient("owner", "the owner", Audience(unrestricted=True), frozenset(TokenScope))
 
 
 def client_of(token: ApiToken) -> ApiClient:

@@ -259,7 +259,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
     await slack.person("alice").clicks(answer, "Ask a person")
     await slack.until(lambda: slack.pings("group"))
     await slack.person("bob").clicks(answer, "Ask a person")
-    assert "called already" in (await slack.person("bob").next_private()).markdown
+    assert "asked about this answer already" in (await slack.person("bob").next_private()).markdown
     assert [ping.target for ping in slack.pings()] == [group.id]
     assert slack.violations == []
 
@@ -268,7 +268,7 @@ async def test_a_handoff_that_is_no_groups_id_calls_nobody(slack: FakeSlack, bot
     await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff="!channel")
     answer = await whole(slack, await asked(slack))
     await slack.person("alice").clicks(answer, "Ask a person")
-    assert "No group" in (await slack.person("alice").next_private()).markdown
+    assert "Nobody is set up" in (await slack.person("alice").next_private()).markdown
     assert slack.pings() == []
 
 

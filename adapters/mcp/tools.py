@@ -1,0 +1,133 @@
+"""The tools: search, list, read and ask, each under the audience of whoever calls.
+
+Who that is is looked up for every call: a token that was revoked a moment ago opens nothing.
+"""
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from adapters.mcp.results import (
+    AskResult,
+    FoundPassage,
+    SearchResult,
+    SectionText,
+    SourceBase,
+    SourceDocument,
+    Sources,
+)
+from core.model.errors import FootnoteError
+from core.model.events import AgentCompleted, AgentFailed, AgentStarted, CheckpointReached, Noticed
+from core.model.inquiry import AnswerPolicy
+from core.ports.api_tokens import TokenScope
+from core.service.api_clients import ApiClient
+from core.service.knowledge_reader import KnowledgeReader
+from core.service.question_service import Question, QuestionService
+
+WENT_WRONG = "Something went wrong. Please try again."
+
+Query = Annotated[str, Field(min_length=1, max_length=2_000, description="What to look for, in words.")]
+Base = Annotated[str, Field(max_length=80, description="Only this knowledge base; empty: all that may be read.")]
+Limit = Annotated[int, Field(ge=1, le=20, description="How many passages at most.")]
+Name = Annotated[str, Field(max_length=500, description="A document's title or path, or a part of one.")]
+Asked = Annotated[str, Field(min_length=1, max_length=8_000, description="The question, in full.")]
+Conversation = Annotated[
+    str, Field(pattern=r"^[\w.@-]{0,64}$", description="Goes on with this conversation; empty: a new one.")
+]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeTools:
+    """What another agent may call. ``caller`` says who calls now."""
+
+    caller: Callable[[], Awaitable[ApiClient]]
+    reader: KnowledgeReader
+    questions: QuestionService
+    policy: AnswerPolicy
+
+    async def search_knowledge_base(self, query: Query, knowledge_base: Base = "", limit: Limit = 8) -> SearchResult:
+        """Search the team's documents by meaning and by words; the best passages, best first."""
+        async with self._called(TokenScope.SEARCH) as client:
+            found = await self.reader.search(client, query, base=knowledge_base, limit=limit)
+            return SearchResult([FoundPassage.of(hit) for hit in found.hits])
+
+    async def search_by_source(self, query: Query, source: Name, limit: Limit = 8) -> SearchResult:
+        """Search within the documents whose title or path is, or holds, ``source``."""
+        async with self._called(TokenScope.SEARCH) as client:
+            found = await self.reader.search(client, query, source=source, limit=limit)
+            return SearchResult([FoundPassage.of(hit) for hit in found.hits])
+
+    async def list_sources(self, knowledge_base: Base = "", name: Name = "") -> Sources:
+        """The knowledge bases and documents that may be read; with ``name``, the documents that it means."""
+        async with self._called(TokenScope.SEARCH) as client:
+            bases = await client.visible_bases(self.reader.catalog)
+            listing = await self.reader.documents(client, base=knowledge_base, name=name)
+            documents = [SourceDocument.of(document) for document in listing.documents]
+            return Sources([SourceBase.of(base) for base in bases], documents, listing.left_out)
+
+    async def read_section(
+        self,
+        document: Annotated[str, Field(max_length=200, description="A document's id, from a search.")],
+        section: Annotated[str, Field(max_length=200, description="A section's id, from a search.")],
+    ) -> SectionText:
+        """The whole section around a passage that a search found."""
+        async with self._called(TokenScope.SEARCH) as client:
+            return SectionText.of(await self.reader.section(client, document, section))
+
+    async def ask(self, question: Asked, conversation: Conversation = "") -> AskResult:
+        """Ask a question; the answer is made from the documents alone, with a numbered source for each statement.
+
+        ``outcome`` is "abstained" where the documents don't say. Where the answer asks back, say one of ``choices``
+        in the same conversation.
+        """
+        async with self._called(TokenScope.ASK) as client:
+            return await self._asked(client, question, conversation or uuid.uuid4().hex[:16])
+
+    async def _asked(self, client: ApiClient, text: str, conversation: str) -> AskResult:
+        thread = client.thread(conversation)
+        question = Question(text, thread, client.person(), client.audience, self.policy, client.bases)
+        trace_id, notices = question.trace_id, list[str]()
+        result: AskResult | None = None
+        async with aclosing(self.questions.ask(question)) as events:
+            async for event in events:
+                match event:
+                    case AgentStarted():
+                        trace_id = event.trace_id
+                    case Noticed():
+                        notices.append(event.text)
+                    case AgentCompleted():
+                        result = AskResult.of(event.answer, None, notices, conversation, trace_id)
+                    case CheckpointReached():
+                        result = AskResult.of(event.answer, event.checkpoint, notices, conversation, trace_id)
+                    case AgentFailed():
+                        raise ToolError(event.message)
+                    case _:
+                        pass
+        if result is None:
+            raise ToolError(WENT_WRONG)
+        await self._reflect(client, conversation)
+        return result
+
+    async def _reflect(self, client: ApiClient, conversation: str) -> None:
+        try:
+            await self.questions.reflect(client.thread(conversation), client.audience)
+        except FootnoteError as error:
+            log.warning("not_summarised", extra={"reason": str(error)})
+
+    @asynccontextmanager
+    async def _called(self, scope: TokenScope) -> AsyncIterator[ApiClient]:
+        """Who calls, if they may; errors of ours as the tool's, in one line."""
+        try:
+            client = await self.caller()
+            client.check(scope)
+            yield client
+        except FootnoteError as error:
+            raise ToolError(str(error)) from None
