@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from adapters.observability import logs
+from core.model.errors import FootnoteError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from bot.container import Footnote
+
+
+class ConfirmationMissing(FootnoteError):
+    """Something that is not done unasked, and nobody is there to ask."""
 
 
 def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
