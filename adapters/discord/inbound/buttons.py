@@ -14,6 +14,7 @@ from core.model.inquiry import Choice
 
 ANSWER_ACTIONS = {
     "quotes": ("Show quotes", discord.ButtonStyle.secondary),
+    "why": ("Why", discord.ButtonStyle.secondary),
     "helpful": ("Helpful", discord.ButtonStyle.secondary),
     "unhelpful": ("Not helpful", discord.ButtonStyle.secondary),
     "handoff": ("Ask a person", discord.ButtonStyle.secondary),
@@ -72,7 +73,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
 
 class AnswerButton(
     ui.DynamicItem[ui.Button[Any]],
-    template=r"footnote:(?P<action>quotes|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
+    template=r"footnote:(?P<action>quotes|why|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
 ):
     """What can be done with an answer."""
 
