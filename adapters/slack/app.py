@@ -252,6 +252,7 @@ class SlackPlatform(SlackThreads):
         app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
         pressed: dict[str, Callable[[Press], Awaitable[None]]] = {
             blocks.QUOTES: self._button_handlers.quotes,
+            blocks.WHY: self._button_handlers.why,
             blocks.FEEDBACK: self._button_handlers.feedback,
             blocks.HANDOFF: self._button_handlers.hand_over,
             blocks.STOP: self._button_handlers.stop,
