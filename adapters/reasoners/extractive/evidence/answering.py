@@ -18,6 +18,7 @@ from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjec
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
+from core.agent.languages import language_of
 from core.model.evidence import Evidence
 from core.model.text import content_words, words
 
@@ -109,7 +110,8 @@ def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = 
 
 def _named_share(question: str, text: str) -> float:
     """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
-    said = {part for name in names(question) for part in words(name) if not _ACRONYM.match(part)}
+    capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
+    said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
