@@ -36,7 +36,8 @@ class Asked:
     """What is the same for all units: the question's words, the best score of what was found, what is asked of it.
 
     ``unknown`` is the share of the question's words that nothing found has. ``layered``: the answer is reached through
-    something else, so that what stands on the way need not hold the kind of thing that is asked for.
+    documents that are known by their names, so that what stands on the way need not hold the kind of thing that is
+    asked for, nor most of the question's words.
     """
 
     words: Words
@@ -94,7 +95,7 @@ def score_units(
             **common,
         )
         factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is SubjectMatch.OTHER else 1.0)
-        odds = odds_of(features)
+        odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
         done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
     return sorted(done, key=lambda one: -one.worth)
