@@ -63,7 +63,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     """
     from bot.container import open_footnote
     from core.model.channel_settings import ChannelSettings, channel_settings
-    from core.service.answer_actions import explain_settings
+    from core.service.channel_settings import explain_settings
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
@@ -72,7 +72,7 @@ async def explain(place: str, *, as_json: bool) -> int:
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
-        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
+        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen.to_mapping())})
     else:
         SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
     return 0

@@ -17,7 +17,7 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.proposal_store import InProcessProposalStore
 from adapters.testing.stores import InProcessAudit
-from adapters.testing.web_sessions import InMemoryWebSessions
+from adapters.testing.web_sessions import InProcessWebSessions
 from adapters.web.access.guard import COOKIE, Guard
 from adapters.web.access.rules import AccessRules
 from adapters.web.gaps.screen import GapScreen
@@ -41,7 +41,7 @@ class Page:
 
     house: House
     records: InProcessProposalStore
-    sessions: InMemoryWebSessions
+    sessions: InProcessWebSessions
     server: BaseTestServer
 
     async def get(self, path: str, *, admin: bool = True) -> tuple[int, str]:
@@ -73,7 +73,7 @@ class Page:
 async def page() -> AsyncIterator[Page]:
     house, records = House(HashingEncoder()), InProcessProposalStore()
     await house.furnish()
-    sessions, audit, pages = InMemoryWebSessions(), InProcessAudit(), Pages()
+    sessions, audit, pages = InProcessWebSessions(), InProcessAudit(), Pages()
     screen = GapScreen(
         pages=pages,
         analysis=house.analysis,
