@@ -1,8 +1,9 @@
 """The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
 
 import io
+import shutil
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -17,18 +18,28 @@ from bot.cli import measure as measuring
 from bot.cli import serve as serving
 from bot.cli import setup as preparing
 from bot.cli import tokens as admitting
+from bot.cli.examples import add_examples
+from bot.cli.runner import print_json
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
 
+WIDTH_OF_HELP = 52  # columns, below which the library would not go by itself
+
+
+def _narrow() -> int | None:
+    """The width of a terminal in which help would be cut in the middle of words; None leaves it to the library."""
+    columns = shutil.get_terminal_size().columns
+    return columns - 1 if columns < WIDTH_OF_HELP else None
+
+
 app = typer.Typer(
     name="footnote",
     help="Answers questions from your team's own documents, with citations people can check.",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _narrow()},
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
@@ -46,6 +57,7 @@ for family in (
     measuring,
 ):
     family.register(app)
+add_examples(app)
 
 
 # typer does not export it; BadParameter is the one of its kind that it does
@@ -53,30 +65,38 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def main() -> None:
-    """Run the command line; a failure is one clear line on standard error, never a traceback."""
+    """Run the command line; a failure is one clear line on standard error, never a traceback.
+
+    With ``--json`` it is a document on standard output: what is wrong, and what to do about it.
+    """
     _speak_as_the_terminal_can()
     interrupt_on_ending_signals()
     try:
         code = app(prog_name="footnote", standalone_mode=False)
     except FootnoteError as error:
-        sys.stderr.write(f"{remove_controls(str(error))}\n")
-        sys.exit(1)
+        _fail(error.args[0], error.remedy or "")
     except typer.Abort:
-        sys.stderr.write("Nothing was done.\n")
-        sys.exit(1)
+        _fail("Nothing was done.")
     except UsageError as error:
         _wrongly_called(error)
-        sys.exit(2)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
         from bot.cli.failures import explain_failure
 
-        sys.stderr.write(explain_failure(error))
-        sys.exit(1)
+        _fail(explain_failure(error).rstrip("\n"))
     if code == INTERRUPTED:
         sys.stderr.write("Stopped.\n")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, remedy: str = "", code: int = 1) -> NoReturn:
+    """Say what is wrong as it was asked for, and leave."""
+    if "--json" in sys.argv[1:]:
+        print_json({"error": remove_controls(message), "remedy": remove_controls(remedy)})
+    else:
+        sys.stderr.write(f"{remove_controls(' '.join(filter(None, (message, remedy))))}\n")
+    sys.exit(code)
 
 
 def _speak_as_the_terminal_can() -> None:
@@ -86,14 +106,14 @@ def _speak_as_the_terminal_can() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _wrongly_called(error: Any) -> None:
+def _wrongly_called(error: Any) -> NoReturn:
     """Say in one line what was wrong with the call and where to look; a command without anything shows its help."""
     message = error.format_message().removeprefix("Invalid value: ")
     if "\n" in message.strip():
         error.show()
-        return
+        sys.exit(2)
     called = error.ctx.command_path if error.ctx is not None else "footnote"
-    sys.stderr.write(f"{message.rstrip('.')}. See: {called} --help\n")
+    _fail(f"{message.rstrip('.')}.", f"See: {called} --help", code=2)
 
 
 if __name__ == "__main__":

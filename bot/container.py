@@ -1,9 +1,9 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -128,6 +128,7 @@ class Footnote:
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
+    transcripts: "dict[str, Transcript]" = field(default_factory=dict)  # of the platforms that are connected here
 
     async def all_bases(self) -> frozenset[str]:
         """The names of all knowledge bases."""
@@ -173,10 +174,10 @@ class Footnote:
         """What the documents lack."""
         return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
 
-    def gap_drafts(self, transcripts: "Mapping[str, Transcript] | None" = None) -> GapDrafts:
-        """Drafts of what they lack, with the words of threads of these platforms."""
+    def gap_drafts(self) -> GapDrafts:
+        """Drafts of what they lack, with the words of threads of the platforms that are connected."""
         return GapDrafts(
-            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, transcripts or {}
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, self.transcripts
         )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.rule import Rule
 from rich.text import Text
 
 from adapters.documents.folders import files_in
@@ -56,7 +55,7 @@ async def _play_script(console: SafeConsole, chat: Chat) -> None:
     """Play the conversation of ``samples/demo.json``."""
     for line in _script():
         console.print()
-        console.print(Rule(Text(line["shows"], style="dim"), align="left"))
+        console.print(Text(f"── {line['shows']}", style="dim"))
         console.print(Text(f"› {line['say']}", style="bold"))
         await chat.say(line["say"])
         checkpoint = chat.open_checkpoint

@@ -6,7 +6,8 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,6 +20,7 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
+from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
@@ -31,20 +33,24 @@ if TYPE_CHECKING:
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
+SECONDS = 10.0  # for everything outside this process, at the same time; ``doctor --seconds`` waits longer
+OPENING_SHARE, RERANKER_SHARE = 0.7, 0.15  # of them: for index and embedding model, and then for the reranker
+PATIENTLY = "footnote doctor --seconds 60."
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
 
-async def examine(*, as_json: bool, fix: bool = False) -> int:
+async def examine(*, as_json: bool, fix: bool = False, seconds: float = SECONDS) -> int:
     """Run every check and show it; 1 when one failed. With ``fix`` damaged memory is mended first."""
     console = SafeConsole()
     checks = []
     settings = load_settings()
-    async for check in checks_of(settings, await _salvage_check(settings) if fix else None):
-        checks.append(check)
-        if not as_json:
-            console.print(line_of(check, console.width))
+    with nullcontext() if as_json else console.status("Checking …"):
+        async for check in checks_of(settings, await _salvage_check(settings) if fix else None, seconds=seconds):
+            checks.append(check)
+            if not as_json:
+                console.print(line_of(check, console.width))
     if as_json:
         print_json([{"name": c.name, "health": c.health, "detail": c.detail, "remedy": c.remedy} for c in checks])
     return int(any(check.health is Health.FAILED for check in checks))
@@ -57,7 +63,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     """
     from bot.container import open_footnote
     from core.model.channel_settings import ChannelSettings, channel_settings
-    from core.service.answer_actions import explain_settings
+    from core.service.channel_settings import explain_settings
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
@@ -66,7 +72,7 @@ async def explain(place: str, *, as_json: bool) -> int:
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
-        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
+        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen.to_mapping())})
     else:
         SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
     return 0
@@ -87,22 +93,46 @@ async def _salvage_check(settings: Settings) -> Check | None:
     return Check("memory", Health.NOTE, f"what could not be read was cut off; all as it was is in {aside}")
 
 
-async def checks_of(settings: Settings, salvaged: Check | None = None) -> AsyncIterator[Check]:
-    """Every check, in the order in which things depend on each other."""
+async def checks_of(
+    settings: Settings, salvaged: Check | None = None, *, seconds: float = SECONDS
+) -> AsyncIterator[Check]:
+    """Every check, in the order in which things depend on each other; what takes longer than this is said to."""
     yield _python()
     yield _settings()
     yield _home(settings)
     if salvaged is not None:
         yield salvaged
+    outside = {
+        "stores": _stores(settings, seconds),
+        "model endpoint": _endpoint(settings),
+        "platforms": _platforms(settings),
+    }
+    looking = [asyncio.create_task(_in_time(name, checks, seconds)) for name, checks in outside.items()]
     try:
-        async for check in _stores(settings):
-            yield check
+        for look in looking:
+            for check in await look:
+                yield check
+    finally:
+        for look in looking:
+            look.cancel()
+
+
+async def _in_time(name: str, checks: AsyncIterator[Check], seconds: float) -> list[Check]:
+    """What was found before the deadline; what came to nothing by then is a failure of its own."""
+    found: list[Check] = []
+    try:
+        async with asyncio.timeout(seconds):
+            async for check in checks:
+                found.append(check)  # noqa: PERF401 - what came before a failure counts
+    except TimeoutError:
+        after = f" after {found[-1].name}" if found else ""
+        detail = f"no answer within {seconds:g} seconds{after}"
+        found.append(
+            Check(name, Health.FAILED, detail, f"Check the addresses that are set, or wait longer: {PATIENTLY}")
+        )
     except FootnoteError as error:
-        yield Check("stores", Health.FAILED, str(error))
-    async for check in _endpoint(settings):
-        yield check
-    async for check in _platforms(settings):
-        yield check
+        found.append(Check(name, Health.FAILED, str(error)))
+    return found
 
 
 def _python() -> Check:
@@ -139,12 +169,13 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings) -> AsyncIterator[Check]:
+async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
     from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
-    async with open_footnote(settings, any_index=True) as footnote:
+    deadline = asyncio.get_running_loop().time() + seconds * OPENING_SHARE
+    async with open_footnote(settings, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
@@ -155,19 +186,49 @@ async def _stores(settings: Settings) -> AsyncIterator[Check]:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         yield await _blob_store(settings)
-        damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
-        yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
-        await footnote.reranker.open()
-        if footnote.reranker.available:
-            yield Check("reranker", Health.OK, settings.reranker_model)
-        else:
-            remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
-            yield Check(
-                "reranker", Health.NOTE, f"{settings.reranker_model} is not available; ranking without it", remedy
-            )
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
+        if not await _is_done(footnote.opened, deadline - asyncio.get_running_loop().time()):
+            yield _still_opening(footnote.opening.waiting_for())
+            return
+        damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
+        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
+        if (status := await footnote.index.status()) is not None:
+            yield milvus_server_check(status)
+        yield processes_check(await footnote.processes.serving())
+        yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
+        reranking = asyncio.create_task(footnote.reranker.open())
+        yield _reranker(
+            settings.reranker_model, await _is_done(reranking, seconds * RERANKER_SHARE), footnote.reranker.available
+        )
+
+
+async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
+    """Whether it ends in time; what it raises is raised."""
+    done, _ = await asyncio.wait({work}, timeout=max(0.0, seconds))
+    if done:
+        work.result()
+    return bool(done)
+
+
+def _still_opening(reasons: Mapping[str, str]) -> Check:
+    """A server that does not answer is a failure; a machine that is slow is none."""
+    if reasons:
+        return Check("stores", Health.FAILED, " ".join(reasons.values()))
+    detail = "index and embedding model are still opening"
+    return Check("stores", Health.NOTE, detail, f"They may only be slow: {PATIENTLY}")
+
+
+def _reranker(name: str, opened: bool, available: bool) -> Check:
+    if available:
+        return Check("reranker", Health.OK, name)
+    if not opened:
+        detail = f"{name} is still loading"
+        return Check(
+            "reranker", Health.NOTE, detail, "It is downloaded the first time; until it is there, ranking does without."
+        )
+    remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
+    return Check("reranker", Health.NOTE, f"{name} is not available; ranking without it", remedy)
 
 
 async def _blob_store(settings: Settings) -> Check:

@@ -13,6 +13,7 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turns import Turns
+from adapters.web.gaps.screen import GapScreen
 from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
@@ -77,6 +78,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             examine=examine,
         )
+        gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
             sessions=RedisWebSessions(footnote.redis),
@@ -86,7 +88,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, inspect, source],
+            screens=[ask, knowledge_screen, gaps, inspect, source],
         )
 
 
@@ -100,7 +102,8 @@ async def sample_files() -> AsyncIterator[tuple[str, str, bytes]]:
 async def examine() -> Sequence[Check]:
     """The doctor's report. In a process of its own: it opens everything anew, as a person at the terminal would."""
     asked = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "doctor", "--json", stdout=asyncio.subprocess.PIPE,
+        sys.executable, "-m", "bot", "doctor", "--json", "--seconds", f"{DOCTOR_SECONDS / 2:.0f}",
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -165,7 +165,9 @@ class _Serving:
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
         offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
-        jobs = self._footnote.knowledge_stack.worker(self._name, {one.name: one.capabilities() for one in offering})
+        lent = {one.name: one.capabilities() for one in offering}
+        self._footnote.transcripts.update({name: one.transcript for name, one in lent.items() if one.transcript})
+        jobs = self._footnote.knowledge_stack.worker(self._name, lent)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)

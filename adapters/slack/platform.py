@@ -153,7 +153,7 @@ class SlackThreads:
             name, data = await self._files.fetch(file.id, MOST_BYTES)
             parsed = await self.parse(name, data)
         except FootnoteError as error:
-            return ContextMessage(name, f"(not read: {error})")
+            return ContextMessage(name, f"(not read: {error})", unread=str(error))
         return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:MOST_READ])
 
     # --- saying something

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
+from adapters.terminal.markdown import AnswerMarkdown
 from core.model.answer import Answer, Citation, Outcome, Support
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
@@ -61,7 +61,7 @@ class TerminalAnswerView:
         if self._live is not None:
             for step in self._steps.values():
                 self.console.print(_line(step))
-        self.console.print(Padding(Markdown(answer.text), (1, 0, 0, 0)))
+        self.console.print(Padding(AnswerMarkdown(answer.text), (1, 0, 0, 0)))
         if answer.citations:
             self.console.print()
             for source in answer.citations:
@@ -73,7 +73,7 @@ class TerminalAnswerView:
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """A checkpoint: what was found, what is missing, and the choices by number."""
         self._close()
-        self.console.print(Padding(Markdown(checkpoint.message), (1, 0, 0, 0)))
+        self.console.print(Padding(AnswerMarkdown(checkpoint.message), (1, 0, 0, 0)))
         for source in answer.citations:
             self.console.print(Padding(_source(source), (0, 0, 0, 2)))
             self.console.print(Padding(Text(f"“{source.quote}”", style="italic"), (0, 0, 0, 6)))
@@ -104,7 +104,7 @@ class TerminalAnswerView:
     def _picture(self) -> RenderableType:
         lines: list[RenderableType] = [_line(step) for step in self._steps.values()]
         if self._text:
-            lines.append(Padding(Markdown(self._text), (1, 0, 0, 0)))
+            lines.append(Padding(AnswerMarkdown(self._text), (1, 0, 0, 0)))
         elif not lines:
             lines.append(Text("…", style="dim"))
         return Group(*lines)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import ThreadKey, Turn
 from core.model.erasure import fields_of
 from core.model.errors import Busy, LeaseLost
@@ -383,15 +384,15 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
     """Settings of places."""
 
     def __init__(self) -> None:
-        self._chosen: dict[str, Mapping[str, str]] = {}
+        self._chosen: dict[str, ChosenSettings] = {}
 
-    async def read(self, place: str) -> Mapping[str, str]:
-        """What was chosen; empty where nothing was."""
-        return dict(self._chosen.get(place, {}))
+    async def read(self, place: str) -> ChosenSettings:
+        """What was chosen; nothing where nothing was."""
+        return self._chosen.get(place, ChosenSettings())
 
-    async def write(self, place: str, values: Mapping[str, str]) -> None:
+    async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen."""
-        self._chosen[place] = dict(values)
+        self._chosen[place] = chosen
 
 
 class InProcessApiTokens(ApiTokens):

@@ -66,7 +66,7 @@ def resume(
     choice: Annotated[str, typer.Argument(help="A choice by number, id or label; or what to narrow it to.")],
     as_json: Json = False,
 ) -> None:
-    """Press a checkpoint's button."""
+    """Answer a question that Footnote asked back, also in another process or days later."""
     finish(_resume(checkpoint, choice, as_json))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_to_read, print_json, there
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, there
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
@@ -185,8 +185,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
         document = await footnote.one_document(name, kb)
         question = f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?"
         if not yes and not sys.stdin.isatty():
-            typer.echo(f"{question} Say so with --yes.", err=True)
-            return 1
+            raise ConfirmationMissing(question, remedy="Say so with --yes.")
         if not yes:
             typer.confirm(question, abort=True)
         command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)

@@ -1,10 +1,13 @@
 """Looking inside: ``trace``, ``forget``, ``doctor``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.runner import finish, open_to_read, print_json
+
+if TYPE_CHECKING:
+    from core.model.conversation import ThreadKey
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -26,13 +29,16 @@ async def _trace(trace_id: str, as_json: bool) -> int:
 
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.trace_view import print_trace
+    from core.model.errors import NotFound
     from core.model.json_codec import to_json
 
     async with open_to_read(models=False) as footnote:
         if as_json:
             events = await footnote.trace_store.trace(trace_id)
+            if not events:
+                raise NotFound(f"There is no trace {trace_id}.", remedy="Traces are kept for 14 days.")
             print_json([json.loads(to_json(event)) for event in events])
-            return 0 if events else 1
+            return 0
         await print_trace(SafeConsole(), footnote.trace_store, trace_id)
     return 0
 
@@ -48,20 +54,32 @@ def forget(
 
 
 async def _forget(thread: str | None, person: str | None) -> int:
+    """Wherever there may be something: the sample company was asked too."""
     from bot.container import open_footnote
+    from bot.sample_company import has_samples, sample_settings
     from bot.settings import load_settings
+
+    own = load_settings()
+    turns, there = 0, False
+    for settings in [own, *([sample_settings(own)] if has_samples(own) else [])]:
+        async with open_footnote(settings, models=False) as footnote:
+            if person is not None:
+                turns += await footnote.memory.forget_person(person)
+            else:
+                there |= await footnote.memory.forget_thread(_thread_key(thread or ""))
+    if person is None:
+        typer.echo(f"Forgot the thread {thread}." if there else f"There is no thread {thread}.")
+    elif turns:
+        typer.echo(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
+    else:
+        typer.echo(f"No question of {person} is kept. An id is written as slack:T1/U1, a workspace and a member of it.")
+    return 0
+
+
+def _thread_key(name: str) -> "ThreadKey":
     from core.model.conversation import ThreadKey
 
-    async with open_footnote(load_settings(), models=False) as footnote:
-        if person is not None:
-            turns = await footnote.memory.forget_person(person)
-            typer.echo(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
-            return 0
-        name = thread or ""
-        key = ThreadKey.parse(name) if name.count("/") == 3 else ThreadKey("console", "", "terminal", name)
-        there = await footnote.memory.forget_thread(key)
-        typer.echo(f"Forgot the thread {name}." if there else f"There is no thread {name}.")
-    return 0
+    return ThreadKey.parse(name) if name.count("/") == 3 else ThreadKey("console", "", "terminal", name)
 
 
 def doctor(
@@ -69,9 +87,10 @@ def doctor(
         str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="First cut off what cannot be read of damaged memory.")] = False,
+    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 10.0,
     as_json: Json = False,
 ) -> None:
     """Check every dependency and setting, each with what to do about it."""
     from bot.doctor import examine, explain
 
-    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json, fix=fix))
+    finish(explain(place, as_json=as_json) if place else examine(as_json=as_json, fix=fix, seconds=seconds))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.runner import finish, print_json, there
+from bot.cli.runner import ConfirmationMissing, finish, print_json, there
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
+Name = Annotated[str, typer.Argument(help="The knowledge base.")]
+Principals = Annotated[list[str], typer.Argument(help="Channels, roles, groups or people, as slack:channel:T1/C1.")]
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 TOGETHER = 500  # files in one job
@@ -153,7 +155,7 @@ def schedule(link: Annotated[str, typer.Argument(help="A link, or a document tha
 
 
 @kb.command()
-def create(name: str, description: Annotated[str, typer.Argument(help="What the agent reads to choose.")] = "",
+def create(name: Name, description: Annotated[str, typer.Argument(help="What the agent reads to choose.")] = "",
            grant: Annotated[list[str] | None, typer.Option(help="Only for this channel, role or group.")] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Create a base."""
@@ -161,13 +163,17 @@ def create(name: str, description: Annotated[str, typer.Argument(help="What the 
 
 
 @kb.command()
-def describe(name: str, description: str, as_json: Json = False) -> None:
+def describe(
+    name: Name,
+    description: Annotated[str, typer.Argument(help="What the agent reads to choose.")],
+    as_json: Json = False,
+) -> None:
     """Change a base's description."""
     _do("describe", as_json, base=name, text=description)
 
 
 @kb.command()
-def grant(name: str, principals: list[str], as_json: Json = False) -> None:
+def grant(name: Name, principals: Principals, as_json: Json = False) -> None:
     """Say whom a base is for.
 
     Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
@@ -177,7 +183,7 @@ def grant(name: str, principals: list[str], as_json: Json = False) -> None:
 
 
 @kb.command()
-def revoke(name: str, principals: list[str], as_json: Json = False) -> None:
+def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
     """Make a base not for these any more."""
     _do("revoke", as_json, base=name, principals=tuple(principals))
 
@@ -238,6 +244,8 @@ async def _audit(limit: int, as_json: bool) -> int:
     if as_json:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0
+    if not entries:
+        typer.echo("No admin has done anything yet.")
     for entry in entries:
         refused = "" if entry.allowed else "  refused"
         detail = f"  ({entry.detail})" if entry.detail else ""
@@ -264,8 +272,7 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
         result = await footnote.knowledge_stack.kb_service.handle(command, operator())
         if isinstance(result, RemovalPreview):
             if not yes and not sys.stdin.isatty():
-                typer.echo(f"{removal_question(result)} Say so with --yes.", err=True)
-                return 1
+                raise ConfirmationMissing(removal_question(result), remedy="Say so with --yes.")
             if not yes:
                 typer.confirm(removal_question(result), abort=True)
             result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())

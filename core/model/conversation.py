@@ -67,11 +67,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextMessage:
-    """An earlier message of the thread we were pulled into, or a file that hangs on the question."""
+    """An earlier message of the thread we were pulled into, or a file that hangs on the question.
+
+    ``unread`` says why a file has no text; empty where it has.
+    """
 
     author: str
     text: str
     role: Role = Role.PERSON
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class MessageRoute(StrEnum):
     """What to do with a message."""
 
     ANSWER = "answer"
+    ANSWER_IF_CERTAIN = "answer if certain"
     KEEP_QUIET = "keep quiet"
     MUTE = "mute"
     UNMUTE = "unmute"

@@ -136,7 +136,28 @@ class MessageHandler:
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
         asked = _AskedQuestion(message, message_state, trace_id, opened.record)
-        await self._show(lease, platform, view, asked, self._ask(lease, platform, asked, opened))
+        unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
+        events = self._ask(lease, platform, asked, opened, unasked=unasked)
+        if unasked:
+            certain = await self._certain(events, trace_id)
+            if certain is None:
+                return
+            events = certain
+        await self._show(lease, platform, view, asked, events)
+
+    async def _certain(self, events: Events, trace_id: str) -> Events | None:
+        """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak."""
+        if self.warming():
+            await events.aclose()
+            return None
+        try:
+            first = await anext(events, None)
+        except (LeaseLost, *AWAY):
+            raise
+        except Exception as error:  # noqa: BLE001 - nobody asked: nobody is told
+            log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
+            return None
+        return None if first is None else _chain(first, events)
 
     async def _edited_late(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
@@ -154,7 +175,9 @@ class MessageHandler:
         await platform.withdraw(message, message_state)
         await message_state.settle(message_state.kept, DELETED)
 
-    async def _ask(self, lease: Lease, platform: Platform, asked: "_AskedQuestion", opened: OpenThread) -> Events:
+    async def _ask(
+        self, lease: Lease, platform: Platform, asked: "_AskedQuestion", opened: OpenThread, *, unasked: bool = False
+    ) -> Events:
         message = asked.message
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
@@ -172,7 +195,9 @@ class MessageHandler:
             trace_id=asked.trace_id,
             fence=lease.fence,
         )
-        async with aclosing(self.question_service.ask(question, opened)) as events:
+        service = self.question_service
+        answered = service.answer_if_certain(question, opened) if unasked else service.ask(question, opened)
+        async with aclosing(answered) as events:
             async for event in events:
                 yield event
 
@@ -375,6 +400,13 @@ class MessageHandler:
     async def _kept_question(self, pressed: IncomingChoice) -> IncomingMessage | None:
         kept = await self.message_states.read(CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint))
         return kept.question if kept is not None else None
+
+
+async def _chain(first: AgentEvent, events: Events) -> Events:
+    async with aclosing(events) as stream:
+        yield first
+        async for event in stream:
+            yield event
 
 
 class Cancelled(Exception):

@@ -1,4 +1,7 @@
-"""Whether a message in a thread is for us: mentions, direct messages and follow-ups are, chatter is not."""
+"""Whether a message in a thread is for us: mentions, direct messages and the asker's follow-ups are, chatter is not.
+
+What another person asks in our thread may be meant for a colleague: it is answered only where that can be done well.
+"""
 
 import re
 from dataclasses import dataclass
@@ -47,12 +50,15 @@ def route_message(heard: MessageFacts) -> MessageRoute:
             return MessageRoute.UNMUTE
         if _MUTE.match(heard.text):
             return MessageRoute.MUTE
-    return MessageRoute.ANSWER if spoken_to or _follows_up(heard) else MessageRoute.KEEP_QUIET
+    return MessageRoute.ANSWER if spoken_to else _route_unaddressed(heard)
 
 
-def _follows_up(heard: MessageFacts) -> bool:
-    """Whether a message that names nobody goes on with our conversation."""
+def _route_unaddressed(heard: MessageFacts) -> MessageRoute:
+    """What to do with a message that names nobody: the asker goes on with our conversation, others may not mean us."""
     if heard.muted or not heard.in_our_thread or heard.mentions_others:
-        return False
+        return MessageRoute.KEEP_QUIET
     afterthought = _AFTERTHOUGHT.match(heard.text) and len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
-    return heard.answers_checkpoint or is_question(heard.text) or bool(heard.by_our_asker and afterthought)
+    asks = is_question(heard.text)
+    if heard.answers_checkpoint or (heard.by_our_asker and (asks or afterthought)):
+        return MessageRoute.ANSWER
+    return MessageRoute.ANSWER_IF_CERTAIN if asks else MessageRoute.KEEP_QUIET

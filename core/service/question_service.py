@@ -46,6 +46,7 @@ CHOICE_GONE = "This choice has been made already, or its time is over. Ask again
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
+CERTAIN = 0.8  # the score of the best source: a grade of 8 of 10
 MOST_RUNNING = 1_000
 BEGINNING = 2
 
@@ -122,6 +123,25 @@ class QuestionService:
             async for event in stream:
                 yield event
 
+    async def answer_if_certain(
+        self, question: Question, opened: OpenThread | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Stream the events of a question that was put to nobody in particular, where its answer is certain; else none.
+
+        Nothing is shown, asked back or remembered of one that is not. What the reasoner spends is spent all the same.
+        """
+        record = (opened or await self.open_thread(question.thread)).record
+        inquiry = await self._inquiry(question, record)
+        unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
+        run = self._agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
+        async with aclosing(self._agent.pursue(run)) as events:
+            found = [event async for event in events]
+        if not found or not _is_certain(found[-1]):
+            return
+        for event in found:
+            await self._settle(run, event, question.fence)
+            yield event
+
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
     ) -> AsyncGenerator[AgentEvent, None]:
@@ -175,6 +195,9 @@ class QuestionService:
             conduct=question.conduct,
             bases=bases,
             library=record.library.readable_by(scope).carried_over(),
+            notices=tuple(
+                f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread
+            ),
         )
 
     async def choose(
@@ -351,6 +374,13 @@ class QuestionService:
         )
         await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
         await self._trace_store.count(UsageCounts.of_answer(answer))
+
+
+def _is_certain(event: AgentEvent) -> bool:
+    """Whether a run ended in an answer whose best source is good enough to speak without being asked."""
+    if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
+        return False
+    return max((citation.score for citation in event.answer.citations), default=0.0) >= CERTAIN
 
 
 def _words_from(run: Run) -> frozenset[str]:

@@ -13,6 +13,7 @@ from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStor
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Thread
+from core.model.errors import DocumentRejected
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.parsed_document import Block, ParsedDocument
@@ -172,5 +173,9 @@ class Bot:
 
 
 async def parse(name: str, data: bytes) -> ParsedDocument:
-    """Files in scenes are plain text."""
-    return ParsedDocument(name, (Block(data.decode()),), "text/plain")
+    """Files in scenes are plain text; others are refused, as a damaged one is."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise DocumentRejected("This file is damaged.") from None
+    return ParsedDocument(name, (Block(text),), "text/plain")

@@ -74,6 +74,18 @@ async def test_a_follow_up_needs_no_mention_and_chatter_is_left_alone(bot: Bot, 
     assert chatter is not other
 
 
+async def test_another_persons_question_gets_no_refusal_and_no_card_unless_we_are_named(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    bot.reasoner.always("grade", 1)
+    await driver.says("bob", "can you send me the customer's address?", mention=False, thread=said)
+    await bot.seen("can you send me the customer's address?")
+    await bot.settled()
+    assert len(await driver.replies(said)) == 1
+
+
 async def test_what_nobody_asked_it_in_a_channel_is_not_even_kept(bot: Bot, driver: PlatformDriver) -> None:
     await driver.says("alice", "how long do refunds take?", mention=False)
     said = await driver.says("bob", "how long do refunds take?")
@@ -307,6 +319,15 @@ async def test_a_file_on_the_question_is_read_for_this_thread(bot: Bot, driver: 
     await driver.reply(said, containing=REFUNDS)
     thread = bot.reasoner.calls_of("understand")[0].given[1]
     assert [(one.author, one.text) for one in thread.attachments] == [("note.txt", "Pay Lyon by Friday.")]
+
+
+async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, driver: PlatformDriver) -> None:
+    files = [("note.txt", b"Pay Lyon by Friday."), ("scan.pdf", b"%PDF-1.7 \xff")]
+    said = await driver.says("alice", "how long do refunds take?", files=files)
+    answer = await driver.reply(said, containing=REFUNDS)
+    assert "I could not read" in answer.text
+    assert "scan.pdf" in answer.text
+    assert "note.txt" not in answer.text
 
 
 async def test_other_bots_are_not_answered(bot: Bot, driver: PlatformDriver) -> None:

@@ -50,7 +50,7 @@ async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_p
         left.unlink()
     with pytest.raises(IndexMismatch, match=r"not the index .* footnote kb repair"):
         await run(_ask())
-    code, out = await run(doctor.examine(as_json=False))
+    code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert code == 1
     assert "1 of 1 documents lack passages, and it is not the index that they are in: " in out
     assert "footnote kb repair fills it" in out
@@ -58,7 +58,7 @@ async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_p
     code, out = await run(_repair())
     assert (code, "1 updated" in out) == (0, True)
     assert "at nine" in (await run(_ask()))[1]
-    assert "all there" in (await run(doctor.examine(as_json=False)))[1]
+    assert "all there" in (await run(doctor.examine(as_json=False, seconds=120)))[1]
 
 
 async def test_ingest_fills_another_index_and_says_while_something_is_missing(
@@ -89,7 +89,7 @@ async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, t
     with pytest.raises(StoreUnavailable, match=r"milvus\.db is damaged\. Move it away: footnote kb repair"):
         await run(_ask())
     file.write_bytes(whole[: len(whole) // 2] + b"\xff" * 40_000 + whole[len(whole) // 2 + 40_000 :])
-    code, out = await run(doctor.examine(as_json=False))  # Milvus Lite may open it, with some rows missing
+    code, out = await run(doctor.examine(as_json=False, seconds=120))  # Milvus Lite may open it, with some rows missing
     assert (code, " is damaged" in out, "Move it away: footnote kb repair" in out) == (1, True, True)
     file.rename(tmp_path / "aside.db")
     assert (await run(_repair()))[0] == 0

@@ -34,7 +34,7 @@ async def texts_of(client: discord.Client, message: IncomingMessage, parse: Pars
     try:
         there = await _addresses(client, address, message.files)
     except FootnoteError as error:
-        return tuple(ContextMessage(file.name, f"(This file could not be read: {error})") for file in message.files)
+        return tuple(_unread(file, str(error)) for file in message.files)
     return tuple([await _text(client, file, there.get(file.id, ""), parse) for file in message.files])
 
 
@@ -51,18 +51,22 @@ async def _addresses(client: discord.Client, address: ReplyTarget, files: Sequen
 
 async def _text(client: discord.Client, file: FileReference, url: str, parse: Parse) -> ContextMessage:
     if not url:
-        return ContextMessage(file.name, "(This file is gone.)")
+        return _unread(file, "It is gone.")
     if PurePosixPath(file.name.lower()).suffix not in READ:
-        return ContextMessage(file.name, "(This kind of file is not read here: text, PDF and pictures are.)")
+        return _unread(file, "This kind of file is not read here: text, PDF and pictures are.")
     try:
         data = b"" if file.size > LARGEST else await _download(client, url)
         if max(file.size, len(data)) > LARGEST:
-            return ContextMessage(file.name, f"(This file is larger than {LARGEST // 2**20} MB and was not read.)")
+            return _unread(file, f"It is larger than {LARGEST // 2**20} MB.")
         parsed = await parse(file.name, data)
     except FootnoteError as error:
         log.info("attachment_not_read", reason=str(error))
-        return ContextMessage(file.name, f"(This file could not be read: {error})")
+        return _unread(file, str(error))
     return ContextMessage(file.name, "\n\n".join(block.text for block in parsed.blocks))
+
+
+def _unread(file: FileReference, why: str) -> ContextMessage:
+    return ContextMessage(file.name, f"(not read: {why})", unread=why)
 
 
 async def _download(client: discord.Client, url: str) -> bytes:

@@ -61,11 +61,6 @@ def shown_text(text: str) -> str:
     return texts.clip(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
 
 
-def reply_text(text: str) -> str:
-    """What the knowledge service replies: as ``shown_text``, with places and people by the names that Discord has."""
-    return texts.name_principals(shown_text(text))
-
-
 def progress_layout(
     steps: Mapping[str, Step],
     written: str,

@@ -30,10 +30,10 @@ _TABLE_LINE = re.compile(r"^\|?(?:[^|\n]+\|)+[^|\n]*(?:\|[ \t]*)?$")
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
 _PRINCIPALS = (
-    (re.compile(r"\bdiscord:role:\d+/(\d+)\b"), r"<@&\1>"),
-    (re.compile(r"\bdiscord:channel:\d+/(\d+)\b"), r"<#\1>"),
-    (re.compile(r"\bdiscord:user:(\d+)\b"), r"<@\1>"),
-    (re.compile(r"\bdiscord:guild:\d+\b"), "everybody in this server"),
+    (re.compile(r"discord:role:\d+/(\d+)"), r"<@&\1>"),
+    (re.compile(r"discord:channel:\d+/(\d+)"), r"<#\1>"),
+    (re.compile(r"discord:user:(\d+)"), r"<@\1>"),
+    (re.compile(r"discord:guild:\d+"), "everybody in this server"),
 )
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
@@ -107,14 +107,16 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
 
 
-def name_principals(text: str) -> str:
-    """Principals as people see them: a role, a channel or a person by name, a server as everybody in it.
+def principal_name(principal: str) -> str:
+    """A principal as people see it: a role, a channel or a person by name, a server as everybody in it.
 
-    These mentions are for the eye: whatever shows them sends them with no mention allowed.
+    These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
+    platform stays as it is written.
     """
-    for principal, shown in _PRINCIPALS:
-        text = principal.sub(shown, text)
-    return text
+    for pattern, shown in _PRINCIPALS:
+        if found := pattern.fullmatch(principal):
+            return found.expand(shown)
+    return plain(principal)
 
 
 def link(citation: Citation) -> str:

@@ -109,14 +109,19 @@ class OpenAIReasoner:
         return sorted(set(lacks))
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
-        """One call, a second one when the reply cannot be read; then a search for the question as it stands."""
+        """One call, a second one when the reply cannot be read. Raises ModelMisbehaved when none can be read.
+
+        Whoever stands by then resolves a follow-up by rules; the question as it stands would find nothing.
+        """
         reply = await self._object(
             self.fast,
             lambda room: prompts.understand_request(inquiry, thread, room),
             meter,
             needs=("action", "queries", "reply"),
         )
-        return _plan(reply or {}, inquiry.question)
+        if reply is None:
+            raise ModelMisbehaved("The model's plan cannot be read.", kind=ModelFailure.MALFORMED)
+        return _plan(reply, inquiry.question)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         """Batches, some of them at a time; what the model leaves out gets its grade from the retrieval's score.
@@ -325,7 +330,9 @@ def _grades(reply: object, batch: Sequence[Evidence]) -> list[Grade]:
         number = as_number(entry.get("id")) if isinstance(entry, dict) else None
         score = as_number(entry.get("score")) if isinstance(entry, dict) else None
         if number is not None and score is not None:
-            given.setdefault(int(number), Grade(_within_scale(score), as_text(entry.get("summary"), 600)))
+            given.setdefault(
+                int(number), Grade(_within_scale(score), as_text(entry.get("summary"), 600), by_model=True)
+            )
     return [given.get(item.id) or _grade_from_score(item) for item in batch]
 
 

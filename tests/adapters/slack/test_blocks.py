@@ -46,7 +46,7 @@ def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() ->
     foot = blocks.foot(answer(), "t1", (), handoff=True, private=False)
     assert valid(foot)
     labels = [one["text"]["text"] for block in foot if block["type"] == "actions" for one in block["elements"]]
-    assert labels == ["Show quotes", "Ask a person"]
+    assert labels == ["Show quotes", "Why", "Ask a person"]
     assert foot[-1]["type"] == "context_actions"
     assert "trace" not in str(foot[:-1])
 

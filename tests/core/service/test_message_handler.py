@@ -132,6 +132,31 @@ async def test_people_who_talk_to_each_other_are_left_alone(room: Room) -> None:
     assert len(room.paper.visible) == 2
 
 
+@pytest.mark.parametrize("grade", [1, 3, 7], ids=["nothing", "a card", "an answer of middling worth"])
+async def test_what_colleagues_ask_each_other_gets_no_refusal_no_card_and_no_weak_answer(
+    room: Room, grade: int
+) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        room.scene.script.always("grade", grade)
+        await room.asks("Can you send me the customer's address?", mentions_us=False, by=BOB)
+        await room.settled()
+    assert len(room.paper.visible) == 1
+    assert [turn.asker for turn in (await room.scene.memory.recall(THREAD)).turns] == [ALICE]
+
+
+async def test_a_failure_over_a_question_that_nobody_asked_us_is_not_heard_of(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        room.scene.script.enqueue("understand", RuntimeError("broken"))
+        await room.asks("Can you send me the customer's address?", mentions_us=False, by=BOB)
+        await room.settled()
+    assert len(room.paper.visible) == 1
+    assert not room.paper.told
+
+
 async def test_muting_holds_until_it_is_lifted(room: Room) -> None:
     async with room.working():
         for text in ("How long do refunds take?", "mute", "and who pays them?", "unmute", "and who pays them?"):

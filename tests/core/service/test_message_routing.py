@@ -3,6 +3,7 @@
 import pytest
 
 from core.model.incoming_events import MessageRoute
+from core.model.text import is_question
 from core.service.message_routing import MessageFacts, route_message
 
 
@@ -17,6 +18,12 @@ def test_whoever_is_spoken_to_answers(text: str) -> None:
 )
 def test_a_follow_up_question_in_our_thread_needs_no_mention(text: str) -> None:
     assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize("text", ["Can you send me the customer's address?", "And for enterprise?", "who pays them"])
+def test_what_another_person_asks_in_our_thread_may_be_meant_for_a_colleague(text: str) -> None:
+    heard = MessageFacts(text, in_our_thread=True)
+    assert route_message(heard) is (MessageRoute.ANSWER_IF_CERTAIN if is_question(text) else MessageRoute.KEEP_QUIET)
 
 
 @pytest.mark.parametrize("text", ["thanks, I'll try that", "I asked Sam, he's on it", "ok", "🎉"])

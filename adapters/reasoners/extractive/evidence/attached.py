@@ -26,6 +26,7 @@ def evidence_of(files: Sequence[ContextMessage]) -> tuple[Evidence, ...]:
     passages = [
         Passage(f"{file.author}-{at}", "", file.author, "", f"{file.author}-{at}", at, file.author, text)
         for file in files
+        if not file.unread
         for at, text in enumerate(_stretches(file.text))
     ]
     return tuple(Evidence(number, Hit(passage, 0.5), "attached") for number, passage in enumerate(passages[:_MOST], 1))

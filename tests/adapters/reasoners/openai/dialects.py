@@ -31,6 +31,7 @@ class Row:
     supports: frozenset[str] = FEATURES
     names_refusals: bool = True
     notice: bool = True  # where quotes stand in, that is said
+    abstains: bool = False  # it has read what was found, and says that none of it counts
 
 
 def _composing(request: Request) -> bool:
@@ -167,9 +168,11 @@ ROWS: Mapping[str, Row] = {
         lambda request, says: (
             Says(json.dumps({"grades": [{"id": n, "score": 1} for n in range(1, 9)]}))
             if request.task.startswith(prompts.GRADE)
+            else replace(says, text="MISSING: something else")
+            if _composing(request)
             else says
         ),
-        written=False,
+        abstains=True,
     ),
     "nothing but chatter": Row(_all(Says("Sure, I can help with that!")), written=False),
     # --- streams ---

@@ -5,14 +5,18 @@ import json
 
 import pytest
 
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.tools import MOST_MOVES
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, Request, Says, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
-from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread
+from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread, turn
 
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 
@@ -56,14 +60,29 @@ async def test_broken_json_is_asked_for_once_more(endpoint: ScriptedEndpoint, re
     assert endpoint.requests[1].messages[-2]["role"] == "assistant", "the broken reply is shown again"
 
 
-async def test_a_model_that_never_sends_json_leads_to_a_search_for_the_question(
+async def test_a_plan_that_cannot_be_read_is_asked_for_twice_and_left_to_whoever_stands_by(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.answers_with(lambda _: "I think you should search, my friend.")
-    plan = await reasoner.understand(inquiry("How long are refunds open?"), thread(), meter())
-    assert isinstance(plan, Investigate)
-    assert plan.queries == ("How long are refunds open?",)
+    with pytest.raises(ModelMisbehaved, match="plan cannot be read"):
+        await reasoner.understand(inquiry("How long are refunds open?"), thread(), meter())
     assert len(endpoint.requests) == 2
+
+
+async def test_a_follow_up_whose_plan_cannot_be_read_is_resolved_by_rules(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.answers_with(lambda _: "I think you should search, my friend.")
+    standby = ExtractiveReasoner(HashingEncoder())
+    asked = inquiry("And how long does it take?")
+    before = thread(turn("How do I ask for a refund?", "Write to Finance. [1]", 1))
+    spent = meter()
+    plan = await FallbackReasoner(reasoner, standby, clock=ManualClock()).understand(asked, before, spent)
+    assert isinstance(plan, Investigate)
+    assert "refund" in plan.question
+    assert any("refund" in query for query in plan.queries)
+    assert spent.causes == ["The model's plan cannot be read."]
+    assert spent.notices, "one honest line for the person"
 
 
 async def test_the_repair_is_not_made_when_the_budget_does_not_allow_it(
@@ -75,13 +94,12 @@ async def test_the_repair_is_not_made_when_the_budget_does_not_allow_it(
     assert len(endpoint.requests) == 1
 
 
-async def test_empty_replies_lead_to_a_search_and_to_grades_from_the_retrieval(
+async def test_an_empty_reply_leads_to_grades_from_the_retrieval_which_pass_for_no_models(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
-    endpoint.empty(3)
-    assert isinstance(await reasoner.understand(inquiry(), thread(), meter()), Investigate)
+    endpoint.empty()
     grades = await reasoner.grade(inquiry(), library(score=0.7).items, meter())
-    assert [grade.score for grade in grades] == [7, 7]
+    assert [(grade.score, grade.by_model) for grade in grades] == [(7, False)] * 2
 
 
 async def test_an_empty_answer_is_misbehaviour(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:

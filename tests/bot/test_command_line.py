@@ -1,0 +1,121 @@
+"""The terminal as people use it: examples that are right, failures that programs can read, unbroken lines."""
+
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.padding import Padding
+from rich.table import Table
+from typer.main import get_command
+
+from adapters.terminal.console import SafeConsole
+from adapters.terminal.markdown import AnswerMarkdown
+from bot.__main__ import app
+from bot.cli.examples import EXAMPLES, commands_of
+from bot.cli.inspect import _forget
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_command_has_an_example_and_nothing_else_has() -> None:
+    assert set(EXAMPLES) == {name for name, _ in commands_of(app)}
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_an_example_is_a_call_that_the_command_takes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    program, *words = shlex.split(EXAMPLES[name])
+    assert program == "footnote"
+    command, given = get_command(app), words
+    for part in name.split():
+        assert given[0] == part
+        command, given = command.commands[part], given[1:]  # type: ignore[attr-defined]
+    command.make_context(name, list(given))
+
+
+def footnote(home: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """The real process, without a terminal."""
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR"}}
+    return subprocess.run(
+        [sys.executable, "-m", "bot", *words],
+        env=kept | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT)} | env,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_help_ends_with_the_example(tmp_path: Path) -> None:
+    shown = footnote(tmp_path, "ingest", "--help", COLUMNS="40", NO_COLOR="1").stdout
+    assert shown.rstrip().endswith(f"Example:\n\n    {EXAMPLES['ingest']}")
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "code", "error", "remedy"),
+    [
+        (["doctor"], {"HTTP_PORT": "a"}, 1, "HTTP_PORT must be a whole number.", "describes every setting"),
+        (["search", " "], {}, 2, "There is nothing to search for.", "See: footnote search --help"),
+        (["ingest", "nowhere"], {}, 2, "There is no file or folder nowhere.", "See: footnote ingest --help"),
+        (["sources", "list", "--colour"], {}, 2, "No such option: --colour", "See: footnote sources list --help"),
+    ],
+)
+def test_a_failure_is_a_document_for_who_asked_for_json(
+    tmp_path: Path, words: list[str], env: dict[str, str], code: int, error: str, remedy: str
+) -> None:
+    ran = footnote(tmp_path, *words, "--json", **env)
+    assert ran.returncode == code
+    told = json.loads(ran.stdout)
+    assert set(told) == {"error", "remedy"}
+    assert told["error"].startswith(error)
+    assert remedy in told["remedy"]
+    assert ran.stderr == ""
+    plain = footnote(tmp_path, *words, **env)
+    assert (plain.returncode, plain.stdout) == (code, "")
+    assert plain.stderr.startswith(error)
+
+
+def test_a_shell_is_told_what_may_come_next(tmp_path: Path) -> None:
+    asked = {"_FOOTNOTE_COMPLETE": "complete_bash", "COMP_WORDS": "footnote sou", "COMP_CWORD": "1"}
+    assert footnote(tmp_path, **asked).stdout.split() == ["sources"]
+
+
+def test_behind_a_pipe_no_line_is_broken_and_none_is_filled_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    file = io.StringIO()
+    console = SafeConsole(file=file)
+    long = "word " * 100 + "end"
+    table = Table("Name", "What", box=None)
+    table.add_row("a", long)
+    for shown in (long, AnswerMarkdown(f"# Title\n\n> {long} [1]\n\n---\n\n```\n{long}\n```"), Padding(long, 2), table):
+        console.print(shown)
+    lines = file.getvalue().splitlines()
+    assert sum(long in line for line in lines) == 5
+    assert "Title" in lines
+    assert all(line == line.rstrip() for line in lines)
+    assert max(map(len, lines)) < len(long) + 20
+
+
+def test_columns_says_how_wide_a_pipe_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    file = io.StringIO()
+    SafeConsole(file=file).print("word " * 100)
+    assert max(map(len, file.getvalue().splitlines())) <= 40
+
+
+@pytest.mark.live
+async def test_forgetting_somebody_unknown_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("REDIS_URL", "MILVUS_URI", "LLM_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path / "home"))
+    assert await _forget(None, "slack:T1/U1") == 0
+    assert "No question of slack:T1/U1 is kept." in capsys.readouterr().out
