@@ -65,7 +65,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
         return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Stop the run of this trace."""
         await presses_of(interaction).stop(
             interaction, self.item.custom_id.rpartition(":")[2] if self.item.custom_id else ""
         )
@@ -89,7 +89,7 @@ class AnswerButton(
         return cls.create(match["action"], match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Do this with the answer of this trace."""
         _, action, trace_id = (self.item.custom_id or "::").split(":")
         await presses_of(interaction).act(interaction, action, trace_id)
 
@@ -112,7 +112,7 @@ class ChoiceButton(
         return cls.create(match["checkpoint"], Choice(match["choice"], match["choice"]))
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Choose this at the checkpoint."""
         _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
         await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
 
@@ -132,7 +132,7 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
         return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Open the form for the right answer to this trace's question."""
         await presses_of(interaction).correct(interaction, (self.item.custom_id or "").rpartition(":")[2])
 
 
@@ -159,7 +159,7 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<fi
         return cls(cast("ui.Select[Any]", item))
 
     async def callback(self, interaction: Press) -> Any:
-        """Something was chosen."""
+        """Change this setting of the place to what was chosen."""
         _, _, field, place = self.item.custom_id.split(":")
         await presses_of(interaction).set_place(interaction, field, place, list(self.item.values))
 
@@ -209,5 +209,5 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
         return cls.create(match["kept"], "…")
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Give the command that is kept under this id."""
         await presses_of(interaction).knowledge(interaction, (self.item.custom_id or "").rpartition(":")[2])
