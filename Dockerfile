@@ -7,6 +7,7 @@ WORKDIR /app
 RUN python -m venv /venv
 ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1
 COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY footnote.py ./
 COPY bot bot
 COPY core core
 COPY adapters adapters

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup ocr demo test check lint types architecture fast digests image containers bench eval clean
+.PHONY: setup ocr docs demo test check lint types architecture fast digests image containers bench eval clean
 
 # `make setup OCR=1` adds what reads scanned pages and images: about 120 MB.
 setup: $(STAMP) $(if $(OCR),ocr)
@@ -12,12 +12,15 @@ setup: $(STAMP) $(if $(OCR),ocr)
 ocr: $(STAMP)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ocr]'
 
-# torch goes first and alone: a resolver that sees it unpinned fetches gigabytes of CUDA packages.
+# torch goes first and alone, on Linux from the index that has it without gigabytes of CUDA. Where that cannot be reached,
+# what pip is configured with must do.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_OPTIONS := $(if $(filter Linux,$(shell uname -s)),--retries 1 --extra-index-url $(TORCH_INDEX))
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Footnote needs Python 3.11 or newer; run: make setup PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the pinned dependencies into $(VENV) (about two minutes the first time) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps $(TORCH_OPTIONS) torch
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
@@ -64,5 +67,9 @@ bench: $(STAMP)
 eval: $(STAMP)
 	$(BIN)/footnote eval bot/samples/eval --agent --baseline bot/samples/eval/baseline.json
 
+# The documentation as a site in site/; a link that leads nowhere, or a page that no menu names, is a failure.
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --quiet
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

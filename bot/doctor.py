@@ -20,6 +20,7 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
+from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
 from core.model.errors import FootnoteError, NotFound
@@ -62,7 +63,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     """
     from bot.container import open_footnote
     from core.model.channel_settings import ChannelSettings, channel_settings
-    from core.service.answer_actions import explain_settings
+    from core.service.channel_settings import explain_settings
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
@@ -71,7 +72,7 @@ async def explain(place: str, *, as_json: bool) -> int:
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
-        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen)})
+        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen.to_mapping())})
     else:
         SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
     return 0
@@ -192,6 +193,9 @@ async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
+        if (status := await footnote.index.status()) is not None:
+            yield milvus_server_check(status)
+        yield processes_check(await footnote.processes.serving())
         yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
         reranking = asyncio.create_task(footnote.reranker.open())
         yield _reranker(

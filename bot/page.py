@@ -13,6 +13,7 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turns import Turns
+from adapters.web.gaps.screen import GapScreen
 from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
@@ -77,6 +78,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             examine=examine,
         )
+        gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
             sessions=RedisWebSessions(footnote.redis),
@@ -86,7 +88,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, inspect, source],
+            screens=[ask, knowledge_screen, gaps, inspect, source],
         )
 
 

@@ -1,14 +1,19 @@
 """What is not documented does not exist: settings, commands, and the sentences of the README that can be checked."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from typer.main import get_command
 
 from bot.__main__ import app
+from bot.cli.examples import commands_of
 from bot.settings import Settings
+from tests.build_reference import REFERENCE, SETTINGS, reference_page, settings_page
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,6 +25,37 @@ def documented_settings() -> set[str]:
 
 def test_every_setting_is_a_line_of_the_example_file_and_nothing_else_is() -> None:
     assert {name.upper() for name in Settings.model_fields} == documented_settings()
+
+
+def test_the_pages_of_settings_and_of_options_say_what_the_code_says() -> None:
+    for page, text in ((SETTINGS, settings_page()), (REFERENCE, reference_page())):
+        assert page.read_text(encoding="utf-8") == text, f"{page.name}: python -m tests.build_reference"
+
+
+def test_every_setting_and_every_option_is_on_its_page() -> None:
+    settings, reference = SETTINGS.read_text(encoding="utf-8"), REFERENCE.read_text(encoding="utf-8")
+    for name in Settings.model_fields:
+        assert f"**`{name.upper()}`**" in settings
+    for name, _ in commands_of(app):
+        command: Any = get_command(app)
+        for part in name.split():
+            command = command.commands[part]
+        section = reference.split(f"\n## footnote {name}\n")[1].split("\n## ")[0]
+        for option in (option for parameter in command.params for option in parameter.opts if option.startswith("-")):
+            assert f"`{option}`" in section, f"{name} {option}"
+
+
+def test_the_site_builds_and_no_link_in_it_leads_nowhere(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="the extra docs is not installed")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "site" / "settings" / "index.html").is_file()
 
 
 def test_the_example_file_is_itself_a_valid_configuration() -> None:

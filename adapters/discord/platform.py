@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Self
 
 import discord
@@ -33,6 +34,7 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -98,7 +100,7 @@ class DiscordPlatform:
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
         self._paces: OrderedDict[str, Pace] = OrderedDict()
-        self._identify_limiter = IdentifyLimiter(answer_actions.preferences)
+        self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
@@ -117,7 +119,7 @@ class DiscordPlatform:
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
         group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
-        self._commands = self._new_commands(group, dev_guild)
+        self._commands = self._new_commands(message_states, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, group)
 
     def _new_event_listener(
@@ -137,12 +139,14 @@ class DiscordPlatform:
             allowed_bots=allowed_bots,
         )
 
-    def _new_commands(self, group: KbGroup | None, dev_guild: str | None) -> Commands:
+    def _new_commands(
+        self, message_states: MessageStateStore, group: KbGroup | None, dev_guild: str | None
+    ) -> Commands:
         return Commands(
             answer_actions=self._answer_actions,
             readers=self.readers,
             ordered_queue=self._ordered_queue,
-            preferences=self._answer_actions.preferences,
+            message_states=message_states,
             shown=self._shown,
             kb=group,
             dev_guild=dev_guild,
@@ -183,7 +187,8 @@ class DiscordPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to the knowledge service."""
-        return self.knowledge.capabilities()
+        announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
+        return replace(self.knowledge.capabilities(), announcements=announcements)
 
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""

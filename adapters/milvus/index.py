@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
 from adapters.milvus.collection_record import CollectionRecord
+from adapters.milvus.collection_status import CollectionStatus, read_status
 from adapters.milvus.connection import MilvusConnection
 from adapters.milvus.dense_search import INDEXED_FROM, Search
 from adapters.milvus.rows import (
@@ -147,6 +148,12 @@ class MilvusIndex:
         self.state = IndexState.CLOSED
         self._opened.clear()
         await self._connection.close()
+
+    async def status(self) -> CollectionStatus | None:
+        """What a server says of the collection; None of Milvus Lite, which has none of it. Raises StoreUnavailable."""
+        if self._connection.is_lite:
+            return None
+        return await self._call(lambda client: read_status(client, self._collection, _READ_SECONDS), _READ_SECONDS)
 
     # --- reading
 

@@ -28,7 +28,6 @@ from adapters.redis.keys import (
     index_member,
     lease_key,
     live_key,
-    notes_key,
     person_key,
     queue_key,
     record_address,
@@ -56,7 +55,7 @@ CLOSE_CHECKPOINT = """
 if redis.call('HGET', KEYS[1], 'open_checkpoint') == ARGV[1] then redis.call('HDEL', KEYS[1], 'open_checkpoint') end
 """
 
-# KEYS lease queue notes; ARGV person, or nothing for everybody. What a living worker holds is left to it.
+# KEYS lease queue; ARGV person, or nothing for everybody. What a living worker holds is left to it.
 _DROP_WAITING = """
 local told = redis.call('TIME')
 local now = told[1] * 1000 + math.floor(told[2] / 1000)
@@ -69,7 +68,6 @@ for at, body in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
     redis.call('LREM', KEYS[2], 1, body)
     table.insert(gone, body)
     if at == 1 then
-      redis.call('DEL', KEYS[3])
       redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0)
     end
   end
@@ -128,7 +126,7 @@ class Erasure:
 
     async def _waiting_in(self, thread: str, person: str = "") -> int:
         """Drop what waits in a thread, of everybody or of one person; a repeat of it is known as done."""
-        keys = [lease_key(thread), queue_key(thread), notes_key(thread)]
+        keys = [lease_key(thread), queue_key(thread)]
         dropped = [from_json(Delivery, body) for body in await self._drop_waiting(keys=keys, args=[person])]
         for one in dropped:
             member = waiting_member(one.thread, one.id, one.person)

@@ -6,7 +6,7 @@ order within a thread needs no more than that. Which threads have something to d
 hash with a fence that grows with every new holder and never shrinks, so that all a stale holder tries is refused.
 
 Nothing here depends on a worker's good end. Killed at any point, its lease runs out and another takes the head of the
-list again, with what the first had noted. An index of everything that waits serves the bounds and the count, and once
+list again. An index of everything that waits serves the bounds and the count, and once
 in a while renews the token of what has waited long: that heals a ``put`` which died between its two steps.
 """
 
@@ -23,7 +23,6 @@ from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import (
     inbox_keys,
     lease_key,
-    notes_key,
     person_key,
     queue_key,
     seen_key,
@@ -37,7 +36,6 @@ from core.ports.inbox import Delivery, Inbox, Lease
 
 _SEEN_TTL = 24 * 3600  # seconds for which a delivery's id is known again
 _LEASE_TTL = 30 * 24 * 3600  # seconds for which an idle thread's fence is kept
-_NOTES_TTL = 7 * 24 * 3600
 _WAITING_TTL = 24 * 3600
 _BLOCK_SECONDS = 1.0  # one wait for a token; well under the socket's timeout
 _SWEEP_SECONDS = 30.0
@@ -68,7 +66,7 @@ local told = redis.call('TIME')
 local now = told[1] * 1000 + math.floor(told[2] / 1000)
 """
 
-# KEYS lease queue notes; ARGV holder lease_ms ttl
+# KEYS lease queue; ARGV holder lease_ms ttl
 _ACQUIRE = (
     _NOW
     + """
@@ -82,7 +80,7 @@ local person = cjson.decode(head).person
 redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', string.format('%.0f', now + ARGV[2]), 'person', person)
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 local is = redis.call('HMGET', KEYS[1], 'fence', 'attempt')
-return {'taken', head, is[1], is[2] or 0, redis.call('HGETALL', KEYS[3])}
+return {'taken', head, is[1], is[2] or 0}
 """
 )
 
@@ -106,23 +104,13 @@ return 1
 """
 )
 
-# KEYS lease notes; ARGV fence name value ttl
-_NOTE = """
-local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder')
-if lease[1] ~= ARGV[1] or lease[2] == '' then return 0 end
-redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
-redis.call('EXPIRE', KEYS[2], ARGV[4])
-return 1
-"""
-
-# KEYS lease queue notes seen; ARGV fence. Returns the new head. Said twice under one fence, the second changes nothing.
+# KEYS lease queue seen; ARGV fence. Returns the new head. Said twice under one fence, the second changes nothing.
 _DONE = """
 local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder', 'finished')
 if lease[3] ~= ARGV[1] then
   if lease[1] ~= ARGV[1] or lease[2] == '' then return {'lost'} end
   redis.call('LPOP', KEYS[2])
-  redis.call('DEL', KEYS[3])
-  redis.call('SET', KEYS[4], 'done', 'XX', 'KEEPTTL')
+  redis.call('SET', KEYS[3], 'done', 'XX', 'KEEPTTL')
   redis.call('HSET', KEYS[1], 'holder', '', 'until', 0, 'attempt', 0, 'person', '', 'finished', ARGV[1])
 end
 return {'done', redis.call('LINDEX', KEYS[2], 0) or ''}
@@ -174,7 +162,6 @@ class RedisInbox(Inbox):
         self._acquire = client.register_script(_ACQUIRE)
         self._renew = client.register_script(_RENEW)
         self._begin = client.register_script(_BEGIN)
-        self._note = client.register_script(_NOTE)
         self._done = client.register_script(_DONE)
         self._release = client.register_script(_RELEASE)
 
@@ -245,19 +232,18 @@ class RedisInbox(Inbox):
     async def _try(self, worker: str, ready: ReadyThread) -> Lease | None:
         thread = ready.thread
         outcome, *taken = await self._acquire(
-            keys=[lease_key(thread), queue_key(thread), notes_key(thread)],
+            keys=[lease_key(thread), queue_key(thread)],
             args=[f"{worker} {uuid.uuid4().hex}", self._lease_ms, _LEASE_TTL],
         )
         if outcome == "empty":
             await self._tokens.acknowledge(ready.tokens)
         if outcome != "taken":
             return None
-        head, fence, runs, notes = taken
+        head, fence, runs = taken
         return Lease(
             delivery=from_json(Delivery, head),
             fence=int(fence),
             runs=int(runs),
-            notes=dict(zip(notes[::2], notes[1::2], strict=True)),
             token=" ".join(ready.tokens),
         )
 
@@ -321,23 +307,13 @@ class RedisInbox(Inbox):
             raise _lost()
         return runs
 
-    async def note(self, lease: Lease, name: str, value: str) -> None:
-        """Leave something for a worker that may take over. Raises LeaseLost."""
-        thread = lease.delivery.thread
-        async with bounded_call():
-            noted = await self._note(
-                keys=[lease_key(thread), notes_key(thread)], args=[lease.fence, name, value, _NOTES_TTL]
-            )
-        if not noted:
-            raise _lost()
-
     async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome: the thread's next one may be taken. Raises LeaseLost."""
         delivery = lease.delivery
         thread = delivery.thread
         async with bounded_call():
             outcome, *rest = await self._done(
-                keys=[lease_key(thread), queue_key(thread), notes_key(thread), _seen_key(delivery)],
+                keys=[lease_key(thread), queue_key(thread), _seen_key(delivery)],
                 args=[lease.fence],
             )
             if outcome == "lost":

@@ -102,11 +102,6 @@ def queue_key(thread: str) -> str:
     return tagged_key(thread, "queue")
 
 
-def notes_key(thread: str) -> str:
-    """What earlier attempts at the first delivery left."""
-    return tagged_key(thread, "notes")
-
-
 def seen_key(thread: str, delivery_id: str) -> str:
     """What became of a delivery, for a day."""
     return tagged_key(thread, "seen", delivery_id)

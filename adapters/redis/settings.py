@@ -1,7 +1,7 @@
 """The settings of places, by id, and the record of who changed what, in Redis."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
 from adapters.redis.keys import AUDIT, tagged_key
+from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
 from core.ports.channel_settings import ChannelSettingsStore
@@ -20,18 +21,17 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
     def __init__(self, client: Redis) -> None:
         self._client = client
 
-    async def read(self, place: str) -> Mapping[str, str]:
-        """What was chosen; empty where nothing was."""
+    async def read(self, place: str) -> ChosenSettings:
+        """What was chosen; nothing where nothing was."""
         async with bounded_call():
             stored = await self._client.get(_place_key(place))
-        chosen: dict[str, str] = json.loads(stored or "{}")
-        return chosen
+        return ChosenSettings.from_mapping(json.loads(stored or "{}"))
 
-    async def write(self, place: str, values: Mapping[str, str]) -> None:
+    async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen; nothing left means back to the defaults."""
         async with bounded_call():
-            if values:
-                await self._client.set(_place_key(place), json.dumps(dict(values)))
+            if values := chosen.to_mapping():
+                await self._client.set(_place_key(place), json.dumps(values))
             else:
                 await self._client.delete(_place_key(place))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
 
 
-class InMemoryAnswerStream(AnswerStream):
+class InProcessAnswerStream(AnswerStream):
     """Places are counted from the beginning."""
 
     def __init__(self) -> None:

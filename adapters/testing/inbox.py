@@ -24,7 +24,6 @@ class _Line:
     held: bool = False
     runs: int = 0
     begun: int = 0  # the fence under which the last run began
-    notes: dict[str, str] = field(default_factory=dict)
 
 
 class InProcessInbox(Inbox):
@@ -95,7 +94,7 @@ class InProcessInbox(Inbox):
         self._fences[thread] = self._fences.get(thread, 0) + 1
         line.held, line.holder_until = True, self._monotonic() + self._lease
         self._state.in_work[thread] = delivery.person
-        return Lease(delivery, self._fences[thread], line.runs, dict(line.notes))
+        return Lease(delivery, self._fences[thread], line.runs)
 
     def _is_held(self, line: _Line) -> bool:
         return line.held and line.holder_until > self._monotonic()
@@ -114,15 +113,11 @@ class InProcessInbox(Inbox):
         line.begun = lease.fence
         return line.runs
 
-    async def note(self, lease: Lease, name: str, value: str) -> None:
-        """Leave something for a worker that may take over. Raises LeaseLost."""
-        self._mine(lease).notes[name] = value
-
     async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome. Raises LeaseLost."""
         line = self._mine(lease)
         line.deliveries.pop(0)
-        line.held, line.runs, line.notes = False, 0, {}
+        line.held, line.runs = False, 0
         self._news.set()
 
     async def hand_back(self, lease: Lease) -> None:
@@ -145,7 +140,7 @@ class InProcessInbox(Inbox):
                 del line.deliveries[at]
                 dropped += 1
                 if at == 0:
-                    line.held, line.runs, line.notes = False, 0, {}
+                    line.held, line.runs = False, 0
         return dropped
 
     def _mine(self, lease: Lease) -> _Line:

@@ -1,6 +1,5 @@
 """A platform on paper: everything that would be visible is written down. For tests of the road in."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.model.answer import Answer
@@ -163,8 +162,3 @@ class RecordedPlatform:
         """The page is gone."""
         if (page := self.pages.get(message_state.kept.page)) is not None:
             page.gone = True
-
-
-def pages_saying(platform: RecordedPlatform, text: str) -> Mapping[str, str]:
-    """The visible pages with this text, by id."""
-    return {page.id: page.text for page in platform.visible if text in page.text}

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import ThreadKey, Turn
 from core.model.erasure import fields_of
 from core.model.errors import Busy, LeaseLost
@@ -332,12 +333,14 @@ class InProcessFeedbackStore(FeedbackStore):
         self._state = state or InProcessState()
         self._most = most
 
-    async def keep(self, feedback: Feedback) -> None:
+    async def keep(self, feedback: Feedback) -> bool:
         """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
         kept = replace(feedback, at=feedback.at or datetime.now(UTC))
+        first = (kept.trace_id, kept.person.id) not in self._state.feedback
         self._state.feedback[kept.trace_id, kept.person.id] = kept
         for old in self._by_age()[: -self._most]:
             del self._state.feedback[old.trace_id, old.person.id]
+        return first
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""
@@ -381,15 +384,15 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
     """Settings of places."""
 
     def __init__(self) -> None:
-        self._chosen: dict[str, Mapping[str, str]] = {}
+        self._chosen: dict[str, ChosenSettings] = {}
 
-    async def read(self, place: str) -> Mapping[str, str]:
-        """What was chosen; empty where nothing was."""
-        return dict(self._chosen.get(place, {}))
+    async def read(self, place: str) -> ChosenSettings:
+        """What was chosen; nothing where nothing was."""
+        return self._chosen.get(place, ChosenSettings())
 
-    async def write(self, place: str, values: Mapping[str, str]) -> None:
+    async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen."""
-        self._chosen[place] = dict(values)
+        self._chosen[place] = chosen
 
 
 class InProcessApiTokens(ApiTokens):

@@ -6,7 +6,7 @@ from collections import Counter
 from core.ports.web_sessions import WebSession, WebSessions
 
 
-class InMemoryWebSessions(WebSessions):
+class InProcessWebSessions(WebSessions):
     """Nothing runs out here."""
 
     def __init__(self) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
+from core.model.plain_text import remove_controls
 from core.service.kb.job_wording import job_remarks, job_state, job_title
 from core.service.kb.text_spans import age, count
 from core.service.kb.wording import readers_phrase, removal_question
@@ -41,6 +44,7 @@ class Pages:
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
+            finalize=_without_disguise,
             trim_blocks=True,
             lstrip_blocks=True,
         )
@@ -53,6 +57,7 @@ class Pages:
             job_title=job_title,
             readers_phrase=readers_phrase,
             removal_question=removal_question,
+            words_of=words_of,
         )
 
     def show_menu(self, entries: Sequence[MenuEntry]) -> None:
@@ -75,6 +80,11 @@ class Pages:
     def fragment(self, template: str, **context: Any) -> str:
         """The template as text."""
         return self._environment.get_template(template).render(**context)
+
+
+def _without_disguise(value: object) -> object:
+    """Whatever a template shows, without the signs that hide or reorder others. What is HTML was cleaned before."""
+    return remove_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from aiohttp import web
+from aiohttp import MultipartReader, web
 
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
 from core.service.kb.commands import Caller
 
 PLATFORM = "web"
+MULTIPART = web.RequestKey("multipart", MultipartReader)  # a form with files, read so far as its token
 
 
 class Right(StrEnum):

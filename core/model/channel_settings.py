@@ -1,9 +1,9 @@
 """How a channel is set up, by its id: what admins chose there, over the defaults of the whole installation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, Behaviour, CheckpointKind, Profile
 
@@ -41,40 +41,77 @@ class ChannelSettings:
         }
 
 
-def channel_settings(default: ChannelSettings, *layers: Mapping[str, str]) -> ChannelSettings:
-    """The default with each layer's values over it: a category's, then its channel's. Unknown values are ignored."""
-    values: dict[str, str] = {}
-    for layer in layers:
-        values.update(layer)
-    conduct = default.conduct
-    wanted = values.get("checkpoints")
-    checkpoints = frozenset(kind for kind in ALL_CHECKPOINTS if kind in _names(wanted or ""))
-    bases = values.get("bases", "")
-    return ChannelSettings(
-        conduct=AnswerPolicy(
-            profile=_one_of(Profile, values.get("profile"), conduct.profile),
-            behaviour=_one_of(Behaviour, values.get("behaviour"), conduct.behaviour),
-            checkpoints=conduct.checkpoints if wanted is None else checkpoints,
-            sources_first=values.get("sources_first", "yes" if conduct.sources_first else "no") == "yes",
-            languages=tuple(_names(values["languages"])) if "languages" in values else conduct.languages,
-        ),
-        bases=default.bases if not bases or bases == "*" else frozenset(_names(bases)),
-        reply_style=_one_of(ReplyStyle, values.get("reply_style"), default.reply_style),
-        handoff=values.get("handoff", default.handoff),
-    )
+@dataclass(frozen=True, slots=True)
+class ChosenSettings:
+    """What was chosen in one place. None: nothing was, so that what is wider applies."""
+
+    profile: Profile | None = None
+    behaviour: Behaviour | None = None
+    checkpoints: frozenset[CheckpointKind] | None = None
+    sources_first: bool | None = None
+    languages: tuple[str, ...] | None = None
+    bases: frozenset[str] | None = None
+    reply_style: ReplyStyle | None = None
+    handoff: str | None = None
+
+    @classmethod
+    def of(cls, settings: ChannelSettings) -> "ChosenSettings":
+        """All of these settings, chosen."""
+        return cls.from_mapping(settings.to_mapping())
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
+        """From what the store keeps. What is no known value was not chosen."""
+        wanted = values.get("checkpoints")
+        first = values.get("sources_first")
+        return cls(
+            profile=_one_of(Profile, values.get("profile")),
+            behaviour=_one_of(Behaviour, values.get("behaviour")),
+            checkpoints=None if wanted is None else frozenset(ALL_CHECKPOINTS & set(split_names(wanted))),
+            sources_first=None if first is None else first == "yes",
+            languages=tuple(split_names(values["languages"])) if "languages" in values else None,
+            bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
+            reply_style=_one_of(ReplyStyle, values.get("reply_style")),
+            handoff=values.get("handoff"),
+        )
+
+    def to_mapping(self) -> dict[str, str]:
+        """As the store keeps it: what was chosen, by name."""
+        first = None if self.sources_first is None else "yes" if self.sources_first else "no"
+        values = {
+            "profile": self.profile,
+            "behaviour": self.behaviour,
+            "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
+            "sources_first": first,
+            "languages": None if self.languages is None else ",".join(self.languages),
+            "bases": None if self.bases is None else ",".join(sorted(self.bases)),
+            "reply_style": self.reply_style,
+            "handoff": self.handoff,
+        }
+        return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def checkpoint_names() -> tuple[str, ...]:
-    """The checkpoints that can be switched on and off, in a fixed order."""
-    return tuple(kind.value for kind in CheckpointKind)
+def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
+    """The default with what each layer chose over it: a category's, then its channel's."""
+    chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
+    conduct = {name: chosen.pop(name) for name in _OF_CONDUCT if name in chosen}
+    return replace(default, conduct=replace(default.conduct, **conduct), **chosen)
 
 
-def _names(text: str) -> list[str]:
+_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages")
+
+
+def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
+    return [(one.name, getattr(chosen, one.name)) for one in fields(chosen)]
+
+
+def split_names(text: str) -> list[str]:
+    """The names in a list that is separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _one_of(kind: type[E], value: str | None, otherwise: E) -> E:
+def _one_of(kind: type[E], value: str | None) -> E | None:
     try:
-        return kind(value) if value else otherwise
+        return kind(value) if value else None
     except ValueError:
-        return otherwise
+        return None

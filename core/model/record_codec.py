@@ -123,7 +123,7 @@ def _text(value: object) -> str:
         case str() | int() | ThreadKey():
             return str(value)
         case tuple():
-            return " ".join(value)
+            return " ".join(map(_text, value))
         case _:
             return to_json(value)
 
@@ -136,5 +136,5 @@ def _value(kind: Any, text: str) -> Any:
     if kind is ThreadKey:
         return ThreadKey.parse(text)
     if get_origin(kind) is tuple:
-        return tuple(text.split())
+        return tuple(_value(get_args(kind)[0], part) for part in text.split())
     return kind(text) if isinstance(kind, type) and issubclass(kind, StrEnum) else from_json(kind, text)

@@ -20,6 +20,7 @@ THREAD = {"owner": "thread"}  # a ThreadKey
 UNSTORED = {"unstored": True}  # of an owner that is indexed, and stands nowhere in the record at rest
 NUMBERED = {"numbered": "part-"}  # a tuple, each value in a field of its own: part-1, part-2, …
 
+_NUMBERS = (int, float, bool, tuple[int, ...], tuple[float, ...])
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -127,7 +128,7 @@ def _check_owner(kind: type[Record]) -> None:
     own, above = inspect.get_annotations(kind), getattr(kind, "__dataclass_fields__", {})
     made = {name: kind.__dict__.get(name) if name in own else above[name] for name in own.keys() | above.keys()}
     if kind.of_installation:
-        if any(own[name] not in (int, float, bool) for name in own.keys() - _names_in(kind.kept_at)):
+        if any(own[name] not in _NUMBERS for name in own.keys() - _names_in(kind.kept_at)):
             raise TypeError(f"{kind.__name__} is nobody's, so it may hold numbers alone.")
     elif not any(isinstance(one, Field) and one.metadata.get("owner") for one in made.values()):
         raise TypeError(f"{kind.__name__} says nowhere whose it is: mark a field PERSON or THREAD.")

@@ -1,7 +1,6 @@
 """The durable queue between platforms and workers."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
@@ -29,7 +28,6 @@ class Lease:
     delivery: Delivery
     fence: int
     runs: int = 0  # how many runs of it were begun before this lease, and came to no outcome
-    notes: Mapping[str, str] = field(default_factory=dict)  # what earlier attempts left: a placeholder's message id
     token: str = ""  # the inbox's own handle
 
 
@@ -51,9 +49,6 @@ class Inbox(Protocol):
         Taking a lease counts for nothing: a worker may die while it still opens its index. Said again under the same
         lease, it counts once.
         """
-
-    async def note(self, lease: Lease, name: str, value: str) -> None:
-        """Leave something for a worker that may take over. Raises LeaseLost."""
 
     async def complete(self, lease: Lease) -> None:
         """The delivery has had its outcome. Raises LeaseLost."""

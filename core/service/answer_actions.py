@@ -1,20 +1,22 @@
 """What people can do with an answer or a place beside asking: the same on every platform, in terms of the ports.
 
-Why, quotes, feedback, muting, forgetting and settings. Who someone is and what they may see is the platform's to say:
-it passes the audience and whether they are an admin, looked up on its own server side, never taken from a button.
+Choosing, stopping, sharing, handing over, why, quotes, feedback, muting and forgetting; the settings of a place are
+``channel_settings``'. Each right is checked here, and what was refused is on record. Who someone is and what they may
+see is the platform's to say: it passes the audience, and who is an admin, looked up on its own server side, never taken
+from a button.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from core.model.answer import OPEN_OUTCOMES, Citation
-from core.model.channel_settings import ChannelSettings, ReplyStyle, channel_settings
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
 from core.model.event_text import why
 from core.model.incoming_events import IncomingChoice
-from core.model.inquiry import ALL_CHECKPOINTS, Behaviour, CheckpointKind, Choice, Profile
+from core.model.inquiry import Choice
 from core.model.knowledge import KnowledgeBase
 from core.model.message_records import CheckpointState, QuestionState
 from core.model.records import PERSON, THREAD
@@ -28,6 +30,7 @@ from core.ports.inbox import Inbox
 from core.ports.memory import Memory
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
+from core.service.channel_settings import SettingsService
 from core.service.delivery_codec import delivery
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
@@ -245,8 +248,8 @@ class AnswerActions:
             asker=turn.asker.id,
             thread=str(thread),
         )
-        await self.feedback.keep(word)
-        await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
+        if await self.feedback.keep(word):  # people are counted, not presses
+            await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
 
     # --- of a thread
@@ -273,23 +276,10 @@ class AnswerActions:
         asked = f"{count} question{'' if count == 1 else 's'}"
         return f"I have forgotten everything you asked me: {asked}, and all that came of them. {STAYS}"
 
-    # --- of a place
-
-    async def settings(self, *places: str) -> ChannelSettings:
-        """What applies: the defaults, then what was chosen in each of these places, the widest first."""
-        return channel_settings(self.defaults, *[await self.preferences.read(place) for place in places])
-
-    async def save_settings(
-        self, place: str, form: "SettingsForm", person: Person, *, is_admin: bool, allowed_bases: Sequence[str]
-    ) -> ChannelSettings:
-        """Replace what was chosen in a place. Raises Denied for who is no admin; either way it is on record."""
-        values = form.values(frozenset(allowed_bases))
-        detail = ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
-        await self.audit.record(person.id, "settings", place, allowed=is_admin, detail=detail[:500])
-        if not is_admin:
-            raise Denied("Only an admin can change the settings here.")
-        await self.preferences.write(place, values)
-        return channel_settings(self.defaults, values)
+    @property
+    def place_settings(self) -> SettingsService:
+        """What applies in places."""
+        return SettingsService(self.preferences, self.catalog, self.audit, self.defaults)
 
     async def refuse(self, person: Person, action: str, target: str) -> None:
         """Put on record that someone tried what they may not."""
@@ -317,63 +307,3 @@ class AnswerActions:
 STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
 MUTED = "I keep quiet in this thread now. Say `unmute`, or mention me, when you want me back."
 UNMUTED = "I am listening in this thread again."
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsForm:
-    """A settings form as filled in, on whatever platform. Empty choices mean the installation's default."""
-
-    bases: tuple[str, ...] = ()  # none chosen: all that the audience may see
-    profile: str = ""
-    behaviour: str = ""
-    checkpoints: tuple[str, ...] | None = None
-    sources_first: bool = False
-    reply_style: str = ""
-    languages: str = ""
-    handoff: str = ""
-
-    @classmethod
-    def of(cls, settings: ChannelSettings) -> "SettingsForm":
-        """The form as it stands for these settings."""
-        return cls(
-            bases=tuple(sorted(settings.bases or ())),
-            profile=settings.conduct.profile,
-            behaviour=settings.conduct.behaviour,
-            checkpoints=tuple(sorted(settings.conduct.checkpoints)),
-            sources_first=settings.conduct.sources_first,
-            reply_style=settings.reply_style,
-            languages=", ".join(settings.conduct.languages),
-            handoff=settings.handoff,
-        )
-
-    def values(self, allowed_bases: frozenset[str]) -> dict[str, str]:
-        """As the preferences keep it; what is no known value is left out."""
-        checkpoints = None if self.checkpoints is None else ",".join(sorted(set(self.checkpoints) & ALL_CHECKPOINTS))
-        chosen = {
-            "bases": ",".join(sorted(set(self.bases) & allowed_bases)),
-            "profile": self.profile if self.profile in set(Profile) else "",
-            "behaviour": self.behaviour if self.behaviour in set(Behaviour) else "",
-            "reply_style": self.reply_style if self.reply_style in set(ReplyStyle) else "",
-            "languages": ",".join(part.strip()[:40] for part in self.languages.split(",") if part.strip()),
-            "handoff": self.handoff.strip()[:80],
-        }
-        kept = {name: value for name, value in chosen.items() if value}
-        if checkpoints is not None:
-            kept["checkpoints"] = checkpoints
-        return kept | {"sources_first": "yes" if self.sources_first else "no"}
-
-
-CHECKPOINT_LABELS = {  # sources come first by a setting of their own
-    CheckpointKind.LONG_SEARCH: "The search takes long",
-    CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
-    CheckpointKind.CLARIFY: "The question is unclear",
-}
-REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
-
-
-def explain_settings(settings: ChannelSettings, chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """What applies in a place and why, a line each: chosen there, or the default."""
-    now = settings.to_mapping()
-    return tuple(
-        f"{name}: {value or 'none'} ({'chosen here' if name in chosen else 'default'})" for name, value in now.items()
-    )

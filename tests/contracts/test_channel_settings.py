@@ -5,6 +5,8 @@ from redis.asyncio import Redis
 
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore
+from core.model.channel_settings import ChosenSettings
+from core.model.inquiry import Profile
 from core.ports.audit import Audit
 from core.ports.channel_settings import ChannelSettingsStore
 
@@ -19,16 +21,17 @@ class PreferencesContract:
         raise NotImplementedError
 
     async def test_what_was_chosen_replaces_what_was_there(self, preferences: ChannelSettingsStore) -> None:
-        assert await preferences.read(PLACE) == {}
-        await preferences.write(PLACE, {"profile": "quick", "languages": "de, ja: 日本語"})
-        await preferences.write(PLACE, {"profile": "thorough"})
-        assert await preferences.read(PLACE) == {"profile": "thorough"}
-        assert await preferences.read("slack:channel:T1/C2") == {}
+        assert await preferences.read(PLACE) == ChosenSettings()
+        await preferences.write(PLACE, ChosenSettings(profile=Profile.QUICK, languages=("de", "ja: 日本語")))
+        assert (await preferences.read(PLACE)).languages == ("de", "ja: 日本語")
+        await preferences.write(PLACE, ChosenSettings(profile=Profile.THOROUGH))
+        assert await preferences.read(PLACE) == ChosenSettings(profile=Profile.THOROUGH)
+        assert await preferences.read("slack:channel:T1/C2") == ChosenSettings()
 
     async def test_choosing_nothing_goes_back_to_the_defaults(self, preferences: ChannelSettingsStore) -> None:
-        await preferences.write(PLACE, {"profile": "quick"})
-        await preferences.write(PLACE, {})
-        assert await preferences.read(PLACE) == {}
+        await preferences.write(PLACE, ChosenSettings(profile=Profile.QUICK))
+        await preferences.write(PLACE, ChosenSettings())
+        assert await preferences.read(PLACE) == ChosenSettings()
 
 
 class AuditContract:

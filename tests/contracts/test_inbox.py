@@ -43,7 +43,7 @@ class InboxContract:
         assert await inbox.put(delivery("d1"))
         lease = await taken(inbox)
         assert lease.delivery == delivery("d1")
-        assert (lease.runs, lease.notes) == (0, {})
+        assert lease.runs == 0
 
     async def test_an_empty_inbox_gives_nothing_after_the_timeout(self, inbox: Inbox) -> None:
         assert await inbox.take("worker", timedelta(milliseconds=50)) is None
@@ -86,18 +86,15 @@ class InboxContract:
         first, second = await taken(inbox), await taken(inbox)
         assert "yours" in {first.delivery.id, second.delivery.id}
 
-    async def test_a_lease_that_runs_out_gives_the_delivery_to_another_with_its_notes(
-        self, new_inbox: NewInbox
-    ) -> None:
+    async def test_a_lease_that_runs_out_gives_the_delivery_to_another(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=SHORT_LEASE)
         await inbox.put(delivery("d1"))
         dead = await taken(inbox, "dies")
         assert await inbox.begin(dead) == 1
-        await inbox.note(dead, "message", "17.3")
         second = await taken(inbox, "takes over")
         assert second.delivery == dead.delivery
         assert second.fence > dead.fence
-        assert (second.runs, second.notes) == (1, {"message": "17.3"})
+        assert second.runs == 1
 
     async def test_a_lease_that_is_renewed_does_not_run_out(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=timedelta(milliseconds=400))
@@ -117,7 +114,6 @@ class InboxContract:
         stale_calls = (
             inbox.renew(stale),
             inbox.begin(stale),
-            inbox.note(stale, "message", "late"),
             inbox.complete(stale),
         )
         for stale_call in stale_calls:
@@ -134,17 +130,14 @@ class InboxContract:
         await inbox.complete(lease)
         with pytest.raises(LeaseLost):
             await inbox.renew(lease)
-        with pytest.raises(LeaseLost):
-            await inbox.note(lease, "message", "late")
         assert (await taken(inbox)).delivery.id == "d2"
 
     async def test_what_is_handed_back_is_taken_again_at_once(self, inbox: Inbox) -> None:
         await inbox.put(delivery("d1"))
         lease = await taken(inbox)
-        await inbox.note(lease, "message", "17.3")
         await inbox.hand_back(lease)
         again = await taken(inbox)
-        assert (again.delivery, again.notes) == (lease.delivery, {"message": "17.3"})
+        assert again.delivery == lease.delivery
         assert again.fence > lease.fence
 
     async def test_a_run_counts_when_it_begins_and_only_once_under_a_lease(self, new_inbox: NewInbox) -> None:
@@ -172,15 +165,14 @@ class InboxContract:
         await inbox.hand_back(second)
         assert (await taken(inbox)).runs == 1
 
-    async def test_the_next_delivery_has_neither_notes_nor_runs(self, inbox: Inbox) -> None:
+    async def test_the_next_delivery_has_no_runs(self, inbox: Inbox) -> None:
         await inbox.put(delivery("d1"))
         await inbox.put(delivery("d2"))
         lease = await taken(inbox)
         await inbox.begin(lease)
-        await inbox.note(lease, "message", "17.3")
         await inbox.complete(lease)
         following = await taken(inbox)
-        assert (following.delivery.id, following.runs, following.notes) == ("d2", 0, {})
+        assert (following.delivery.id, following.runs) == ("d2", 0)
         assert following.fence > lease.fence
 
     async def test_it_counts_what_is_not_done(self, inbox: Inbox) -> None:

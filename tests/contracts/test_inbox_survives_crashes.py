@@ -138,7 +138,6 @@ class World:
         if fate < 0.15:
             await asyncio.sleep(LEASE.total_seconds() * 1.5)  # too slow: another takes over meanwhile
         if fate < 0.3:
-            await inbox.note(lease, "message", "17.3")
             await inbox.renew(lease)
         if fate > 0.9:
             await inbox.hand_back(lease)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from adapters.discord.platform import DiscordPlatform
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
@@ -194,7 +195,8 @@ class DiscordDriver:
     async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
         channel = self.discord.channel("general")
         await answer_actions.preferences.write(
-            channel_principal("discord", str(self.discord.guild_id), str(channel.id)), values
+            channel_principal("discord", str(self.discord.guild_id), str(channel.id)),
+            ChosenSettings.from_mapping(values),
         )
 
     def pings(self) -> list[Any]:

@@ -13,6 +13,7 @@ from datetime import timedelta
 
 import pytest
 
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.service import leases as leasing
 from tests.e2e.discord_office import Office
@@ -96,7 +97,7 @@ async def _directly(stage: Stage) -> Asked:
 
 async def _to_be_answered_directly(stage: Stage) -> Asked:
     place = channel_principal("discord", str(stage.discord.guild_id), str(stage.channel.id))
-    await stage.office.preferences.write(place, {"reply_style": "private"})
+    await stage.office.preferences.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
     return await _mention(stage)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from adapters.slack.app import PATH, SlackPlatform
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
@@ -141,7 +142,9 @@ class SlackDriver:
 
     async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
         channel = self.slack.channel("general")
-        await answer_actions.preferences.write(channel_principal("slack", self.slack.team_id, channel.id), values)
+        await answer_actions.preferences.write(
+            channel_principal("slack", self.slack.team_id, channel.id), ChosenSettings.from_mapping(values)
+        )
 
     def pings(self) -> list[Any]:
         return list(self.slack.pings())

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.model.conversation import channel_principal
+from core.model.channel_settings import ChosenSettings
+from core.model.conversation import ThreadKey, channel_principal
+from core.model.errors import NotFound
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -42,7 +44,7 @@ async def test_a_mention_is_answered_in_a_thread_named_after_the_question(discor
     assert answer.channel is asked.thread
     assert asked.thread.name == "how long do refunds take?"
     assert f"{REFUNDS} [1]" in answer.text
-    assert answer.buttons() == ["Show quotes", "Helpful", "Not helpful"]
+    assert answer.buttons() == ["Show quotes", "Why", "Helpful", "Not helpful"]
     assert discord.is_typing_in(discord.channel("general"))
     assert discord.pings() == []
 
@@ -252,7 +254,7 @@ async def test_asking_a_person_mentions_the_configured_role_and_nobody_else(
     role = discord.role("support", mentionable=True)
     discord.allow_pings_of(role)
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, {"handoff": str(role.id)})
+    await office.preferences.write(place, ChosenSettings.from_mapping({"handoff": str(role.id)}))
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
     await alice.clicks(answer, "Ask a person")
@@ -330,3 +332,18 @@ async def test_quotes_are_for_whoever_may_read_them_now(discord: FakeDiscord, of
     answer = await discord.reply_to(await chair.says("<@bot> when does the canary sing?", hidden))
     seen = await chair.clicks(answer, "Show quotes")
     await discord.until(lambda: "“The canary sings at dawn.”" in seen.text, what="the quote")
+
+
+async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(
+    discord: FakeDiscord, office: Office
+) -> None:
+    announcements = office.platform.capabilities().announcements
+    assert announcements is not None
+    place = ThreadKey("discord", str(discord.guild_id), str(discord.channel("general").id), "")
+    assert (await announcements.readers(place)).principals
+    await announcements.post(place, "1. @everyone <@&5> [see](https://evil.example) (2 questions)")
+    (said,) = [one for one in discord.visible("general") if "2 questions" in one.text]
+    assert "](https://evil.example)" not in said.text  # a link would begin here
+    assert discord.pings() == []
+    with pytest.raises(NotFound):
+        await announcements.readers(ThreadKey("discord", str(discord.guild_id), "1", ""))

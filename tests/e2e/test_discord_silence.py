@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.service.heard_places import HeardUntil
 from tests.e2e.discord_office import Office
@@ -150,7 +151,9 @@ async def test_a_card_of_a_deleted_question_goes_and_is_not_answered_when_its_ti
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, {"sources_first": "yes", "checkpoints": "sources_first"})
+    await office.preferences.write(
+        place, ChosenSettings.from_mapping({"sources_first": "yes", "checkpoints": "sources_first"})
+    )
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
     await discord.until(lambda: any(one.buttons() for one in discord.answers_to(asked)), LONG, what="a card")

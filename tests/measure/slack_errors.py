@@ -23,6 +23,7 @@ import structlog
 
 from adapters.slack.api.web_client import Pace
 from adapters.testing.inbox import InProcessInbox
+from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.ports.metrics import NoMetrics
 from tests.e2e.driver import Running
@@ -216,7 +217,9 @@ class Stage:
             self.slack.faults.fail(method, error, None, channel=channel.id)
         if case.situation == "private":
             key = channel_principal("slack", self.slack.team_id, channel.id)
-            await self.bot.answer_actions.preferences.write(key, {"reply_style": "private"})
+            await self.bot.answer_actions.preferences.write(
+                key, ChosenSettings.from_mapping({"reply_style": "private"})
+            )
         if case.situation == "direct":
             case.where = person.dm.id
         if case.method in {"users.info", "conversations.open"}:

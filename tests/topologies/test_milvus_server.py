@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from pymilvus import MilvusClient
@@ -11,7 +12,9 @@ from pymilvus import MilvusClient
 from adapters.milvus.index import MilvusIndex
 from adapters.milvus.rows import VARCHAR_BYTES
 from adapters.testing.encoder import HashingEncoder
+from bot.serving_checks import milvus_server_check
 from core.model.errors import ConfigurationError
+from core.model.health import Health
 from core.ports.index import Scope
 from tests.contracts import test_index as shared
 from tests.contracts.test_index import ODD_NAMES, add, find, passage
@@ -117,7 +120,27 @@ async def names_of_any_kind_stay_names_here_too(index: DenseMilvusIndex) -> None
         assert await index.remove(name) == 1
 
 
+async def doctor_is_told_of_indexes_load_and_replicas(index: DenseMilvusIndex) -> None:
+    await add(index, *(passage(f"p{n}", f"leave {n}", version="v1") for n in range(50)))
+    status = await index.status()
+    assert status is not None
+    assert status.version.startswith("v2.3.5")
+    assert (status.load_state, status.replicas, status.partition_key) == ("Loaded", 1, "")
+    (vector,) = status.indexes
+    assert (vector.field, vector.kind) == ("vector", "AUTOINDEX")
+    assert status.missing == {"sparse"}  # which this server cannot have
+    assert milvus_server_check(replace(status, indexes=(vector, replace(vector, field="sparse")))).health is Health.OK
+    client = MilvusClient(uri=index._connection.uri)
+    client.release_collection(index._collection)
+    client.close()
+    released = await index.status()
+    assert released is not None
+    assert (released.loaded, released.replicas) == (False, 0)
+    assert milvus_server_check(released).health is Health.FAILED
+
+
 OURS = (
+    doctor_is_told_of_indexes_load_and_replicas,
     what_one_process_has_confirmed_another_finds,
     a_search_does_not_wait_for_the_servers_clock,
     fields_are_bounded_in_bytes_as_ours_are,

@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import discord
@@ -46,9 +47,10 @@ from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Audience, ThreadKey, channel_principal
-from core.model.errors import Denied, FootnoteError, NotFound
+from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.ports.channel_settings import ChannelSettingsStore
+from core.model.records import Record
+from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import HELP, AnswerActions
 
 LONGEST_QUESTION = 2_000
@@ -64,6 +66,15 @@ NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me.
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegisteredCommands(Record, place="discord/commands/{application}", subject="{scope}", installation=True):
+    """Which commands were registered with Discord last, as a number that changes with any of them."""
+
+    application: str
+    scope: str
+    digest: int = 0
+
+
 class Commands:
     """All commands of the application."""
 
@@ -73,7 +84,7 @@ class Commands:
         answer_actions: AnswerActions,
         readers: Readers,
         ordered_queue: OrderedQueue,
-        preferences: ChannelSettingsStore,
+        message_states: MessageStateStore,
         shown: AnswerIndex,
         kb: KbGroup | None,
         dev_guild: str | None,
@@ -81,7 +92,7 @@ class Commands:
         self._answer_actions = answer_actions
         self._readers = readers
         self._ordered_queue = ordered_queue
-        self._preferences = preferences
+        self._message_states = message_states
         self._shown = shown
         self._kb = kb
         self._dev_guild = discord.Object(int(dev_guild)) if dev_guild else None
@@ -103,16 +114,15 @@ class Commands:
     async def sync(self, tree: "app_commands.CommandTree[Any]") -> bool:
         """Register them with Discord if they are not what was registered last; whether that was needed."""
         scope = f"guild:{self._dev_guild.id}" if self._dev_guild else "global"
-        place = f"discord:commands:{tree.client.application_id}:{scope}"
-        digest = _digest(tree)
+        registered = RegisteredCommands(application=str(tree.client.application_id), scope=scope, digest=_digest(tree))
         try:
-            if (await self._preferences.read(place)).get("digest") == digest:
+            if await self._message_states.read(registered) == registered:
                 return False
             async with api_call("register my commands"):
                 if self._dev_guild is not None:
                     tree.copy_global_to(guild=self._dev_guild)
                 await tree.sync(guild=self._dev_guild)
-            await self._preferences.write(place, {"digest": digest})
+            await self._message_states.save(registered)
         except FootnoteError as error:
             log.warning("commands_not_registered", reason=str(error))
             return False
@@ -315,30 +325,31 @@ class Commands:
             return
         await press.response.defer()
         place = channel_principal("discord", str(press.guild_id), place_id)
-        bases = [base.name for base in await self._answer_actions.visible_bases(Audience(unrestricted=True))]
-        chosen = dict(await self._answer_actions.preferences.read(place))
-        form = settings_menu.change_field(chosen, field, values)
-        await self._answer_actions.save_settings(place, form, person_of(press.user), is_admin=True, allowed_bases=bases)
+        settings, readers = self._answer_actions.place_settings, await self._readers_of(press, int(place_id))
+        chosen = settings_menu.change_field(await settings.store.read(place), field, values)
+        await settings.save(place, chosen, person_of(press.user), readers, is_admin=True)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
 
     async def _menu(self, press: Press, place_id: int) -> SanitizedView:
         key = ThreadKey("discord", str(press.guild_id), str(place_id), "")
         applies = await self._readers.settings(key)
-        chosen = await self._answer_actions.preferences.read(key.place)
-        bases = await self._answer_actions.visible_bases(Audience(unrestricted=True))
-        return settings_menu.menu(place_id, applies, chosen, [base.name for base in bases])
+        settings = self._answer_actions.place_settings
+        bases = await settings.selectable_bases(await self._readers_of(press, place_id))
+        return settings_menu.menu(place_id, applies, await settings.store.read(key.place), bases)
+
+    async def _readers_of(self, press: Press, place_id: int) -> Audience:
+        """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
+        place = press.guild.get_channel(place_id) if press.guild is not None else None
+        if place is None or isinstance(place, discord.CategoryChannel):
+            return Audience(unrestricted=True)
+        return await self._readers.of_place(ThreadKey("discord", str(press.guild_id), str(place_id), ""))
 
     async def _require_admin(self, press: Press, place_id: int) -> None:
         """Raises Denied, and puts it on record, for who may not; also for a place of another server."""
         channel = press.guild.get_channel(place_id) if press.guild is not None else None
-        if is_admin(press) and channel is not None:
-            return
-        await self._answer_actions.refuse(
-            person_of(press.user), "settings", f"discord:channel:{press.guild_id}/{place_id}"
-        )
-        if press.guild is None:
-            raise Denied("Settings belong to a channel of a server.", remedy="Use this there.")
-        raise Denied(NO_ADMIN)
+        place = channel_principal("discord", str(press.guild_id), str(place_id))
+        allowed = is_admin(press) and channel is not None
+        await self._answer_actions.place_settings.require_admin(person_of(press.user), place, is_admin=allowed)
 
     async def _report_failure(self, press: Press, error: app_commands.AppCommandError) -> None:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
@@ -425,7 +436,7 @@ def _settings_callback(commands: Commands) -> Callable[..., Any]:
     return settings
 
 
-def _digest(tree: "app_commands.CommandTree[Any]") -> str:
+def _digest(tree: "app_commands.CommandTree[Any]") -> int:
     shown = [command.to_dict(tree) for command in tree.get_commands()]
     shown += [command.to_dict(tree) for command in tree.get_commands(type=discord.AppCommandType.message)]
-    return hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:32]
+    return int(hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:15], 16)

@@ -8,29 +8,38 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 
 from core.model.errors import FootnoteError
-from core.ports.channel_settings import ChannelSettingsStore
+from core.model.records import Record
+from core.ports.message_state import MessageStateStore
 
 DAY = 24 * 3600.0
 # With so many in the last 24 hours, so many seconds since the last one. At most 60 + 86,400 / 900 = 156 a day.
 PACES = ((3, 0.0), (6, 5.0), (20, 30.0), (60, 300.0))
 SLOWEST = 900.0
-PLACE = "discord:identifies"
+MOST_TIMES = 200
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyTimes(Record, place="discord", subject="identifies", installation=True):
+    """When we identified in the last day: seconds since the epoch."""
+
+    times: tuple[float, ...] = ()
 
 
 class IdentifyLimiter:
     """Waits before each identification, as long as it takes."""
 
     def __init__(
-        self, kept: ChannelSettingsStore, *, paces: Sequence[tuple[int, float]] = PACES, slowest: float = SLOWEST
+        self, message_states: MessageStateStore, *, paces: Sequence[tuple[int, float]] = PACES, slowest: float = SLOWEST
     ) -> None:
-        """Keep the times of the last day in ``kept``."""
-        self._kept = kept
+        """Keep the times of the last day with everything about messages."""
+        self._message_states = message_states
         self._paces = paces
         self._slowest = slowest
         self._times: list[float] = []
@@ -54,18 +63,14 @@ class IdentifyLimiter:
 
     async def _recall(self) -> None:
         try:
-            kept = (await self._kept.read(PLACE)).get("times", "")
+            kept = await self._message_states.read(IdentifyTimes())
         except FootnoteError:  # with the store away, what this process knows has to do
-            kept = ""
-        known = {float(one) for one in kept.split() if _is_number(one)} | set(self._times)
+            kept = None
+        known = {*(kept.times if kept is not None else ()), *self._times}
         self._times = sorted(one for one in known if 0 <= time.time() - one < DAY)
 
     async def _keep(self) -> None:
         try:
-            await self._kept.write(PLACE, {"times": " ".join(f"{one:.3f}" for one in self._times[-200:])})
+            await self._message_states.save(IdentifyTimes(times=tuple(self._times[-MOST_TIMES:])))
         except FootnoteError as error:
             log.warning("identify_not_noted", reason=str(error))
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()

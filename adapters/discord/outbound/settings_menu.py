@@ -3,7 +3,7 @@
 A menu's id names the place and the field. Every change is saved at once; who may change is not decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import discord
 from discord import ui
@@ -14,15 +14,15 @@ from adapters.discord.inbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
 from adapters.discord.outbound.text import clip, plain
-from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.inquiry import Behaviour, Profile
-from core.service.answer_actions import CHECKPOINT_LABELS, REPLY_LABELS, SettingsForm
+from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
 
 DEFAULT = "default"
 OTHER = "other"
 
 
-def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bases: Sequence[str]) -> SanitizedView:
+def menu(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> SanitizedView:
     """The settings of one channel or category, as they are."""
     lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen)]
     head = Text(clip("\n".join(lines), 2_500), mentions=True)
@@ -37,9 +37,9 @@ def menu(place_id: int, applies: ChannelSettings, chosen: Mapping[str, str], bas
     return layout(head, *(row(one) for one in menus), row(handoff))
 
 
-def _explain(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
+def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> list[str]:
     """What applies, a line each; marked where it was chosen here or for the category."""
-    conduct, role = applies.conduct, role_of(applies.handoff)
+    conduct, role, here = applies.conduct, role_of(applies.handoff), chosen.to_mapping()
     asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]
     told = {
         "profile": ("Effort", conduct.profile.value),
@@ -51,29 +51,29 @@ def _explain(applies: ChannelSettings, chosen: Mapping[str, str]) -> list[str]:
         "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
     }
     lines = [
-        f"-# {name}: {plain(value)}{' · chosen here' if setting in chosen else ''}"
+        f"-# {name}: {plain(value)}{' · chosen here' if setting in here else ''}"
         for setting, (name, value) in told.items()
     ]
     return [*lines, f"-# Ask a person: {f'<@&{role}>' if role else 'nobody yet'}"]
 
 
-def _bases(place_id: int, chosen: Mapping[str, str], bases: Sequence[str]) -> PlaceMenu:
-    now = chosen.get("bases", "").split(",")
+def _bases(place_id: int, chosen: ChosenSettings, bases: Sequence[str]) -> PlaceMenu:
+    now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
     return PlaceMenu.create("bases", place_id, "Knowledge: all that the channel may see", options, several=True)
 
 
-def _manner(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
+def _manner(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
     """Profile and behaviour in one menu; each option says which of the two it sets."""
     options = [
-        *(_option(f"Effort: {one.value}", f"profile={one.value}", chosen, "profile", one) for one in Profile),
-        *(_option(f"Behaviour: {one.value}", f"behaviour={one.value}", chosen, "behaviour", one) for one in Behaviour),
+        *(_option(f"Effort: {one.value}", f"profile={one.value}", chosen.profile is one) for one in Profile),
+        *(_option(f"Behaviour: {one.value}", f"behaviour={one.value}", chosen.behaviour is one) for one in Behaviour),
     ]
     return PlaceMenu.create("manner", place_id, "How much effort, and how careful", options, several=True)
 
 
-def _option(label: str, value: str, chosen: Mapping[str, str], name: str, now: str) -> discord.SelectOption:
-    return discord.SelectOption(label=label, value=value, default=chosen.get(name) == now)
+def _option(label: str, value: str, chosen: bool) -> discord.SelectOption:
+    return discord.SelectOption(label=label, value=value, default=chosen)
 
 
 def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
@@ -85,9 +85,9 @@ def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     return PlaceMenu.create("checkpoints", place_id, "Ask back when …: never", options, several=True)
 
 
-def _replies(place_id: int, chosen: Mapping[str, str]) -> PlaceMenu:
+def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
     options = [
-        discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.get("reply_style") == style)
+        discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
         for style in ReplyStyle
     ]
     return PlaceMenu.create("reply_style", place_id, "Where answers appear", options)
@@ -104,27 +104,18 @@ def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     return PlaceMenu.create(OTHER, place_id, "Sources first, languages, defaults", options)
 
 
-def change_field(chosen: Mapping[str, str], field: str, values: Sequence[str]) -> SettingsForm:
+def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:
     """What was chosen so far, with one field changed; what was not chosen stays the default."""
-    now = dict(chosen)
-    match field:
-        case "manner":
-            now = {name: value for name, value in now.items() if name not in ("profile", "behaviour")}
-            now |= dict(value.split("=", 1) for value in values if "=" in value)
-        case "other":
-            now = {} if DEFAULT in values else now | dict(v.split("=", 1) for v in values if "=" in v)
-        case _:
-            now[field] = ",".join(values)
-    return SettingsForm(
-        bases=tuple(one for one in now.get("bases", "").split(",") if one),
-        profile=now.get("profile", ""),
-        behaviour=now.get("behaviour", ""),
-        checkpoints=tuple(now["checkpoints"].split(",")) if "checkpoints" in now else None,
-        sources_first=now.get("sources_first") == "yes",
-        reply_style=now.get("reply_style", ""),
-        languages=now.get("languages", ""),
-        handoff=now.get("handoff", ""),
-    )
+    if field == OTHER and DEFAULT in values:
+        return ChosenSettings()
+    now = chosen.to_mapping()
+    if field == "manner":
+        now = {name: value for name, value in now.items() if name not in ("profile", "behaviour")}
+    if field in ("manner", OTHER):
+        now |= dict(value.split("=", 1) for value in values if "=" in value)
+    else:
+        now[field] = ",".join(values)
+    return ChosenSettings.from_mapping(now)
 
 
 def languages_form(place_id: str) -> SanitizedForm:

@@ -34,7 +34,6 @@ MOST_CHARACTERS_PER_TOKEN = 10
 FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
 LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
 CUT_OFF = " …"
-ENDS_BY_ITSELF = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed", "done"})
 AT_ITS_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})
 
 

@@ -54,7 +54,7 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.answer_actions.settings(thread.place)
+        return await self.answer_actions.place_settings.applying(thread.place)
 
     # --- who may what
 

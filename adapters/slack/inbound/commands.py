@@ -17,7 +17,7 @@ from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.answer_actions import HELP, SettingsForm
+from core.service.answer_actions import HELP
 
 COMMAND = "/footnote"
 SAVED = "The settings of this channel are saved; they hold from the next question."
@@ -116,16 +116,15 @@ class Commands:
     # --- settings
 
     async def _settings(self, given: SlashCommand) -> str:
-        answer_actions = self.workspace.answer_actions
-        if not await self.workspace.is_admin(given.user):
-            await answer_actions.refuse(given.person, "settings", given.place.place)
-            return "Only an admin can change the settings here."
-        bases = await self._bases(given.place, given.user)
+        settings, place = self.workspace.answer_actions.place_settings, given.place
+        is_admin = await self.workspace.is_admin(given.user)
+        await settings.require_admin(given.person, place.place, is_admin=is_admin)
+        bases = await settings.selectable_bases(await self.workspace.audience(place, given.user))
         groups = {
             group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
         }
-        form = SettingsForm.of(await self.workspace.settings(given.place))
-        view = views.settings(form, bases, groups, "this channel", {"channel": given.channel})
+        now = await self.workspace.settings(place)
+        view = views.settings(now, bases, groups, "this channel", {"channel": given.channel})
         try:
             await self.workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
@@ -139,16 +138,7 @@ class Commands:
         team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
         place = ThreadKey(PLATFORM, team, views.kept_in(body["view"]).get("channel", ""), "")
         person = await self.workspace.person(team, user)
-        is_admin = await self.workspace.is_admin(user)
-        form, bases = views.filled_in(body["view"]), await self._bases(place, user)
-        await self.workspace.answer_actions.save_settings(
-            place.place, form, person, is_admin=is_admin, allowed_bases=bases
-        )
-        await self.workspace.whisper(
-            place, user, "The settings of this channel are saved; they hold from the next question."
-        )
-
-    async def _bases(self, place: ThreadKey, user: str) -> list[str]:
-        """The bases that may be read in this place."""
-        audience = await self.workspace.audience(place, user)
-        return [base.name for base in await self.workspace.answer_actions.visible_bases(audience)]
+        is_admin, readers = await self.workspace.is_admin(user), await self.workspace.audience(place, user)
+        chosen, settings = views.filled_in(body["view"]), self.workspace.answer_actions.place_settings
+        await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
+        await self.workspace.whisper(place, user, SAVED)

@@ -10,16 +10,15 @@ from typing import Any
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
+from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
-    CHECKPOINT_LABELS,
     HELP,
-    REPLY_LABELS,
     KnowledgeBaseSummary,
     Quotes,
-    SettingsForm,
     SystemStatus,
 )
+from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
 
 View = dict[str, Any]
 
@@ -103,26 +102,33 @@ def typed_value(view: Mapping[str, Any], block: str, action: str = "text") -> st
 
 
 def settings(
-    form: SettingsForm, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: Mapping[str, str]
+    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: Mapping[str, str]
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
+    conduct = now.conduct
     rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
     if bases:
-        rows.append(_many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, form.bases))
+        rows.append(
+            _many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, sorted(now.bases or ()))
+        )
     rows += [
-        one("profile", "How much an answer may cost", PROFILES, form.profile),
-        one("behaviour", "How readily it searches and believes", BEHAVIOURS, form.behaviour),
-        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, form.checkpoints or ()),
-        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * form.sources_first),
-        one("reply_style", "Where answers appear", REPLIES, form.reply_style),
-        _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", form.languages),
+        one("profile", "How much an answer may cost", PROFILES, conduct.profile),
+        one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
+        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
+        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
+        one("reply_style", "Where answers appear", REPLIES, now.reply_style),
+        _text_field(
+            "languages",
+            "Languages to answer in, separated by commas (empty: the asker's)",
+            ", ".join(conduct.languages),
+        ),
     ]
     if groups:
-        rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, form.handoff or "none"))
+        rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
 
 
-def filled_in(view: Mapping[str, Any]) -> SettingsForm:
+def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
     """The settings form as it was submitted."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
@@ -136,16 +142,17 @@ def filled_in(view: Mapping[str, Any]) -> SettingsForm:
         return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
 
     handoff = chosen("handoff")
-    return SettingsForm(
-        bases=many("bases"),
-        profile=chosen("profile"),
-        behaviour=chosen("behaviour"),
-        checkpoints=many("checkpoints"),
-        sources_first=bool(many("sources_first")),
-        reply_style=chosen("reply_style"),
-        languages=str(state("languages").get("value") or ""),
-        handoff="" if handoff == "none" else handoff,
-    )
+    values = {
+        "bases": ",".join(many("bases")),
+        "profile": chosen("profile"),
+        "behaviour": chosen("behaviour"),
+        "checkpoints": ",".join(many("checkpoints")),
+        "sources_first": "yes" if many("sources_first") else "no",
+        "reply_style": chosen("reply_style"),
+        "languages": str(state("languages").get("value") or ""),
+        "handoff": "" if handoff == "none" else handoff,
+    }
+    return ChosenSettings.from_mapping(values)
 
 
 # --- the Home tab

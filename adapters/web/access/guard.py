@@ -14,12 +14,13 @@ from aiohttp.typedefs import Handler as PlainHandler
 
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
-from adapters.web.routing import Route, Visitor
+from adapters.web.routing import MULTIPART, Route, Visitor
 from core.model.errors import Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
 from core.ports.audit import Audit
 from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
 
 COOKIE = "footnote"
+VISITOR = web.RequestKey("visitor", Visitor)
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
 CHANGES_A_MINUTE = 120
 WENT_WRONG = "Something went wrong on my side. Please try again."
@@ -81,14 +82,14 @@ class Guard:
             response.set_status(status)
             response.headers.update({"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"})
             return response
-        return self.pages.html(request, request.get("visitor"), "error.html", message=message, status=status)
+        return self.pages.html(request, request.get(VISITOR), "error.html", message=message, status=status)
 
     async def _handle(self, request: web.Request, route: Route) -> web.StreamResponse:
         token, session = await self._session(request)
         if session is None:
             return _to_sign_in(request)
         visitor = Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf)
-        request["visitor"] = visitor
+        request[VISITOR] = visitor
         if not visitor.may(route.right):
             await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
             raise Denied("Only admins can see this.", remedy="Ask one of them.")
@@ -137,7 +138,7 @@ async def _csrf_field(request: web.Request) -> str:
     if request.content_type == "multipart/form-data":
         reader = await request.multipart()
         first = await reader.next()
-        request["multipart"] = reader
+        request[MULTIPART] = reader
         if first is None or getattr(first, "name", "") != CSRF_FIELD:
             return ""
         return (await first.read_chunk(256)).decode(errors="replace")  # type: ignore[union-attr]

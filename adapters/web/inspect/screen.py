@@ -10,14 +10,14 @@ from adapters.web.ask.turns import NOT_READABLE, Turns
 from adapters.web.inspect.trace_timeline import timeline
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
-from core.model.channel_settings import ChannelSettings, channel_settings
+from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import Denied, NotFound
 from core.model.health import Check
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.index import Scope
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import explain_settings
+from core.service.channel_settings import explain_settings
 from core.service.kb.queries import KnowledgeQueries
 
 HITS = 20
@@ -66,10 +66,12 @@ class InspectScreen:
 
     async def _settings(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         place = request.query.get("place", "").strip()[:LONGEST_PLACE]
-        chosen = await self.preferences.read(place) if place else {}
+        chosen = await self.preferences.read(place) if place else ChosenSettings()
         lines = explain_settings(channel_settings(self.defaults, chosen), chosen)
         rows = [line.split(": ", 1) for line in lines]
-        return self.pages.html(request, visitor, "inspect_settings.html", place=place, rows=rows, chosen=set(chosen))
+        return self.pages.html(
+            request, visitor, "inspect_settings.html", place=place, rows=rows, chosen=set(chosen.to_mapping())
+        )
 
     async def _doctor(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         checks = await self.examine() if request.query.get("run") else None

@@ -33,6 +33,7 @@ from core.service.kb.service import KnowledgeService
 SAMPLES = "samples"
 AUDITED = 200
 CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
+JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
 _CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
 
@@ -94,7 +95,7 @@ class KnowledgeScreen:
             return self._html(request, visitor, "job.html", job=view.job)
         response = self.pages.part("_job_card.html", job=view.job, visitor=visitor)
         if view.job.over:
-            response.headers.update(CHANGED)
+            response.headers.update(JOB_OVER)
         return response
 
     async def _proposals(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from aiohttp import BodyPartReader, web
 
+from adapters.web.routing import MULTIPART
 from core.model.plain_text import remove_controls
 from core.service.kb.commands import MOST_FILES
 
@@ -46,9 +47,9 @@ class Upload:
             part = await self._next()
 
     async def _next(self) -> BodyPartReader | None:
-        reader = self.request.get("multipart")
+        reader = self.request.get(MULTIPART)
         if reader is None:
-            reader = self.request["multipart"] = await self.request.multipart()
+            reader = self.request[MULTIPART] = await self.request.multipart()
         part = await reader.next()
         return part if isinstance(part, BodyPartReader) else None
 

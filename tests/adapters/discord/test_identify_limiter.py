@@ -2,8 +2,8 @@
 
 import time
 
-from adapters.discord.inbound.identify_limiter import DAY, PACES, PLACE, SLOWEST, IdentifyLimiter
-from adapters.testing.stores import InProcessChannelSettingsStore
+from adapters.discord.inbound.identify_limiter import DAY, PACES, SLOWEST, IdentifyLimiter, IdentifyTimes
+from adapters.testing.message_state import InProcessMessageStateStore
 
 
 def most_in_a_day() -> int:
@@ -20,19 +20,21 @@ def test_no_loop_reaches_a_third_of_the_daily_limit() -> None:
 
 
 async def test_the_first_identifications_do_not_wait() -> None:
-    identify_limiter = IdentifyLimiter(InProcessChannelSettingsStore())
+    identify_limiter = IdentifyLimiter(InProcessMessageStateStore())
     assert await identify_limiter.wait(initial=True) == 0
 
 
 async def test_a_restart_knows_of_the_identifications_before_it() -> None:
-    kept = InProcessChannelSettingsStore()
-    await kept.write(PLACE, {"times": " ".join(f"{time.time() - 1:.3f}" for _ in range(1)) + f" {time.time() - 2:.3f}"})
+    kept = InProcessMessageStateStore()
+    await kept.save(IdentifyTimes(times=(time.time() - 1, time.time() - 2)))
     hasty = IdentifyLimiter(kept, paces=((1, 0.0),), slowest=1.2)
     assert await hasty.wait(initial=True) > 0
 
 
-async def test_times_of_another_day_and_nonsense_do_not_count() -> None:
-    kept = InProcessChannelSettingsStore()
-    await kept.write(PLACE, {"times": f"{time.time() - DAY - 10:.3f} yesterday {time.time() + 999:.3f}"})
+async def test_times_of_another_day_or_to_come_do_not_count() -> None:
+    kept = InProcessMessageStateStore()
+    await kept.save(IdentifyTimes(times=(time.time() - DAY - 10, time.time() + 999)))
     assert await IdentifyLimiter(kept, paces=((1, 0.0),)).wait(initial=True) == 0
-    assert len((await kept.read(PLACE))["times"].split()) == 1
+    now = await kept.read(IdentifyTimes())
+    assert now is not None
+    assert len(now.times) == 1

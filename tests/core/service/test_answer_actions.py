@@ -5,11 +5,11 @@ import pytest
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
-from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.conversation import Audience, Person
 from core.model.errors import Denied, NotFound
-from core.model.inquiry import CheckpointKind, Profile
-from core.service.answer_actions import AnswerActions, SettingsForm
+from core.model.inquiry import Behaviour, CheckpointKind, Profile
+from core.service.answer_actions import AnswerActions
 from tests.core.scene import ALICE, BOB, Scene
 
 OPEN = Audience(frozenset({"everyone"}))
@@ -85,33 +85,57 @@ async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(co
 
 
 async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Counter) -> None:
-    form = SettingsForm(profile="quick", sources_first=True)
+    settings, chosen = counter.answer_actions.place_settings, ChosenSettings(profile=Profile.QUICK, sources_first=True)
     with pytest.raises(Denied):
-        await counter.answer_actions.save_settings("p", form, ALICE, is_admin=False, allowed_bases=[])
-    assert (await counter.answer_actions.settings("p")).conduct.profile is Profile.BALANCED
+        await settings.save("p", chosen, ALICE, OPEN, is_admin=False)
+    assert (await settings.applying("p")).conduct.profile is Profile.BALANCED
     assert not (await counter.audit.recent())[0].allowed
+    with pytest.raises(Denied):
+        await settings.require_admin(ALICE, "p", is_admin=False)
+    assert [entry.allowed for entry in await counter.audit.recent()] == [False, False]
 
 
-async def test_settings_come_back_as_they_were_filled_in(counter: Counter) -> None:
-    form = SettingsForm(
-        bases=("default", "not mine"),
-        profile="quick",
-        behaviour="conservative",
-        checkpoints=("clarify", "nonsense"),
+async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Counter) -> None:
+    await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
+    chosen = ChosenSettings(
+        bases=frozenset({"default", "secret", "not there"}),
+        profile=Profile.QUICK,
+        behaviour=Behaviour.CONSERVATIVE,
+        checkpoints=frozenset({CheckpointKind.CLARIFY}),
         sources_first=True,
-        reply_style="private",
-        languages="German, English",
-        handoff="S0HELP",
+        reply_style=ReplyStyle.PRIVATE,
+        languages=("German ", "", "x" * 99),
+        handoff=" S0HELP ",
     )
-    await counter.answer_actions.save_settings("p", form, ALICE, is_admin=True, allowed_bases=["default"])
-    settings = await counter.answer_actions.settings("p")
-    assert settings.bases == frozenset({"default"})
-    assert settings.conduct.checkpoints == frozenset({CheckpointKind.CLARIFY})
-    assert settings.conduct.sources_first
-    assert settings.conduct.languages == ("German", "English")
-    assert settings.reply_style is ReplyStyle.PRIVATE
-    assert settings.handoff == "S0HELP"
-    assert SettingsForm.of(settings).languages == "German, English"
+    applies = await counter.answer_actions.place_settings.save("p", chosen, ALICE, OPEN, is_admin=True)
+    assert applies == await counter.answer_actions.place_settings.applying("p")
+    assert applies.bases == frozenset({"default"})
+    assert applies.conduct.checkpoints == frozenset({CheckpointKind.CLARIFY})
+    assert applies.conduct.sources_first
+    assert applies.conduct.languages == ("German", "x" * 40)
+    assert applies.reply_style is ReplyStyle.PRIVATE
+    assert applies.handoff == "S0HELP"
+
+
+async def test_what_is_chosen_for_a_channel_stands_over_what_is_chosen_for_its_category(counter: Counter) -> None:
+    settings = counter.answer_actions.place_settings
+    await settings.store.write("category", ChosenSettings(profile=Profile.QUICK, handoff="S0"))
+    await settings.store.write("channel", ChosenSettings(profile=Profile.THOROUGH))
+    applies = await settings.applying("category", "channel")
+    assert (applies.conduct.profile, applies.handoff) == (Profile.THOROUGH, "S0")
+
+
+def test_what_the_first_version_kept_of_settings_still_reads() -> None:
+    kept = {
+        "profile": "quick",
+        "bases": "*",
+        "checkpoints": "clarify,nonsense",
+        "languages": "de, fr",
+        "behaviour": "?",
+    }
+    assert ChosenSettings.from_mapping(kept) == ChosenSettings(
+        profile=Profile.QUICK, checkpoints=frozenset({CheckpointKind.CLARIFY}), languages=("de", "fr")
+    )
 
 
 async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> None:

@@ -163,7 +163,7 @@ class Office:
 
     def check(self, path: str, status: int, content_type: str, reply: Any) -> None:
         """Raise unless the description says that this may come from there."""
-        responses = self.description["paths"][path]["post"]["responses"]
+        responses = self.description["paths"][path.partition("?")[0]]["post"]["responses"]
         assert str(status) in responses, f"{status} is not described for {path}"
         content = responses[str(status)]["content"]
         assert content_type in content, f"{content_type} is not described for {status} of {path}"

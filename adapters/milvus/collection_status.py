@@ -1,0 +1,73 @@
+"""What a Milvus server says of our collection: its indexes, whether it is loaded, how often, and how it is spread."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.milvus.schema import INDEXED
+
+FINISHED = "Finished"
+LOADED = "Loaded"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldIndex:
+    """The index of one field: its type, how far it is built, and of how many rows."""
+
+    field: str
+    kind: str
+    state: str
+    indexed_rows: int
+    pending_rows: int
+
+    @property
+    def built(self) -> bool:
+        """Whether searches need not look at rows one by one."""
+        return self.state == FINISHED and not self.pending_rows
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatus:
+    """As of now. ``partition_key`` is a field's name, empty where rows are not spread by one (docs/scale.md)."""
+
+    version: str
+    indexes: Sequence[FieldIndex]
+    load_state: str
+    replicas: int
+    partition_key: str
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it can be searched."""
+        return self.load_state == LOADED
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Fields that a search needs an index of, and that have none."""
+        return frozenset(INDEXED) - {one.field for one in self.indexes}
+
+
+def read_status(client: Any, collection: str, seconds: float) -> CollectionStatus:
+    """Ask a server; it blocks. Raises MilvusException. Milvus Lite knows no versions, states or replicas."""
+    described = client.describe_collection(collection, timeout=seconds)
+    names = client.list_indexes(collection, timeout=seconds)
+    indexes = [_field_index(client.describe_index(collection, name, timeout=seconds)) for name in names]
+    state = client.get_load_state(collection, timeout=seconds)["state"]
+    loaded = getattr(state, "name", str(state))
+    return CollectionStatus(
+        version=str(client.get_server_version(timeout=seconds)),
+        indexes=tuple(sorted(indexes, key=lambda one: one.field)),
+        load_state=loaded,
+        replicas=len(client.describe_replica(collection, timeout=seconds)) if loaded == LOADED else 0,
+        partition_key=next((one["name"] for one in described["fields"] if one.get("is_partition_key")), ""),
+    )
+
+
+def _field_index(told: Mapping[str, Any]) -> FieldIndex:
+    return FieldIndex(
+        field=str(told["field_name"]),
+        kind=str(told.get("index_type", "")),
+        state=str(told.get("state", "")),
+        indexed_rows=int(told.get("indexed_rows", 0)),
+        pending_rows=int(told.get("pending_index_rows", 0)),
+    )

@@ -1,0 +1,83 @@
+"""The settings of places: what applies, who may change it, what can be chosen, and the record of who did.
+
+A platform shows them as a form or as menus, and brings back what was chosen there.
+"""
+
+from dataclasses import dataclass, replace
+
+from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, channel_settings
+from core.model.conversation import Audience, Person
+from core.model.errors import Denied
+from core.model.inquiry import CheckpointKind
+from core.ports.audit import Audit
+from core.ports.catalog import Catalog
+from core.ports.channel_settings import ChannelSettingsStore
+
+ONLY_ADMINS = "Only an admin can change the settings here."
+LONGEST_LANGUAGE = 40  # characters
+LONGEST_HANDOFF = 80
+LONGEST_DETAIL = 500  # of what the record says was chosen
+
+CHECKPOINT_LABELS = {  # sources come first by a setting of their own
+    CheckpointKind.LONG_SEARCH: "The search takes long",
+    CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
+    CheckpointKind.CLARIFY: "The question is unclear",
+}
+REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsService:
+    """Reads and changes what applies where."""
+
+    store: ChannelSettingsStore
+    catalog: Catalog
+    audit: Audit
+    defaults: ChannelSettings
+
+    async def applying(self, *places: str) -> ChannelSettings:
+        """What applies: the defaults, then what was chosen in each of these places, the widest first."""
+        return channel_settings(self.defaults, *[await self.store.read(place) for place in places])
+
+    async def require_admin(self, person: Person, place: str, *, is_admin: bool) -> None:
+        """Raises Denied, on record, for who is no admin there."""
+        if not is_admin:
+            await self.audit.record(person.id, "settings", place, allowed=False)
+            raise Denied(ONLY_ADMINS)
+
+    async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
+        """The bases to which a place can be narrowed: those that whoever reads there may read."""
+        return tuple(base.name for base in await self.catalog.bases() if base.visible_to(readers))
+
+    async def save(
+        self, place: str, chosen: ChosenSettings, person: Person, readers: Audience, *, is_admin: bool
+    ) -> ChannelSettings:
+        """Replace what was chosen in a place, bounded to what can be; what applies by it.
+
+        Raises Denied for who is no admin; either way it is on record.
+        """
+        kept = _bounded(chosen, frozenset(await self.selectable_bases(readers)))
+        detail = ", ".join(f"{name}={value}" for name, value in sorted(kept.to_mapping().items()))
+        await self.audit.record(person.id, "settings", place, allowed=is_admin, detail=detail[:LONGEST_DETAIL])
+        if not is_admin:
+            raise Denied(ONLY_ADMINS)
+        await self.store.write(place, kept)
+        return channel_settings(self.defaults, kept)
+
+
+def _bounded(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
+    """What was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
+    return replace(
+        chosen,
+        bases=(chosen.bases or frozenset()) & bases or None,
+        languages=tuple(one.strip()[:LONGEST_LANGUAGE] for one in chosen.languages or () if one.strip()) or None,
+        handoff=(chosen.handoff or "").strip()[:LONGEST_HANDOFF] or None,
+    )
+
+
+def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[str, ...]:
+    """What applies in a place and why, a line each: chosen there, or the default."""
+    now, here = settings.to_mapping(), chosen.to_mapping()
+    return tuple(
+        f"{name}: {value or 'none'} ({'chosen here' if name in here else 'default'})" for name, value in now.items()
+    )

@@ -1,0 +1,248 @@
+"""The page on a real socket over an assistant in this process, and browsers that are only a cookie and some headers."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import aiohttp
+from aiohttp import web
+from aiohttp.test_utils import BaseTestServer, TestServer
+
+from adapters.testing.answer_stream import InProcessAnswerStream
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import InProcessChannelSettingsStore, InProcessFeedbackStore
+from adapters.testing.web_sessions import InProcessWebSessions
+from adapters.web.access.rules import AccessRules
+from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.live_streams import LiveStreams
+from adapters.web.ask.screen import AskScreen
+from adapters.web.ask.turns import Turns
+from adapters.web.inspect.screen import InspectScreen
+from adapters.web.knowledge.screen import KnowledgeScreen
+from adapters.web.pages import Pages
+from adapters.web.platform import WebPlatform
+from adapters.web.source.document_pages import DocumentPages
+from adapters.web.source.screen import SourceScreen
+from core.model.channel_settings import ChannelSettings
+from core.model.errors import DocumentRejected
+from core.model.health import Check, Health
+from core.ports.page_pictures import Box, PagePicture
+from core.service.answer_actions import AnswerActions
+from core.service.kb.queries import KnowledgeQueries
+from core.service.message_handler import MessageHandler
+from tests.core.scene import Scene
+from tests.core.service.kb.knowledge_room import Room
+
+if TYPE_CHECKING:
+    from adapters.web.routing import Screen
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class PaperPictures:
+    """Draws every page as the same picture, with one mark; of page 9 it has none."""
+
+    async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
+        if page == 9:
+            raise DocumentRejected("There is no page 9: it has 2.")
+        return PagePicture(PNG, 700, 990, 2, (Box(10, 20, 300, 12),) if quote else ())
+
+
+@dataclass
+class Reply:
+    """What a browser got."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+@dataclass
+class Browser:
+    """A browser: it keeps cookies, says where a form is from, and repeats the form's token."""
+
+    address: str
+    headers: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    csrf: str = ""
+
+    async def get(self, path: str, **headers: str) -> Reply:
+        return await self._send("GET", path, headers)
+
+    async def post(self, path: str, fields: Mapping[str, str] | None = None, **headers: str) -> Reply:
+        """Send a form of the page: with its token and its origin, unless other headers are given."""
+        form = {"csrf": self.csrf} | dict(fields or {})
+        return await self._send("POST", path, {"Origin": self.address, **headers}, data=form)
+
+    async def drop(self, path: str, *files: tuple[str, bytes], **fields: str) -> Reply:
+        """Send files, as a browser without scripts does."""
+        form = aiohttp.FormData()
+        for name, value in {"csrf": self.csrf, **fields}.items():
+            form.add_field(name, value)
+        for name, data in files:
+            form.add_field("files", data, filename=name)
+        return await self._send("POST", path, {"Origin": self.address}, data=form)
+
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: object = None) -> Reply:
+        async with (
+            aiohttp.ClientSession(cookies=self.cookies, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
+            session.request(
+                method,
+                f"{self.address}{path}",
+                headers={**self.headers, **headers},
+                data=data,
+                allow_redirects=False,
+            ) as got,
+        ):
+            for name, morsel in got.cookies.items():
+                self.cookies[name] = morsel.value
+            body = await got.read()
+            text = body.decode(errors="replace")
+            if found := re.search(r'name="csrf" value="([^"]+)"', text):
+                self.csrf = found[1]
+            return Reply(got.status, dict(got.headers), text)
+
+
+class PageOffice:
+    """A scene and a knowledge room behind one page."""
+
+    def __init__(self, rules: AccessRules | None = None) -> None:
+        self.scene = scene = Scene()
+        self.room = room = Room()
+        room.index, room.encoder, room.catalog = scene.index, scene.encoder, scene.catalog
+        room.clock = scene.clock
+        room.assemble()
+        self.rules = rules or AccessRules()
+        self.sessions = InProcessWebSessions()
+        self.message_states = InProcessMessageStateStore(scene.state)
+        self.stream = InProcessAnswerStream()
+        self.inbox = InProcessInbox(scene.state, clock=scene.clock)
+        self.page = self._page()
+        self._server: BaseTestServer | None = None
+
+    def _page(self) -> WebPlatform:
+        scene, room, pages = self.scene, self.room, Pages()
+        actions = AnswerActions(
+            memory=scene.memory,
+            trace_store=scene.trace_store,
+            catalog=scene.catalog,
+            feedback=InProcessFeedbackStore(scene.state),
+            preferences=InProcessChannelSettingsStore(),
+            audit=room.audit,
+            inbox=self.inbox,
+            message_states=self.message_states,
+            checkpoints=scene.checkpoints,
+            defaults=ChannelSettings(),
+        )
+        self.conversations = conversations = Conversations(self.message_states, scene.clock)
+        turns = Turns(self.message_states, scene.checkpoints, actions)
+        self.live = live = LiveStreams(self.stream, turns, pages)
+        queries = KnowledgeQueries(scene.catalog, scene.index, room.job_queue)
+        screens: list[Screen] = [
+            AskScreen(pages, conversations, turns, live, self.inbox, actions, room.kb_service),
+            KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples),
+            InspectScreen(
+                pages,
+                room.retriever,
+                queries,
+                scene.trace_store,
+                InProcessChannelSettingsStore(),
+                ChannelSettings(),
+                conversations,
+                turns,
+                _examined,
+            ),
+            SourceScreen(
+                pages,
+                conversations,
+                turns,
+                actions,
+                queries,
+                DocumentPages(scene.index, room.originals, PaperPictures()),
+            ),
+        ]
+        return WebPlatform(
+            rules=self.rules,
+            sessions=self.sessions,
+            audit=room.audit,
+            answer_actions=actions,
+            message_states=self.message_states,
+            stream=self.stream,
+            pages=pages,
+            live=live,
+            screens=screens,
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["PageOffice"]:
+        app = web.Application()
+        app.add_routes(self.page.routes())
+        async with TestServer(app) as server:
+            self._server = server
+            yield self
+
+    @property
+    def address(self) -> str:
+        assert self._server is not None
+        return str(self._server.make_url("")).rstrip("/")
+
+    def browser(self, **headers: str) -> Browser:
+        """Nobody's yet."""
+        return Browser(self.address, headers)
+
+    async def operator(self) -> Browser:
+        """Who opened the link from the terminal."""
+        browser = self.browser()
+        await browser.get(await self.page.sign_in_link())
+        await browser.get("/knowledge")
+        return browser
+
+    async def works(self) -> None:
+        """Let a worker answer everything that waits."""
+        handler = MessageHandler(
+            question_service=self.scene.question_service,
+            memory=self.scene.memory,
+            checkpoints=self.scene.checkpoints,
+            message_states=self.message_states,
+            inbox=self.inbox,
+            platforms={"web": self.page},
+        )
+        while (lease := await self.inbox.take("w", timedelta())) is not None:
+            await handler.handle(lease)
+            await self.inbox.complete(lease)
+
+    async def asked(self, browser: Browser, question: str) -> str:
+        """Ask and have it answered; the address of the question."""
+        reply = await browser.post("/ask", {"question": question})
+        assert reply.status == 303, reply.text
+        conversation, _, mark = reply.headers["Location"].partition("#q-")
+        await self.works()
+        return f"{conversation}/{mark}"
+
+
+async def _samples() -> AsyncIterator[tuple[str, str, bytes]]:
+    yield "handbook/leave.md", "leave.md", b"# Leave\n\nEverybody has 30 days of leave."
+
+
+async def _examined() -> list[Check]:
+    return [Check("Redis", Health.OK, "it answers"), Check("disk", Health.FAILED, "it is full", "Make room.")]
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, read by the standard library."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.found if name == tag]

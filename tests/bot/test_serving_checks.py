@@ -1,0 +1,51 @@
+"""What doctor makes of a Milvus server's words, and of who serves."""
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.milvus.collection_status import CollectionStatus, FieldIndex
+from bot.serving_checks import milvus_server_check, processes_check
+from core.model.health import Health
+from core.ports.process_registry import ServingProcess
+
+VECTOR = FieldIndex("vector", "HNSW", "Finished", 1_000, 0)
+SPARSE = FieldIndex("sparse", "SPARSE_INVERTED_INDEX", "Finished", 1_000, 0)
+WELL = CollectionStatus("v2.6.4", (SPARSE, VECTOR), "Loaded", 2, "")
+
+
+def test_a_server_that_is_well_is_told_in_one_line() -> None:
+    check = milvus_server_check(WELL)
+    said = "v2.6.4; sparse SPARSE_INVERTED_INDEX, vector HNSW; Loaded, 2 replica(s); no partition key"
+    assert (check.health, check.detail) == (Health.OK, said)
+
+
+@pytest.mark.parametrize(
+    ("status", "health", "said"),
+    [
+        (replace(WELL, load_state="NotLoad", replicas=0), Health.FAILED, "NotLoad, 0 replica"),
+        (replace(WELL, indexes=(VECTOR,)), Health.FAILED, "none of sparse"),
+        (replace(WELL, indexes=(SPARSE, replace(VECTOR, pending_rows=5_000))), Health.NOTE, "5,000 rows wait"),
+        (replace(WELL, partition_key="base_hash"), Health.OK, "partition key base_hash"),
+    ],
+)
+def test_what_is_wrong_with_it_is_named(status: CollectionStatus, health: Health, said: str) -> None:
+    check = milvus_server_check(status)
+    assert check.health is health
+    assert said in check.detail
+
+
+@pytest.mark.parametrize(
+    ("roles", "health", "said"),
+    [
+        ([], Health.OK, "none serves now"),
+        (["all"], Health.OK, "1 all"),
+        (["platform", "worker", "worker"], Health.OK, "1 platform, 2 worker"),
+        (["platform"], Health.FAILED, "nobody answers"),
+        (["worker"], Health.FAILED, "nobody listens"),
+    ],
+)
+def test_processes_of_one_kind_alone_are_no_installation(roles: list[str], health: Health, said: str) -> None:
+    check = processes_check([ServingProcess(f"p{n}", role, "index", "files") for n, role in enumerate(roles)])
+    assert check.health is health
+    assert said in check.detail

@@ -1,0 +1,156 @@
+"""A real browser on the real process: Chromium as the system has it, driven by Playwright; skipped by name without."""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adapters.redis.embedded_server import EmbeddedValkey
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+ROOT = Path(__file__).parents[3]
+AXE = ROOT / "build" / "axe-core" / "package" / "axe.min.js"  # .ci/run brings it: npm pack axe-core
+PICTURES = os.environ.get("PAGE_PICTURES", "")  # a folder: every screen is pictured there
+STARTING = 180.0  # seconds; the model is loaded on a machine that has other things to do
+PATIENCE = 90_000.0  # milliseconds for what the page has to show
+LINK = re.compile(r"http://\S+/sign-in/\S+")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")  # fmt: skip
+
+
+def chromium() -> str:
+    """The system's browser; empty where there is none."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+
+
+class PageServer:
+    """``footnote web`` in a process of its own, which can be ended and started anew over the same data."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.address = ""
+        self.link = ""
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self, port: int = 0) -> None:
+        """Start it, and read the link that it prints."""
+        kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
+        env = kept | {"FOOTNOTE_HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        command = [sys.executable, "-m", "bot", "web", "--port", str(port)]
+        self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        deadline = time.monotonic() + STARTING
+        while time.monotonic() < deadline:
+            line = self._process.stdout.readline()
+            if found := LINK.search(line):
+                self.link = found.group()
+                self.address = self.link.partition("/sign-in")[0]
+                return
+            assert line or self._process.poll() is None, "footnote web ended"
+        raise AssertionError("footnote web printed no link")
+
+    def stop(self) -> None:
+        """End it as Ctrl-C does."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60)
+        if self._process is not None and self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def restart(self) -> None:
+        """End it and start it anew, at the same address."""
+        port = int(self.address.rpartition(":")[2])
+        self.stop()
+        self.start(port)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
+    """One for all scenes of a module; its data directory is empty at first."""
+    home = tmp_path_factory.mktemp("home")
+    running = PageServer(home)
+    running.start()
+    yield running
+    running.stop()
+    asyncio.run(_end_store(home))
+
+
+async def _end_store(home: Path) -> None:
+    async with EmbeddedValkey(home / "valkey"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if not chromium():
+        pytest.skip("There is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def signed_in(server: PageServer, browser: "Browser") -> dict[str, Any]:
+    """The cookies of the operator, who opened the link once."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.link)
+    assert page.url == f"{server.address}/"
+    state: dict[str, Any] = dict(context.storage_state())
+    context.close()
+    return state
+
+
+class Watched:
+    """A context whose pages are watched: what they ask for, and what they complain about."""
+
+    def __init__(self, context: "BrowserContext", address: str) -> None:
+        self.context = context
+        self.address = address
+        self.foreign: list[str] = []
+        self.complaints: list[str] = []
+        context.set_default_timeout(PATIENCE)
+        context.on("request", lambda request: self._requested(request.url))
+        context.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+
+    def _requested(self, url: str) -> None:
+        if not url.startswith((self.address, "data:")):
+            self.foreign.append(url)
+
+    def open(self, path: str) -> "Page":
+        """A new page at this address."""
+        page = self.context.new_page()
+        page.goto(self.address + path)
+        return page
+
+
+@pytest.fixture
+def office(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> Iterator[Watched]:
+    """The operator at the page. What it asks for elsewhere, or complains about, fails the scene."""
+    context = browser.new_context(storage_state=signed_in, viewport={"width": 1360, "height": 900})  # type: ignore[arg-type]
+    watched = Watched(context, server.address)
+    yield watched
+    context.close()
+    assert watched.foreign == []
+    assert watched.complaints == []
+
+
+def picture(page: "Page", name: str) -> None:
+    """Picture a screen, where pictures are wanted."""
+    if PICTURES:
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
