@@ -1,6 +1,7 @@
 """The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
 
 import io
+import shutil
 import sys
 from typing import Any, NoReturn
 
@@ -23,13 +24,22 @@ from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
 
+WIDTH_OF_HELP = 52  # columns, below which the library would not go by itself
+
+
+def _narrow() -> int | None:
+    """The width of a terminal in which help would be cut in the middle of words; None leaves it to the library."""
+    columns = shutil.get_terminal_size().columns
+    return columns - 1 if columns < WIDTH_OF_HELP else None
+
+
 app = typer.Typer(
     name="footnote",
     help="Answers questions from your team's own documents, with citations people can check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _narrow()},
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 

@@ -92,6 +92,7 @@ class KnowledgeStack:
     def terminal(self) -> Terminal:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
         return Terminal(
+            handle=self.kb_service.handle,
             ingest=self.kb_service.ingest_bytes,
             jobs=self.jobs,
             trash=self.trash,

@@ -26,7 +26,7 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     from adapters.terminal.chat import Chat
 
-SAID = ("How many days of holiday do I get?", "And how many can I carry over?", "How do I configure the timeout?", "2")
+SAID = ("How long are driver positions kept?", "And the delivery photos?", "How do I configure the timeout?", "1")
 PICTURE = Path(__file__).parents[1] / "docs" / "conversation.svg"
 COLUMNS = 92
 ROWS = 27  # of the window

@@ -29,6 +29,7 @@ from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
+from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
@@ -122,6 +123,7 @@ class SlackPlatform(SlackThreads):
         self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
+        self._order = ThreadOrder()
 
     # --- living
 
@@ -250,6 +252,7 @@ class SlackPlatform(SlackThreads):
         app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
         pressed: dict[str, Callable[[Press], Awaitable[None]]] = {
             blocks.QUOTES: self._button_handlers.quotes,
+            blocks.WHY: self._button_handlers.why,
             blocks.FEEDBACK: self._button_handlers.feedback,
             blocks.HANDOFF: self._button_handlers.hand_over,
             blocks.STOP: self._button_handlers.stop,
@@ -283,7 +286,7 @@ class SlackPlatform(SlackThreads):
             self._do_aside(self._open_home(event, team))
             return BoltResponse(status=200, body="")
         try:
-            async with asyncio.timeout(KEEP_SECONDS):
+            async with asyncio.timeout(KEEP_SECONDS), self._order.turn(thread_of(event)):
                 turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")

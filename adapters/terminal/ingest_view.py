@@ -31,11 +31,11 @@ from adapters.terminal.kb_view import result_text
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
-from core.ingestion.trash import Trash, base_name
+from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState
 from core.ports.job_store import JobStore
-from core.service.kb.commands import Caller
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import KbResult, accepted_jobs
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class IngestServices(Protocol):
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
+    handle: Callable[[KbCommand, Caller], Awaitable[KbResult]]
     ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbResult]]
     jobs: JobStore
     trash: Trash
@@ -73,12 +74,17 @@ class Terminal:
     caller: Caller
 
     async def base(self, name: str) -> str:
-        """The name of this base as it is, whatever the case of its letters; made when it is new.
+        """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
 
-        Raises NotFound when nothing can be called that.
+        Raises FootnoteError when nothing can be called that.
         """
         there = await self.trash.base(name)
-        return (there or await self.ingestor.ensure_base(base_name(name))).name
+        if there is None:
+            made = await self.handle(KbCommand(KbVerb.CREATE, name), self.caller)
+            there = await self.trash.base(name)  # another may have been quicker
+            if there is None:
+                raise FootnoteError(result_text(made))
+        return there.name
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
         """A job for (source, name, bytes) each. Raises FootnoteError with the reason why there is none."""

@@ -244,6 +244,8 @@ async def _audit(limit: int, as_json: bool) -> int:
     if as_json:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0
+    if not entries:
+        typer.echo("No admin has done anything yet.")
     for entry in entries:
         refused = "" if entry.allowed else "  refused"
         detail = f"  ({entry.detail})" if entry.detail else ""

@@ -36,16 +36,17 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
 
     Loading the models takes seconds: a console that is given says so meanwhile.
     """
+    from adapters.terminal.console import SafeConsole
     from bot.container import open_footnote
     from bot.sample_company import NOTICE, sample_settings, stands_in
     from bot.settings import load_settings
 
+    settings = load_settings()
+    if await stands_in(settings):
+        settings = sample_settings(settings)
+        SafeConsole(stderr=True).print(NOTICE, highlight=False)
     async with AsyncExitStack() as stack:
         with nullcontext() if console is None else console.status("Opening the stores and the model …"):
-            settings = load_settings()
-            if await stands_in(settings):
-                settings = sample_settings(settings)
-                typer.echo(NOTICE, err=True)
             footnote = await stack.enter_async_context(open_footnote(settings, models=models))
         yield footnote
 

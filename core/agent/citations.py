@@ -107,6 +107,7 @@ def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) 
         document=passage.source,
         title=passage.title,
         locator=passage.place,
+        place=passage.short_place,
         quote=quote_for(passage.text, question, claims),
         score=round((item.grade.score / 10) if item.grade else item.hit.score, 3),
         url=passage.url,

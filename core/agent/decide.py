@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from core.agent.choice_labels import short_label
 from core.agent.floor import NO_ANSWER, falls_to_floor, model_found_nothing
 from core.agent.outcomes import ask_back, park_run
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
@@ -110,7 +111,7 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, moves)
-    choices = tuple(Choice(f"try-{n}", f"Try “{term}”", term) for n, term in enumerate(terms, 1))
+    choices = tuple(Choice(f"try-{n}", short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     return park_run(

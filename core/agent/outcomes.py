@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
+from core.agent.choice_labels import choice_labels
 from core.agent.citations import citation, finished_text, source_links, without_markers
 from core.agent.languages import WORDINGS, language_of
 from core.agent.links import without_foreign_links
@@ -16,6 +17,7 @@ from core.model.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Phas
 
 NEAREST = 3
 FOUND = 8
+MOST_OPTIONS = 5
 
 
 def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
@@ -53,13 +55,15 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     """
     ask = _plain(run, ask)
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
-        choices = [Choice(f"option-{n}", option, option) for n, option in enumerate(ask.options[:5], 1)]
+        options = ask.options[:MOST_OPTIONS]
+        labelled = zip(choice_labels(options), options, strict=True)
+        choices = [Choice(f"option-{n}", label, option) for n, (label, option) in enumerate(labelled, 1)]
         choices.append(Choice("other", "Something else", asks_text=True))
         yield park_run(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
         return
-    options = "".join(f"\n- {option}" for option in ask.options[:5])
-    yield AnswerDelta(ask.question + options)
-    yield end_run(run, Outcome.CLARIFIED, ask.question + options)
+    listed = "".join(f"\n- {option}" for option in ask.options[:MOST_OPTIONS])
+    yield AnswerDelta(ask.question + listed)
+    yield end_run(run, Outcome.CLARIFIED, ask.question + listed)
 
 
 def _plain(run: Run, ask: AskBack) -> AskBack:

@@ -36,6 +36,12 @@ class Citation:
     score: float
     url: str | None = None
     dated: str = ""
+    place: str = ""  # the innermost heading and the page, for who follows the link; empty in turns of earlier versions
+
+    @property
+    def short_place(self) -> str:
+        """Where in the document, as short as it can be found by: beside a link no lines of its source."""
+        return (self.place if self.url else "") or self.locator
 
 
 class Support(StrEnum):
@@ -116,3 +122,9 @@ class Answer:
     spent: Spent = Spent()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
     causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this
+
+    @property
+    def is_rateable(self) -> bool:
+        """Whether people are asked what they think of it: not of a greeting, for which nothing was looked up."""
+        looked_up = bool(self.citations or self.spent.searches)
+        return looked_up and self.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED}

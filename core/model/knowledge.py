@@ -30,10 +30,13 @@ class Locator:
     first_line: int | None = None  # 1-based, in the source file
     last_line: int | None = None
 
+    @property
+    def short(self) -> str:
+        """The label and the page, without lines: for somebody who opens the document and not its source."""
+        return ", ".join([self.label] * bool(self.label) + [f"page {self.page}"] * (self.page is not None))
+
     def __str__(self) -> str:
-        parts = [self.label] if self.label else []
-        if self.page is not None:
-            parts.append(f"page {self.page}")
+        parts = [self.short] if self.short else []
         if self.first_line is not None:
             same = self.last_line in (None, self.first_line)
             parts.append(f"line {self.first_line}" if same else f"lines {self.first_line}–{self.last_line}")
@@ -68,6 +71,11 @@ class Passage:
         """Section and locator in one line, for a person: ``Refunds › Annual plans, page 3``."""
         where = " › ".join(self.heading)
         return ", ".join(part for part in (where, str(self.locator)) if part)
+
+    @property
+    def short_place(self) -> str:
+        """The innermost heading and the page: what a person looks for once the document is open."""
+        return ", ".join(part for part in ((self.heading or ("",))[-1], self.locator.short) if part)
 
     @property
     def searchable(self) -> str:

@@ -15,7 +15,7 @@ from adapters.terminal.ingest_view import Terminal, _Bar, ingest_files
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.material import Material
-from core.model.errors import NotFound, StoreUnavailable
+from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
@@ -48,6 +48,7 @@ class Screen:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
 
         return Terminal(
+            handle=room.kb_service.handle,
             ingest=room.kb_service.ingest_bytes,
             jobs=room.jobs,
             trash=room.trash,
@@ -178,7 +179,8 @@ async def test_who_serves_the_data_may_do_the_work_while_the_terminal_looks_on(r
     await serving
     assert [one.change for one in results] == [Change.ADDED] * 5
     assert len(await room.catalog.documents(frozenset({"base"}))) == 5
-    (entry,) = await room.audit.recent()
+    entry, created = await room.audit.recent()
+    assert created.action == "kb create"
     assert (entry.actor, entry.action) == ("console:operator", "kb ingest")
 
 
@@ -223,10 +225,17 @@ def test_the_bar_names_a_document_by_its_source(source: str, shown: str) -> None
 
 async def test_a_base_that_cannot_be_called_that_is_refused_as_it_is_elsewhere(room: Room, tmp_path: Path) -> None:
     refused = await room.says(KbVerb.CREATE, base="with/slash")
-    with pytest.raises(NotFound) as raised:
+    with pytest.raises(FootnoteError) as raised:
         await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="with/slash")
     assert str(raised.value) == words(refused)
     assert await room.catalog.bases() == []
+
+
+async def test_a_base_that_the_terminal_creates_is_on_record_as_any_other(room: Room, tmp_path: Path) -> None:
+    await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne."), base="pier")
+    assert [base.name for base in await room.catalog.bases()] == ["pier"]
+    created = [entry for entry in await room.audit.recent() if entry.action == "kb create"]
+    assert [(entry.allowed, entry.target) for entry in created] == [(True, "pier")]
 
 
 async def test_a_killed_ingest_given_again_is_the_same_job(room: Room, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ async def test_a_mention_is_answered_in_a_thread_named_after_the_question(discor
     assert answer.channel is asked.thread
     assert asked.thread.name == "how long do refunds take?"
     assert f"{REFUNDS} [1]" in answer.text
-    assert answer.buttons() == ["Show quotes", "Helpful", "Not helpful"]
+    assert answer.buttons() == ["Show quotes", "Why", "Helpful", "Not helpful"]
     assert discord.is_typing_in(discord.channel("general"))
     assert discord.pings() == []
 

@@ -416,6 +416,14 @@ async def test_why_tells_how_the_last_answer_came_about(bot: Bot, driver: Platfo
     assert "I searched" in told.text
 
 
+async def test_a_button_tells_why_to_the_one_who_presses(bot: Bot, driver: PlatformDriver) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    answer = await driver.reply(said, containing=REFUNDS)
+    assert "trace" not in answer.text.casefold()
+    await driver.presses("bob", answer, "Why")
+    assert "I searched" in (await driver.form("bob")).text
+
+
 async def test_forgetting_a_thread_is_for_its_asker(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing=REFUNDS)
@@ -456,7 +464,7 @@ async def test_settings_are_for_admins_and_hold_from_the_next_question(bot: Bot,
 async def test_evidence_is_bounded_by_who_can_read_the_channel(bot: Bot, driver: PlatformDriver) -> None:
     await bot.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=frozenset({"nobody"}))
     said = await driver.says("alice", "when does the canary sing?")
-    answer = await driver.reply(said, containing="sentences checked")
+    answer = await driver.reply(said, containing="Show quotes")
     assert "dawn" not in answer.text
 
 

@@ -32,7 +32,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clip, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
@@ -225,6 +225,10 @@ class DiscordButtonHandlers:
             match action:
                 case "quotes":
                     await self._quotes(press, shown, trace_id)
+                case "why":
+                    await press.response.defer(ephemeral=True, thinking=True)
+                    told = await self._answer_actions.why(shown.thread, await self.audience(press), trace_id)
+                    await tell(press, markdown(told))
                 case "helpful":
                     await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
@@ -340,7 +344,7 @@ def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     question = f"> {plain(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
-    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices, took=False)
+    last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices)
     earlier = [
         layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]

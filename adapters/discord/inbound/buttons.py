@@ -14,6 +14,7 @@ from core.model.inquiry import Choice
 
 ANSWER_ACTIONS = {
     "quotes": ("Show quotes", discord.ButtonStyle.secondary),
+    "why": ("Why", discord.ButtonStyle.secondary),
     "helpful": ("Helpful", discord.ButtonStyle.secondary),
     "unhelpful": ("Not helpful", discord.ButtonStyle.secondary),
     "handoff": ("Ask a person", discord.ButtonStyle.secondary),
@@ -64,7 +65,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
         return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Stop the run of this trace."""
         await presses_of(interaction).stop(
             interaction, self.item.custom_id.rpartition(":")[2] if self.item.custom_id else ""
         )
@@ -72,7 +73,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
 
 class AnswerButton(
     ui.DynamicItem[ui.Button[Any]],
-    template=r"footnote:(?P<action>quotes|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
+    template=r"footnote:(?P<action>quotes|why|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
 ):
     """What can be done with an answer."""
 
@@ -88,7 +89,7 @@ class AnswerButton(
         return cls.create(match["action"], match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Do this with the answer of this trace."""
         _, action, trace_id = (self.item.custom_id or "::").split(":")
         await presses_of(interaction).act(interaction, action, trace_id)
 
@@ -111,7 +112,7 @@ class ChoiceButton(
         return cls.create(match["checkpoint"], Choice(match["choice"], match["choice"]))
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Choose this at the checkpoint."""
         _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
         await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
 
@@ -131,7 +132,7 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
         return cls.create(match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Open the form for the right answer to this trace's question."""
         await presses_of(interaction).correct(interaction, (self.item.custom_id or "").rpartition(":")[2])
 
 
@@ -158,7 +159,7 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<fi
         return cls(cast("ui.Select[Any]", item))
 
     async def callback(self, interaction: Press) -> Any:
-        """Something was chosen."""
+        """Change this setting of the place to what was chosen."""
         _, _, field, place = self.item.custom_id.split(":")
         await presses_of(interaction).set_place(interaction, field, place, list(self.item.values))
 
@@ -208,5 +209,5 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
         return cls.create(match["kept"], "…")
 
     async def callback(self, interaction: Press) -> Any:
-        """It was pressed."""
+        """Give the command that is kept under this id."""
         await presses_of(interaction).knowledge(interaction, (self.item.custom_id or "").rpartition(":")[2])

@@ -47,9 +47,9 @@ from core.service.kb.results import (
     ProposalList,
     accepted_jobs,
 )
-from core.service.kb.text_layout import Part, lay_out, plain_lines
+from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
-from core.service.kb.wording import outcome_lines
+from core.service.kb.wording import outcome_layout
 from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
 EXPIRED = "That button is too old. Use the command again."
@@ -205,7 +205,7 @@ class KbGroup:
         """The result as a message of its own, or in place of the one whose button was pressed."""
         jobs = accepted_jobs(result)
         if isinstance(result, KbOutcome) and jobs:
-            return await self._show_jobs(press, jobs, outcome_lines(result), caller, in_place=in_place)
+            return await self._show_jobs(press, jobs, outcome_layout(result), caller, in_place=in_place)
         view = result.remaining if isinstance(result, ProposalDecided) else result
         layout = None if isinstance(view, KbOutcome) else lay_out(view)
         parts = await self._items(press, [Part(lines)] if (lines := _result_lines(result)) else [])
@@ -238,15 +238,15 @@ class KbGroup:
         return await self._button(press, action.command, action.label, use, danger=danger)
 
     async def _show_jobs(
-        self, press: Press, jobs: Sequence[JobSummary], words: Sequence[str], caller: Caller, *, in_place: bool
+        self, press: Press, jobs: Sequence[JobSummary], words: Sequence[Line], caller: Caller, *, in_place: bool
     ) -> None:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
-            note = "" if number else "\n".join(words)
+            said = () if number else words
             button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
-            message = await self._put(press, card(job, note, cancel), in_place=in_place and not number)
-            await self._cards.posted(job, caller, message, note=note, cancel=cancel)
+            message = await self._put(press, card(job, said, cancel), in_place=in_place and not number)
+            await self._cards.posted(job, caller, message, words=said, cancel=cancel)
 
     async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Show this; the message's id."""
@@ -331,4 +331,4 @@ def _result_lines(result: KbResult) -> tuple[Line, ...]:
     if not isinstance(outcome, KbOutcome):
         return ()
     titles = [(strong(job_title(job)),) for job in accepted_jobs(outcome)]
-    return (*titles, *plain_lines(outcome_lines(outcome)))
+    return (*titles, *outcome_layout(outcome))

@@ -27,12 +27,19 @@ from core.service.kb.commands import Caller
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_layout import job_id_line, job_lines, plain_lines
-from core.service.kb.text_spans import Line
+from core.service.kb.text_spans import Line, line_text
 from core.service.pending_card_updates import PendingCardUpdates
 
 log = structlog.get_logger(__name__)
 
 CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
+
+
+@dataclass(frozen=True, slots=True)
+class CardWords:
+    """Lines as they are kept with a card."""
+
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +53,8 @@ class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
     channel: str = ""
     token: str = ""  # of the interaction under which the message can be edited
     token_of: str = ""  # the id of that interaction, which says when it was
-    note: str = ""
+    words: CardWords | None = None  # what is said below the state, whatever that is
+    note: str = ""  # the same, as an earlier version kept it
     cancel: str = ""  # the kept command that ends the job
     state: JobSummary | None = field(default=None, metadata={"stored": "job"})  # the newest
     latest: str = ""  # the newest state in words, as an earlier version kept it
@@ -70,13 +78,17 @@ class JobCards:
         self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(self, job: JobSummary, caller: Caller, message: int, *, note: str = "", cancel: str = "") -> None:
+    async def posted(
+        self, job: JobSummary, caller: Caller, message: int, *, words: Sequence[Line] = (), cancel: str = ""
+    ) -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.
 
-        ``note`` is said below whatever the job's state is; ``cancel`` is the kept command that ends it.
+        ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
         card = _with_place(job.id, caller.person.id, caller.address)
-        await self._message_states.save(replace(card, message=str(message), note=note, cancel=cancel))
+        await self._message_states.save(
+            replace(card, message=str(message), words=CardWords(tuple(words)), cancel=cancel)
+        )
         drawn: JobSummary | None = None
         for _ in range(CATCHING_UP):
             kept = await self._read(job.id)
@@ -151,21 +163,22 @@ class JobCards:
             await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{kept.job}"[:25])
 
 
-def card(job: JobSummary, note: str = "", cancel: str = "", where: str = "") -> SanitizedView:
+def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: str = "") -> SanitizedView:
     """The job's state, what was said of it, and a button that ends it while it is under way."""
-    return _card(job_lines(job), note, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
+    return _card(job_lines(job), words, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
 
 
 def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     """The card as it was last kept: as data, or by an earlier version as text."""
+    words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
     if kept.state is not None:
-        return card(kept.state, kept.note, kept.cancel, where)
-    return _card(plain_lines(kept.latest.splitlines()), kept.note, "", where, "" if kept.over else kept.cancel)
+        return card(kept.state, words, kept.cancel, where)
+    return _card(plain_lines(kept.latest.splitlines()), words, "", where, "" if kept.over else kept.cancel)
 
 
-def _card(state: Sequence[Line], note: str, number: str, where: str, cancel: str) -> SanitizedView:
+def _card(state: Sequence[Line], words: Sequence[Line], number: str, where: str, cancel: str) -> SanitizedView:
     lines = [markdown_lines(state)]
-    lines += [f"-# {markdown_lines([line])}" for line in plain_lines(note.splitlines()) if line[0].text.strip()]
+    lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]
     parts: list[Any] = [Text("\n".join(filter(None, [*lines, number, where])), mentions=True)]
     if cancel:
         parts.append(layouts.row(KbButton.create(cancel, "Cancel")))

@@ -22,6 +22,7 @@ WORKING_COLOUR = 0x5865F2
 ASKING_COLOUR = 0xF0B232
 FAILED_COLOUR = 0xDA373C
 STEPS_SHOWN = 8
+IN_A_ROW = 5  # buttons, as Discord has it
 STREAM_SHOWN = 2_400  # characters of the text so far: its end, when it is longer
 
 
@@ -58,11 +59,6 @@ def plainly(shown: SanitizedView) -> SanitizedView:
 def shown_text(text: str) -> str:
     """Core's Markdown, as much of it as one message takes beside some small print."""
     return texts.clip(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
-
-
-def reply_text(text: str) -> str:
-    """What the knowledge service replies: as ``shown_text``, with places and people by the names that Discord has."""
-    return texts.name_principals(shown_text(text))
 
 
 def progress_layout(
@@ -114,9 +110,9 @@ def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> Sa
 
 
 def answer_layout(
-    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = (), took: bool = True
+    text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: the text, its sources, what can be done with it, and what it took."""
+    """The last part of an answer: the text, its sources, and what can be done with it. *Why* tells what it took."""
     parts: list[ui.Item[Any]] = question_items(extras.question)
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
@@ -124,20 +120,17 @@ def answer_layout(
         listed = "**Sources**\n" + texts.source_lines(answer.citations)
         parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
     buttons = _answer_buttons(answer, trace_id, extras)
-    if buttons:
-        parts.append(row(*buttons))
-    small = [
-        *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
-        *([texts.footer(answer, trace_id)] if took else []),
-    ]
-    if small:
+    parts += [row(*buttons[start : start + IN_A_ROW]) for start in range(0, len(buttons), IN_A_ROW)]
+    if small := _notice_lines(dict.fromkeys([*notices, *answer.notices])):
         parts.append(ui.TextDisplay(texts.clip("\n".join(small), 500)))
     return layout(*parts)
 
 
 def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
     wanted = ["quotes"] if answer.citations else []
-    if extras.feedback and answer.outcome in (Outcome.ANSWERED, Outcome.ABSTAINED):
+    if answer.is_rateable:
+        wanted += ["why"]
+    if extras.feedback and answer.is_rateable:
         wanted += ["helpful", "unhelpful"]
     wanted += ["handoff"] if extras.handoff else []
     wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
@@ -162,8 +155,7 @@ def checkpoint_card(
     if answer.citations:
         parts.append(row(AnswerButton.create("quotes", trace_id)))
     choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
-    parts += [row(*choices[start : start + 5]) for start in range(0, len(choices), 5)]
-    parts.append(ui.TextDisplay(texts.footer(answer, trace_id)))
+    parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 

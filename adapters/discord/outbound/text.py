@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
-from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.answer import Citation
 from core.service.text_splitting import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
@@ -30,10 +30,10 @@ _TABLE_LINE = re.compile(r"^\|?(?:[^|\n]+\|)+[^|\n]*(?:\|[ \t]*)?$")
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
 _PRINCIPALS = (
-    (re.compile(r"\bdiscord:role:\d+/(\d+)\b"), r"<@&\1>"),
-    (re.compile(r"\bdiscord:channel:\d+/(\d+)\b"), r"<#\1>"),
-    (re.compile(r"\bdiscord:user:(\d+)\b"), r"<@\1>"),
-    (re.compile(r"\bdiscord:guild:\d+\b"), "everybody in this server"),
+    (re.compile(r"discord:role:\d+/(\d+)"), r"<@&\1>"),
+    (re.compile(r"discord:channel:\d+/(\d+)"), r"<#\1>"),
+    (re.compile(r"discord:user:(\d+)"), r"<@\1>"),
+    (re.compile(r"discord:guild:\d+"), "everybody in this server"),
 )
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
@@ -107,14 +107,16 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
 
 
-def name_principals(text: str) -> str:
-    """Principals as people see them: a role, a channel or a person by name, a server as everybody in it.
+def principal_name(principal: str) -> str:
+    """A principal as people see it: a role, a channel or a person by name, a server as everybody in it.
 
-    These mentions are for the eye: whatever shows them sends them with no mention allowed.
+    These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
+    platform stays as it is written.
     """
-    for principal, shown in _PRINCIPALS:
-        text = principal.sub(shown, text)
-    return text
+    for pattern, shown in _PRINCIPALS:
+        if found := pattern.fullmatch(principal):
+            return found.expand(shown)
+    return plain(principal)
 
 
 def link(citation: Citation) -> str:
@@ -169,7 +171,7 @@ def _source(citation: Citation) -> str:
     title = plain(clip(citation.title or citation.document, TITLE_LIMIT))
     address = link(citation)
     named = f"[{title}](<{address}>)" if address else title
-    parts = [named, plain(clip(citation.locator, TITLE_LIMIT)), plain(citation.dated)]
+    parts = [named, plain(clip(citation.short_place, TITLE_LIMIT)), plain(citation.dated)]
     return f"[{citation.n}] " + " · ".join(part for part in parts if part)
 
 
@@ -184,20 +186,3 @@ def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) ->
 
 def _block_quote(passage: str) -> str:
     return "\n".join(f"> {quiet(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))
-
-
-def footer(answer: Answer, trace_id: str) -> str:
-    """What the answer took, in one small line."""
-    spent = answer.spent
-    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
-    if spent.calls:
-        parts.append(f"{spent.calls} model call{'' if spent.calls == 1 else 's'}")
-    if spent.tokens:
-        parts.append(f"{spent.tokens:,} tokens")
-    if spent.cost:
-        parts.append(f"{spent.cost:.4f}")
-    verdict = answer.verdict
-    if verdict is not None and verdict.claims and answer.outcome is Outcome.ANSWERED:
-        held = sum(claim.support is Support.SUPPORTED for claim in verdict.claims)
-        parts.append(f"{held} of {len(verdict.claims)} sentences checked")
-    return "-# " + " · ".join([*parts, f"trace {trace_id}"])

@@ -114,6 +114,15 @@ class ButtonHandlers:
             shown = views.note("Quotes", str(error))
         await self._open(press.trigger, shown)
 
+    async def why(self, press: Press) -> None:
+        """How the answer came about, for the one who asks: as far as they may read what it is made of."""
+        reader = await self.workspace.reader(press.thread, press.user)
+        try:
+            told = await self.workspace.answer_actions.why(press.thread, reader, press.value)
+        except FootnoteError as error:
+            told = str(error)
+        await self._open(press.trigger, views.note("Why", told))
+
     async def feedback(self, press: Press) -> None:
         """👍 or 👎; the latter asks for a reason, and for what would be right."""
         word, _, trace_id = press.value.partition(" ")

@@ -45,7 +45,7 @@ from core.service.kb.results import (
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.web_links import is_link
-from core.service.kb.wording import outcome_lines, proposals_line
+from core.service.kb.wording import outcome_layout, outcome_lines, proposals_line
 
 LARGEST = 25 * 2**20  # bytes of one file
 EXPIRED = "That button is too old. Give the command again."
@@ -392,9 +392,9 @@ class SlackKnowledge:
             titles.append((strong(job_title(job)),))
             posted = await self.cards.post(job, caller)
             where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
-        words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_lines(result)]
-        once = dict.fromkeys([*words, *filter(None, [where])])  # what holds for all is said once
-        return [*titles, *plain_lines(once)]
+        words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
+        words += plain_lines(filter(None, [where]))
+        return [*titles, *dict.fromkeys(words)]  # what holds for all is said once
 
 
 def text_reply(text: str) -> ShownReply:

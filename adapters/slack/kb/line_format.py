@@ -21,7 +21,7 @@ def mrkdwn(line: Line) -> str:
 def _span(span: Span) -> str:
     words = escape(" ".join(span.text.splitlines()))
     match span.style:
-        case Style.PLAIN:
+        case Style.PLAIN | Style.PRINCIPAL:
             return words
         case Style.STRONG:
             return f"*{words}*" if words.strip() else words

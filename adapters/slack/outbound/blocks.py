@@ -9,8 +9,8 @@ from typing import Any
 
 from adapters.slack.outbound.sanitizer import ActiveContent, permit, permit_as_shown
 from adapters.slack.outbound.sanitizer import markdown as sanitized
-from adapters.slack.outbound.text import escape, link, safe_markdown, shorten
-from core.model.answer import Answer, Citation, Outcome, Support
+from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
+from core.model.answer import Answer, Citation, Outcome
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.service.text_splitting import split_markdown
@@ -24,8 +24,8 @@ TASK = 250
 MOST_SOURCES = 12
 BUTTON = 75
 
-STOP, CHOOSE, QUOTES, FEEDBACK, HANDOFF, SHARE = (
-    f"footnote_{name}" for name in ("stop", "choose", "quotes", "feedback", "handoff", "share")
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE = (
+    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 HELPFUL, UNHELPFUL = "up", "down"
@@ -117,11 +117,10 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
 
 
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
-    """What stands below an answer: its sources, what should be known, buttons, and what it took."""
+    """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
     rows = sources(answer.citations)
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    rows += _buttons(answer, trace_id, handoff=handoff, private=private)
-    return [*rows, context(cost(answer, trace_id))]
+    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:
@@ -142,7 +141,7 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
 def source_line(source: Citation) -> str:
     """One source in safe ``mrkdwn``."""
     title = shorten(source.title or source.document, 120)
-    where = f" · {escape(shorten(source.locator, 160))}" if source.locator else ""
+    where = f" · {escape(shorten(source.short_place, 160))}" if source.short_place else ""
     dated = f" · {escape(source.dated)}" if source.dated else ""
     named = f"*{link(source.url, title)}*" if source.url else f"*{escape(title)}*"
     path = "" if source.url or source.document == source.title else f" · {escape(shorten(source.document, 120))}"
@@ -153,12 +152,14 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
     row: list[Block] = []
     if answer.citations:
         row.append(button("Show quotes", QUOTES, trace_id))
+    if answer.is_rateable:
+        row.append(button("Why", WHY, trace_id))
     if private:
         row.append(button("Share with channel", SHARE, trace_id))
     if handoff and answer.outcome is not Outcome.CLARIFIED:
         row.append(button("Ask a person", HANDOFF, trace_id))
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
-    return [*rows, feedback(trace_id)] if answer.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED} else rows
+    return [*rows, feedback(trace_id)] if answer.is_rateable else rows
 
 
 def feedback(trace_id: str) -> Block:
@@ -174,18 +175,6 @@ def feedback(trace_id: str) -> Block:
         "negative_button": side("👎", UNHELPFUL) | {"accessibility_label": "This did not help"},
     }
     return {"type": "context_actions", "block_id": "footnote_feedback", "elements": [buttons]}
-
-
-def cost(answer: Answer, trace_id: str) -> str:
-    """What it took, in one line."""
-    spent = answer.spent
-    parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
-    if spent.calls:
-        parts.append(f"{spent.calls} model calls, {spent.tokens:,} tokens")
-    if answer.verdict is not None and answer.outcome is Outcome.ANSWERED and answer.verdict.claims:
-        held = sum(claim.support is Support.SUPPORTED for claim in answer.verdict.claims)
-        parts.append(f"{held} of {len(answer.verdict.claims)} sentences checked")
-    return " · ".join([*parts, f"trace {trace_id}"])
 
 
 # --- checkpoints
@@ -240,4 +229,4 @@ def without_buttons(layout: Sequence[Block]) -> list[Block]:
 
 def fallback(text: str) -> str:
     """The text beside blocks, for notifications: safe, short, never empty."""
-    return shorten(escape(text.strip()) or "…", FALLBACK)
+    return shorten(escape(without_markup(text)) or "…", FALLBACK)

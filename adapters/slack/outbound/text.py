@@ -9,6 +9,13 @@ https://docs.slack.dev/messaging/formatting-message-text
 import re
 from html import unescape
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+_WITH_WORDS = {"inline", "fence", "code_block"}
+_MARKS = re.compile(r"[ \t]*\[\d+\]")
+
 JOINER = "⁠"
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _LINE_BEGIN = re.compile(r"(?m)^[ >]*>")
@@ -49,6 +56,18 @@ def escape(text: str) -> str:
 def safe_markdown(text: str) -> str:
     """An answer for a ``markdown`` block, escaped. Which of its addresses are links is the sanitizer's to decide."""
     return Escaper().push(text)
+
+
+def without_markup(markdown: str) -> str:
+    """What a Markdown text says, in words alone: for notifications, which show every sign of it as it is."""
+    lines = [_words_of(token) for token in _MARKDOWN.parse(markdown) if token.type in _WITH_WORDS]
+    return _MARKS.sub("", "\n".join(line for line in lines if line)).strip()
+
+
+def _words_of(token: Token) -> str:
+    if not token.children:
+        return token.content.strip()
+    return "".join("\n" if child.type.endswith("break") else child.content for child in token.children).strip()
 
 
 def link(url: str | None, label: str) -> str:

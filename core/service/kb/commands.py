@@ -27,6 +27,8 @@ PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in ca
     "discord:user:USER",
     "discord:guild:SERVER",
     "api:token:TOKEN",
+    "web:user:NAME",  # as the proxy in front of the page calls them: often an e-mail address
+    "web:readers",  # everybody who has signed in at the page
 )
 
 

@@ -436,7 +436,7 @@ class KnowledgeService(KnowledgeCommands):
 
     def _principals(self, command: KbCommand) -> frozenset[str]:
         """Whom it is granted to. Raises NotFound for what no audience can hold: a slip would close the base to all."""
-        known = re.compile("|".join(re.sub("[A-Z]+", "[A-Z0-9]+", form) for form in (EVERYONE, *self.forms)))
+        known = re.compile("|".join(_pattern_of(form) for form in (EVERYONE, *self.forms)))
         for one in command.principals:
             if not known.fullmatch(one):
                 remedy = f"Write {EVERYONE}, or with their ids {join_names(self.forms)}."
@@ -487,3 +487,8 @@ def _job_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
 
 def _description(command: KbCommand) -> str:
     return " ".join(command.text.split())[:MOST_DESCRIPTION]
+
+
+def _pattern_of(form: str) -> str:
+    """What is written in this form: ids in place of the words in capitals, and of NAME what people are called."""
+    return re.sub("[A-Z]+", lambda word: r"[\w.@+-]+" if word[0] == "NAME" else "[A-Z0-9]+", form)

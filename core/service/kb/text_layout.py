@@ -98,7 +98,7 @@ def _proposal_list(view: ProposalList) -> TextLayout:
     head: tuple[Line, ...] = ((strong(wording.heading(view)),),)
     if not view.proposals:
         return TextLayout((Part((*head, *plain_lines([wording.empty_line(view)]))),))
-    above = Part((*head, *plain_lines([wording.approval_line(view)])))
+    above = Part((*head, wording.approval_line(view)))
     rows = [
         Part(((_BULLET, *wording.proposal_line(one)), (plain(f"  {one.beginning}"),)), one.actions)
         for one in view.proposals

@@ -13,6 +13,7 @@ class Style(StrEnum):
     STRONG = "strong"
     CODE = "code"
     LINK = "link"  # the text is an address that may be followed
+    PRINCIPAL = "principal"  # the text is a channel, role, group or person as grants name them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ def code(text: str) -> Span:
 def link(address: str) -> Span:
     """An address of the platform's own that leads to a message."""
     return Span(address, Style.LINK)
+
+
+def principal(name: str) -> Span:
+    """Whom a base is for: a client shows what people there call it."""
+    return Span(name, Style.PRINCIPAL)
 
 
 def line_text(line: Line) -> str:

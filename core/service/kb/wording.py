@@ -44,9 +44,26 @@ from core.service.kb.results import (
     ScheduleSummary,
     SearchCheck,
 )
-from core.service.kb.text_spans import Line, age, code, count, duration, join_names, link, plain, strong
+from core.service.kb.text_spans import (
+    Line,
+    age,
+    code,
+    count,
+    duration,
+    join_names,
+    line_text,
+    link,
+    plain,
+    principal,
+    strong,
+)
 
 ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
+
+_PlainOutcome = (
+    RefreshAccepted | RepairAccepted | ScheduleSaved | ScheduleRemoved | BaseRemoved | DocumentRemoved
+    | DocumentRestored | BaseDescribed | CancelRequested | ProposalSent | ProposalRejected | Refused
+)  # fmt: skip
 
 MOST_NAMED = 20  # documents that have to be added again
 KEPT_A_WEEK = "It can be restored for 7 days."
@@ -101,19 +118,27 @@ def proposals_line(waiting: int, commands: str) -> str:
 # --- one value, one line
 
 
-def readers_phrase(readers: Readers) -> str:
+def readers_line(readers: Readers) -> Line:
     """Whom a base is for, as it goes on after “is” or a comma."""
     if readers.everybody:
-        return "open to everybody"
-    return f"for {join_names(readers.principals)}" if readers.principals else "for nobody, until it is granted"
+        return (plain("open to everybody"),)
+    if not readers.principals:
+        return (plain("for nobody, until it is granted"),)
+    first, *others = readers.principals
+    return (plain("for "), principal(first), *(span for one in others for span in (plain(", "), principal(one))))
+
+
+def readers_phrase(readers: Readers) -> str:
+    """The same in words alone."""
+    return line_text(readers_line(readers))
 
 
 def base_line(base: BaseSummary) -> Line:
     """A base."""
     about = f": {base.description}" if base.description else ""
-    facts = [count(base.documents, "document"), count(base.passages, "passage")]
-    facts += [readers_phrase(base.readers)] if base.readers is not None else []
-    return (strong(base.name), plain(f"{about} ({join_names(facts)})"))
+    size = f"{count(base.documents, 'document')}, {count(base.passages, 'passage')}"
+    readers = (plain(", "), *readers_line(base.readers)) if base.readers is not None else ()
+    return (strong(base.name), plain(f"{about} ({size}"), *readers, plain(")"))
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
@@ -146,10 +171,10 @@ def proposal_line(proposal: ProposalSummary) -> Line:
     return (code(proposal.id), plain(" "), strong(proposal.title), plain(f"{where}, by {proposal.by}:"), *way)
 
 
-def approval_line(proposals: ProposalList) -> str:
+def approval_line(proposals: ProposalList) -> Line:
     """Where what is approved goes, and who will read it there: words of few may become words to all."""
-    whom = readers_phrase(proposals.readers)
-    return f"What is approved goes into “{proposals.base}”, {whom}, unless another is named."
+    goes = plain(f"What is approved goes into “{proposals.base}”, ")
+    return (goes, *readers_line(proposals.readers), plain(", unless another is named."))
 
 
 def document_facts(details: DocumentDetails) -> list[str]:
@@ -200,11 +225,28 @@ def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
 # --- outcomes
 
 
-def outcome_lines(outcome: KbOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR0912 - one arm for each outcome
+def outcome_lines(outcome: KbOutcome) -> list[str]:
+    """What has become of a command, in words alone, beside the cards of its jobs."""
+    return list(map(line_text, outcome_layout(outcome)))
+
+
+def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
     """What has become of a command, beside the cards of its jobs."""
     match outcome:
-        case JobAccepted(readers=readers):
-            return [f"What it adds is {readers_phrase(readers)}."] if readers is not None else []
+        case JobAccepted():
+            if outcome.readers is None:
+                return ()
+            return ((plain("What it adds is "), *readers_line(outcome.readers), plain(".")),)
+        case BaseCreated(base=base, readers=readers):
+            return ((plain(f"Created “{base}”, "), *readers_line(readers), plain(".")),)
+        case GrantsChanged(base=base, readers=readers):
+            return ((plain(f"“{base}” is "), *readers_line(readers), plain(".")),)
+        case _:
+            return tuple((plain(sentence),) for sentence in _sentences(outcome))
+
+
+def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR0912 - one arm for each outcome is the point
+    match outcome:
         case RefreshAccepted(base=base, left=left):
             stay = f"{count(left, 'document')} of {base} did not come from links and stay as they are. {ADD_AGAIN}"
             return [stay] if left else []
@@ -222,12 +264,8 @@ def outcome_lines(outcome: KbOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR0
             return [f"Removed “{title}” from {base}: {counted}. {search_line(found)} {KEPT_A_WEEK}"]
         case DocumentRestored(title=title, base=base, check=found):
             return [f"“{title}” is back in {base}. {search_line(found)}"]
-        case BaseCreated(base=base, readers=readers):
-            return [f"Created “{base}”, {readers_phrase(readers)}."]
         case BaseDescribed(base=base, description=description):
             return [f"“{base}”: {description or 'no description'}."]
-        case GrantsChanged(base=base, readers=readers):
-            return [f"“{base}” is {readers_phrase(readers)}."]
         case CancelRequested(job_id=job_id):
             return [f"Cancelling job {job_id}. What it has done so far stays; the rest stays as it was."]
         case ProposalSent(proposal_id=proposal_id):

@@ -19,6 +19,7 @@ from core.model.incoming_events import Permissions
 from core.model.jobs import Job, JobKind, JobState
 from core.service.kb.commands import Caller
 from core.service.kb.summaries import summarize_job
+from core.service.kb.text_spans import plain, principal
 
 CARD, DIRECT, ADA = 11, 22, 33
 MINUTES = 60
@@ -98,13 +99,18 @@ def done(job: Job) -> Job:
 
 
 async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(summarize_job(job), caller_of(job), CARD, note="What it adds is open to everybody.")
+    await cards.posted(
+        summarize_job(job),
+        caller_of(job),
+        CARD,
+        words=[(plain("What it adds is for "), principal("discord:role:1/2"), plain("."))],
+    )
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
     assert "Under way" in under_way
     assert "Done" in end
-    assert "open to everybody" in end
+    assert "What it adds is for <@&2>." in end
     assert message == CARD
     assert written.posts == []
 

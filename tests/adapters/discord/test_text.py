@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import text
 from core.model.answer import Citation
+from core.service.kb.text_spans import plain, strong
 
 SOURCE = Citation(
     1, 1, "p1", "default", "refunds.md", "Refund policy", "page 2", "…", 0.9, "https://docs.example/r", "2026"
@@ -23,9 +25,24 @@ def test_no_mention_survives(hostile: str) -> None:
         assert not LIVE.search(shown)
 
 
-def test_principals_are_shown_by_the_names_that_people_know() -> None:
-    told = "for discord:role:1/2, discord:channel:1/3, discord:user:4, discord:guild:1, slack:user:5"
-    assert text.name_principals(told) == "for <@&2>, <#3>, <@4>, everybody in this server, slack:user:5"
+@pytest.mark.parametrize(
+    ("principal", "shown"),
+    [
+        ("discord:role:1/2", "<@&2>"),
+        ("discord:channel:1/3", "<#3>"),
+        ("discord:user:4", "<@4>"),
+        ("discord:guild:1", "everybody in this server"),
+        ("slack:user:T1/U5", "slack:user:T1/U5"),
+        ("discord:user:4 @everyone", "discord:user:4 @\u200beveryone"),
+    ],
+)
+def test_principals_are_shown_by_the_names_that_people_know(principal: str, shown: str) -> None:
+    assert text.principal_name(principal) == shown
+
+
+def test_what_only_reads_like_a_principal_names_nobody() -> None:
+    lines = [(plain("a title: discord:user:4 "), strong("discord:role:1/2"))]
+    assert markdown_lines(lines) == "a title: discord:user:4 **discord:role:1/2**"
 
 
 @given(st.text(alphabet="@<>&!#everyonh 123`[](){}\n|-", max_size=300))

@@ -1,5 +1,6 @@
 """Layouts stay within Slack's limits, whatever is in them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from slack_sdk.models.blocks import Block
@@ -45,8 +46,24 @@ def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() ->
     foot = blocks.foot(answer(), "t1", (), handoff=True, private=False)
     assert valid(foot)
     labels = [one["text"]["text"] for block in foot if block["type"] == "actions" for one in block["elements"]]
-    assert labels == ["Show quotes", "Ask a person"]
-    assert foot[-2]["type"] == "context_actions"
+    assert labels == ["Show quotes", "Why", "Ask a person"]
+    assert foot[-1]["type"] == "context_actions"
+    assert "trace" not in str(foot[:-1])
+
+
+def test_a_greeting_asks_nobody_whether_it_helped() -> None:
+    assert blocks.foot(Answer(Outcome.ANSWERED, "Hello!"), "t1", (), handoff=False, private=False) == []
+
+
+def test_beside_a_link_a_source_says_where_without_lines_of_its_file() -> None:
+    linked = replace(source(1), locator="Refunds › Annual, lines 10–19", place="Annual")
+    assert blocks.source_line(linked) == "[1] *<https://docs.example/r|Refund policy>* · Annual · 2026-01-01"
+    assert "lines 10–19" in blocks.source_line(replace(linked, url=None))
+
+
+def test_a_notification_has_the_words_alone() -> None:
+    told = blocks.fallback("From *Leave*, section **Annual**:\n\n> Everyone has 27 days <of it> [1].\n\n- one [2]")
+    assert told == "From Leave, section Annual:\nEveryone has 27 days &lt;of it&gt;.\none"
 
 
 def test_many_and_long_sources_stay_within_the_limits() -> None:

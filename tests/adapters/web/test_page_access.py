@@ -178,6 +178,18 @@ async def test_words_of_a_base_that_one_may_not_read_come_by_no_path() -> None:
         assert "Pelagia" not in streamed.text
 
 
+async def test_a_base_can_be_for_somebody_at_the_page() -> None:
+    async with PageOffice(PROXY).open() as office:
+        ada = office.browser(**{"X-Forwarded-User": "ada"})
+        carl, ben = (office.browser(**{"X-Forwarded-User": f"{name}@example.com"}) for name in ("carl", "ben"))
+        await office.scene.knows(SECRET, title="Pelagia's file", base="board")
+        await ada.get("/knowledge")
+        whom = {"verb": "grant", "base": "board", "principals": "web:user:carl@example.com"}
+        assert "for web:user:carl@example.com" in (await ada.post("/knowledge/do", whom)).text
+        assert "board" in (await carl.get("/knowledge")).text
+        assert "board" not in (await ben.get("/knowledge")).text
+
+
 async def test_what_was_answered_is_hidden_again_when_its_base_is() -> None:
     async with PageOffice(PASSWORDS).open() as office:
         await office.scene.knows("Refunds take 14 days.", title="Refunds", base="default")

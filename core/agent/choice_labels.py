@@ -1,0 +1,62 @@
+"""What stands on the buttons of a question that is asked back: each reading by what sets it apart from the others."""
+
+import re
+from collections.abc import Sequence
+
+LONGEST = 40  # characters: what a button shows on a phone without being cut
+_ASIDE = re.compile(r"\s*\([^()]*\)$")
+_EDGES = " \t?.!,;:–—-"
+_SMALL = frozenset("a an the of in on for to at by with from and or".split())  # noqa: SIM905
+
+
+def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
+    """A label of at most 40 characters for each option, all different; the option itself where it is short enough.
+
+    Words that all options begin or end with are left out, then what stands in brackets at the end; what is still too
+    long is cut at a word.
+    """
+    if len(options) < 2 or all(len(option) <= LONGEST for option in options):
+        return tuple(map(short_label, options))
+    apart = _without_common_words(options)
+    bare = tuple(_ASIDE.sub("", label) for label in apart)
+    fitting = tuple(short if len(label) > LONGEST else label for label, short in zip(apart, bare, strict=True))
+    for labels in (fitting, bare, apart):
+        cut = tuple(short_label(label) for label in labels)
+        if len(set(cut)) == len(options) and all(cut):
+            return cut
+    return tuple(short_label(f"{number}. {option}") for number, option in enumerate(options, 1))
+
+
+def _without_common_words(options: Sequence[str]) -> tuple[str, ...]:
+    split = [option.strip(_EDGES).split() for option in options]
+    first, last = _shared(split), _shared([words[::-1] for words in split])
+    spare = min(map(len, split)) - 1  # at least a word of each stays
+    first = min(first, spare)
+    last = min(last, spare - first)
+    kept = [words[first : len(words) - last] for words in split]
+    while all(len(words) > 1 and words[0].casefold() in _SMALL for words in kept):
+        kept = [words[1:] for words in kept]
+    return tuple(_balanced(" ".join(words)).strip(_EDGES) for words in kept)
+
+
+def _shared(split: Sequence[Sequence[str]]) -> int:
+    """How many words all of them begin with."""
+    count = 0
+    for words in zip(*split, strict=False):
+        if len({word.casefold().strip(_EDGES) for word in words}) > 1:
+            break
+        count += 1
+    return count
+
+
+def _balanced(text: str) -> str:
+    """With the bracket closed that lost its end to the words that all share."""
+    return text + ")" if text.count("(") > text.count(")") else text
+
+
+def short_label(label: str) -> str:
+    """The label in at most 40 characters, cut at a word."""
+    if len(label) <= LONGEST:
+        return label
+    whole = label[: LONGEST - 1].rsplit(" ", 1)[0]
+    return (whole if len(whole) > LONGEST // 2 else label[: LONGEST - 1]).rstrip(_EDGES + "(") + "…"
