@@ -7,6 +7,7 @@ one that another process heard.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Self
 
 import discord
@@ -33,6 +34,7 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -185,7 +187,8 @@ class DiscordPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to the knowledge service."""
-        return self.knowledge.capabilities()
+        announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
+        return replace(self.knowledge.capabilities(), announcements=announcements)
 
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""
