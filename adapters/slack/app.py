@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 import structlog
@@ -29,11 +30,13 @@ from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
+from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
+from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.home import Home
 from adapters.slack.outbound.sanitizer import acknowledge
 from adapters.slack.platform import Parse, SlackThreads
@@ -122,6 +125,7 @@ class SlackPlatform(SlackThreads):
         self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
+        self._order = ThreadOrder()
 
     # --- living
 
@@ -202,7 +206,8 @@ class SlackPlatform(SlackThreads):
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
-        return self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        lent = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        return replace(lent, announcements=SlackAnnouncements(self.workspace))
 
     # --- the two roads
 
@@ -284,7 +289,7 @@ class SlackPlatform(SlackThreads):
             self._do_aside(self._open_home(event, team))
             return BoltResponse(status=200, body="")
         try:
-            async with asyncio.timeout(KEEP_SECONDS):
+            async with asyncio.timeout(KEEP_SECONDS), self._order.turn(thread_of(event)):
                 turned = await self._event_listener.take(event, team)
         except (FootnoteError, Refusal, TimeoutError) as error:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")

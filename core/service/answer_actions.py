@@ -248,8 +248,8 @@ class AnswerActions:
             asker=turn.asker.id,
             thread=str(thread),
         )
-        await self.feedback.keep(word)
-        await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
+        if await self.feedback.keep(word):  # people are counted, not presses
+            await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
 
     # --- of a thread

@@ -14,6 +14,7 @@ from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300.0  # seconds, for a machine that is busy with something else
+SOCKET = "/data/milvus/milvus.db.sock"
 LIFT, BOILER = b"# Lift\n\nThe lift is inspected by Mr Otis.\n", b"# Boiler\n\nThe boiler is cleaned by Ms Bell.\n"
 
 pytestmark = [
@@ -56,9 +57,12 @@ class Composed:
             while not await asyncio.to_thread(self.healthy, service):
                 await asyncio.sleep(1)
 
-    def log(self, service: str) -> str:
-        done = subprocess.run(["podman", "logs", self.container(service)], capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
+    async def until_there(self, service: str, path: str) -> None:
+        """Until a container has this file."""
+        command = ["podman", "exec", self.container(service), "test", "-e", path]
+        async with asyncio.timeout(PATIENCE):
+            while (await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)).returncode:
+                await asyncio.sleep(1)
 
     async def answer(self, words: str, fact: str) -> Message:
         """What is asked is answered, once."""
@@ -101,9 +105,9 @@ async def test_from_one_container_to_several_and_on_when_one_is_killed(composed:
     await composed.answer("who inspects the lift?", "Otis")
     await asyncio.to_thread(composed.run, "down")
 
-    composed.settings |= {"COMPOSE_PROFILES": "scale", "MILVUS_URI": "unix:/data/milvus/milvus.db.sock"}
+    composed.settings |= {"COMPOSE_PROFILES": "scale", "MILVUS_URI": f"unix:{SOCKET}"}
     await asyncio.to_thread(composed.run, "up", "-d", "--no-build", "redis", "milvus", "etcd", "minio")
-    await composed.until_healthy("milvus")
+    await composed.until_there("milvus", SOCKET)
     await asyncio.to_thread(composed.run, "run", "--rm", "bot", "kb", "repair")
     await asyncio.to_thread(composed.run, "up", "-d", "--no-build")
     for service in ("bot", "worker"):

@@ -62,13 +62,13 @@ async def measure(made: Installation, *, workers: int, threads: int, kills: int,
         for number in range(threads):
             root = await conversation(slack, number)
             roots.append((root, time.monotonic()))
-        await killing
         deadline = time.monotonic() + SETTLE_SECONDS
-        while len(done) < threads and time.monotonic() < deadline:
+        while (len(done) < threads or not killing.done()) and time.monotonic() < deadline:
             for root, asked in roots:
                 if root.ts not in done and len(answers(slack, root)) >= len(ASKED):
                     done[root.ts] = time.monotonic() - asked
             await asyncio.sleep(0.2)
+        await killing
         return _outcome(slack, [root for root, _ in roots], list(done.values()), time.monotonic() - began)
 
 
