@@ -14,7 +14,7 @@ from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
-from core.model.errors import DocumentRejected, NotFound
+from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
@@ -127,7 +127,11 @@ class AskScreen:
             raise NotFound("There is no such conversation.")
         base = str(form.get("base", "")).strip()
         message = await self.conversations.add(visitor, name, text, (base,) if base else ())
-        await self.inbox.put(delivery(f"web:{message.id}", message))
+        try:
+            await self.inbox.put(delivery(f"web:{message.id}", message))
+        except FootnoteError:
+            await self.conversations.withdraw(message)
+            raise
         if wants_part(request) and "name" in request.match_info:
             turn = await self.turns.one(visitor, message)
             return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
