@@ -24,12 +24,12 @@ from core.service.delivery_codec import delivery
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
+from core.service.question_service import CHOICE_GONE
 
 LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
 SHOWN = 12  # conversations in the list beside the question
 _NAME = re.compile(r"[0-9a-f]{16}")
-CHOSEN_BEFORE = "This choice has been made already, or its time is over. Ask again if you like."
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class AskScreen:
         choice = checkpoint.choice(str(form.get("choice", ""))) if checkpoint else None
         words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
         if checkpoint is None or choice is None or checkpoint.id != form.get("checkpoint"):
-            raise NotFound(CHOSEN_BEFORE)
+            raise NotFound(CHOICE_GONE)
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
         await self._take(visitor, message, checkpoint, choice, words if choice.asks_text else "")
