@@ -10,11 +10,12 @@ query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of floa
 import asyncio
 import copy
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache
 
 from adapters.encoders.model_files import find_model, load
 from core.model.errors import ModelUnavailable
@@ -59,7 +60,7 @@ class SentenceTransformerEncoder:
         self._one_batch = asyncio.Lock()  # one batch waits for the thread at a time, so ingests take turns
         self._one_query_batch = asyncio.Lock()
         self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
-        self._cache: OrderedDict[str, Vectors] = OrderedDict()
+        self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
 
     @property
     def name(self) -> str:
@@ -103,11 +104,7 @@ class SentenceTransformerEncoder:
         if missing:
             await self._ensure(self._query_thread, self._queries)
             found |= await self._encoded_together(missing)
-        for text in wanted:
-            self._cache[text] = found[text]
-            self._cache.move_to_end(text)
-        while len(self._cache) > _CACHED_QUERIES:
-            self._cache.popitem(last=False)
+        self._cache.update(found)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.stack([found[text] for text in texts])
@@ -127,7 +124,7 @@ class SentenceTransformerEncoder:
                         encode = partial(self._encode_queries, batch)
                         fresh = await self._in_thread(self._query_thread, encode, _QUERY_SECONDS)
                         encoded = {text: vector.copy() for text, vector in zip(batch, fresh, strict=True)}
-                        self._cache |= encoded
+                        self._cache.update(encoded)
                         found |= {text: encoded[text] for text in left}
                     return found
         except TimeoutError as error:
@@ -179,6 +176,8 @@ class SentenceTransformerEncoder:
 
     def _count(self, texts: list[str]) -> list[int]:
         tokenizer = self._passages().tokenizer
+        if not callable(tokenizer):  # a static model has a bare one, of the library below
+            return [len(one.ids) for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
         found = tokenizer(
             texts,
             add_special_tokens=False,
