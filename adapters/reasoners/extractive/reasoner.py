@@ -36,7 +36,7 @@ from core.ports.encoder import Encoder
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
-MINIMUM_SHARE, MAXIMUM_SHARE = 3, 8  # units of one passage that are compared by meaning
+MINIMUM_SHARE, MAXIMUM_SHARE = 3, 4  # units of one passage that are compared by meaning
 
 
 class ExtractiveReasoner:
