@@ -12,25 +12,26 @@ _SMALL = frozenset("a an the of in on for to at by with from and or".split())  #
 def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
     """A label of at most 40 characters for each option, all different; the option itself where it is short enough.
 
-    Words that all options begin or end with are left out, then what stands in brackets at the end; what is still too
-    long is cut at a word.
+    Words that all options begin with are left out; where that is not enough, what stands in brackets at the end, then
+    the words that all end with. What is still too long is cut at a word.
     """
     if len(options) < 2 or all(len(option) <= LONGEST for option in options):
         return tuple(map(short_label, options))
-    apart = _without_common_words(options)
-    bare = tuple(_ASIDE.sub("", label) for label in apart)
-    fitting = tuple(short if len(label) > LONGEST else label for label, short in zip(apart, bare, strict=True))
-    for labels in (fitting, bare, apart):
+    begun = _without_common_words(options, ends=False)
+    bare = tuple(_ASIDE.sub("", label) for label in begun)
+    fitting = tuple(short if len(label) > LONGEST else label for label, short in zip(begun, bare, strict=True))
+    for labels in (fitting, bare, _without_common_words(options, ends=True)):
         cut = tuple(short_label(label) for label in labels)
         if len(set(cut)) == len(options) and all(cut):
             return cut
     return tuple(short_label(f"{number}. {option}") for number, option in enumerate(options, 1))
 
 
-def _without_common_words(options: Sequence[str]) -> tuple[str, ...]:
+def _without_common_words(options: Sequence[str], *, ends: bool) -> tuple[str, ...]:
+    """Without the words that all begin with; with ``ends`` also without those that all end with."""
     split = [option.strip(_EDGES).split() for option in options]
-    first, last = _shared(split), _shared([words[::-1] for words in split])
-    spare = min(map(len, split)) - 1  # at least a word of each stays
+    first, last = _shared(split), _shared([words[::-1] for words in split]) if ends else 0
+    spare = max(0, min(map(len, split)) - 1)  # at least a word of each stays
     first = min(first, spare)
     last = min(last, spare - first)
     kept = [words[first : len(words) - last] for words in split]

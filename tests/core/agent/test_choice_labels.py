@@ -15,6 +15,7 @@ TIMEOUTS = (
     ("options", "labels"),
     [
         (("Fleet plan", "Studio plan"), ("Fleet plan", "Studio plan")),
+        (TIMEOUTS[:2], ("job timeout (API reference, version 2)", "connection timeout")),
         (TIMEOUTS, ("job timeout (API reference, version 2)", "connection timeout", "delivery timeout (Webhooks)")),
         (
             (
