@@ -1,6 +1,7 @@
 """The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ from core.ingestion.originals import Originals
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
+from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.knowledge import Document
@@ -60,6 +62,7 @@ from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
@@ -70,7 +73,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
-    from core.ports.platform_capabilities import Transcript
+    from core.ports.platform_capabilities import Announcements, PlatformCapabilities
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +82,9 @@ log = structlog.get_logger(__name__)
 CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
-NOTHING_TO_READ = "An admin can add some: `/kb ingest` in chat, `footnote ingest` in a terminal."
+NOTHING_TO_READ = (
+    "An admin can add some: `/kb ingest` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
+)
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
@@ -128,7 +133,7 @@ class Footnote:
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
-    transcripts: "dict[str, Transcript]" = field(default_factory=dict)  # of the platforms that are connected here
+    lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
 
     async def all_bases(self) -> frozenset[str]:
         """The names of all knowledge bases."""
@@ -177,8 +182,20 @@ class Footnote:
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
         return GapDrafts(
-            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, self.transcripts
+            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, self.lent
         )
+
+    def gap_digest(self) -> GapDigest | None:
+        """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
+        channel = digest_channel(self.settings.gaps_digest)
+        if channel is None:
+            return None
+
+        def announcements() -> "Announcements | None":
+            lent = self.lent.get(channel.platform)
+            return lent.announcements if lent is not None else None
+
+        return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
@@ -316,6 +333,18 @@ async def has_documents(settings: Settings) -> bool:
         await check_schema(redis)
         catalog = RedisCatalog(redis)
         return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
+
+
+def digest_channel(setting: str) -> ThreadKey | None:
+    """The channel of GAPS_DIGEST; None where it is empty. Raises ConfigurationError for what is none."""
+    if not setting.strip():
+        return None
+    found = re.fullmatch(r"(slack|discord):channel:(\w+)/(\w+)", setting.strip(), re.ASCII)
+    if found is None or (found[1] == "discord" and not (found[2] + found[3]).isdecimal()):
+        raise ConfigurationError(
+            "GAPS_DIGEST is no channel.", remedy="It looks like slack:channel:T1/C1 or discord:channel:1/2."
+        )
+    return ThreadKey(found[1], found[2], found[3], "")
 
 
 def _secure_home(home: Path) -> None:

@@ -160,13 +160,14 @@ class _Serving:
         worker = Worker(
             name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
         )
-        return [worker.run(stop), self._do_jobs(stop)]
+        digest = footnote.gap_digest()
+        return [worker.run(stop), self._do_jobs(stop), *([digest.run(stop)] if digest is not None else [])]
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
         offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
         lent = {one.name: one.capabilities() for one in offering}
-        self._footnote.transcripts.update({name: one.transcript for name, one in lent.items() if one.transcript})
+        self._footnote.lent.update(lent)
         jobs = self._footnote.knowledge_stack.worker(self._name, lent)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:

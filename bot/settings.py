@@ -96,6 +96,9 @@ class Settings(_Location):
     web_proxies: str = ""
     web_admins: str = ""
 
+    # What the documents lack
+    gaps_digest: str = ""
+
     # Programs
     mcp_token: SecretStr | None = None
 

@@ -5,13 +5,14 @@ one that another process heard.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Self
 
 import discord
 import structlog
+from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
@@ -33,6 +34,7 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -97,7 +99,7 @@ class DiscordPlatform:
         self._pace_seconds = pace_seconds
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
-        self._paces: OrderedDict[str, Pace] = OrderedDict()
+        self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         self._shown = AnswerIndex(message_states)
@@ -185,7 +187,8 @@ class DiscordPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to the knowledge service."""
-        return self.knowledge.capabilities()
+        announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
+        return replace(self.knowledge.capabilities(), announcements=announcements)
 
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""
@@ -320,12 +323,7 @@ class DiscordPlatform:
         )
 
     def _pace(self, question: IncomingMessage) -> Pace:
-        subject = f"{question.thread} {question.id}"
-        pace = self._paces.setdefault(subject, Pace())
-        self._paces.move_to_end(subject)
-        while len(self._paces) > PACES_REMEMBERED:
-            self._paces.popitem(last=False)
-        return pace
+        return self._paces.setdefault(f"{question.thread} {question.id}", Pace())
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""

@@ -13,11 +13,12 @@ import asyncio
 import copy
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache
 
 from adapters.encoders.model_files import find_model, load
 from core.model.errors import ModelUnavailable, first_of_ours
@@ -65,7 +66,7 @@ class SentenceTransformerEncoder:
         self._passage_turns = asyncio.Semaphore(self._at_once)  # ingests take turns at the threads, batch by batch
         self._one_query_batch = asyncio.Lock()
         self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
-        self._cache: OrderedDict[str, Vectors] = OrderedDict()
+        self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
 
     @property
     def name(self) -> str:
@@ -109,11 +110,7 @@ class SentenceTransformerEncoder:
         if missing:
             await self._ensure_loaded(self._query_thread)
             found |= await self._encoded_together(missing)
-        for text in wanted:
-            self._cache[text] = found[text]
-            self._cache.move_to_end(text)
-        while len(self._cache) > _CACHED_QUERIES:
-            self._cache.popitem(last=False)
+        self._cache.update(found)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.stack([found[text] for text in texts])
@@ -133,7 +130,7 @@ class SentenceTransformerEncoder:
                         encode = partial(self._encode_queries, batch)
                         fresh = await self._in_thread(self._query_thread, encode, _QUERY_SECONDS)
                         encoded = {text: vector.copy() for text, vector in zip(batch, fresh, strict=True)}
-                        self._cache |= encoded
+                        self._cache.update(encoded)
                         found |= {text: encoded[text] for text in left}
                     return found
         except TimeoutError as error:
@@ -195,6 +192,8 @@ class SentenceTransformerEncoder:
 
     def _count(self, texts: list[str]) -> list[int]:
         tokenizer = self._model().tokenizer
+        if not callable(tokenizer):  # a static model has a bare one, of the library below
+            return [len(one.ids) for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
         found = tokenizer(
             texts,
             add_special_tokens=False,

@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 import structlog
@@ -35,6 +36,7 @@ from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text,
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
+from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.home import Home
 from adapters.slack.outbound.sanitizer import acknowledge
 from adapters.slack.platform import Parse, SlackThreads
@@ -204,7 +206,8 @@ class SlackPlatform(SlackThreads):
 
     def capabilities(self) -> PlatformCapabilities:
         """What it lends to whoever works on the knowledge."""
-        return self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        lent = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        return replace(lent, announcements=SlackAnnouncements(self.workspace))
 
     # --- the two roads
 

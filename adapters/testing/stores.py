@@ -333,12 +333,14 @@ class InProcessFeedbackStore(FeedbackStore):
         self._state = state or InProcessState()
         self._most = most
 
-    async def keep(self, feedback: Feedback) -> None:
+    async def keep(self, feedback: Feedback) -> bool:
         """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
         kept = replace(feedback, at=feedback.at or datetime.now(UTC))
+        first = (kept.trace_id, kept.person.id) not in self._state.feedback
         self._state.feedback[kept.trace_id, kept.person.id] = kept
         for old in self._by_age()[: -self._most]:
             del self._state.feedback[old.trace_id, old.person.id]
+        return first
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""

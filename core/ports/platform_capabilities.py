@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from core.model.conversation import ThreadKey
+from core.model.conversation import Audience, ThreadKey
 from core.model.jobs import Job
 from core.model.transcripts import Conversation
 
@@ -40,6 +40,16 @@ class JobCard(Protocol):
         """
 
 
+class Announcements(Protocol):
+    """How a platform says something in a channel that nobody asked for there."""
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformCapabilities:
     """What one platform lends; ``None`` where it has no such thing."""
@@ -47,6 +57,7 @@ class PlatformCapabilities:
     download: Download | None = None
     transcript: Transcript | None = None
     card: JobCard | None = None
+    announcements: Announcements | None = None
 
 
 @runtime_checkable

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.container import digest_channel
 from bot.settings import Settings, env_files, load_settings
+from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError
 
 
@@ -95,3 +97,17 @@ def test_a_file_that_is_not_text_is_said_to_be_none(here: Path) -> None:
     (here / ".env").write_bytes(b"LLM_MODEL=\xff\xfe\n")
     with pytest.raises(ConfigurationError, match=r"not UTF-8 text"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["general", "slack:channel:T1", "slack:user:T1/U1", "discord:channel:x/y", "slack:channel:T1/C1/x"]
+)
+def test_a_digest_goes_to_a_channel_or_the_start_says_why_not(wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match="GAPS_DIGEST is no channel"):
+        digest_channel(wrong)
+
+
+def test_a_digest_is_off_unless_a_channel_is_named() -> None:
+    assert digest_channel("") is None
+    assert digest_channel("slack:channel:T1/C1") == ThreadKey("slack", "T1", "C1", "")
+    assert digest_channel("discord:channel:1/2") == ThreadKey("discord", "1", "2", "")

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.conversation import ThreadKey, channel_principal
+from core.model.errors import NotFound
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -331,3 +332,18 @@ async def test_quotes_are_for_whoever_may_read_them_now(discord: FakeDiscord, of
     answer = await discord.reply_to(await chair.says("<@bot> when does the canary sing?", hidden))
     seen = await chair.clicks(answer, "Show quotes")
     await discord.until(lambda: "“The canary sings at dawn.”" in seen.text, what="the quote")
+
+
+async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(
+    discord: FakeDiscord, office: Office
+) -> None:
+    announcements = office.platform.capabilities().announcements
+    assert announcements is not None
+    place = ThreadKey("discord", str(discord.guild_id), str(discord.channel("general").id), "")
+    assert (await announcements.readers(place)).principals
+    await announcements.post(place, "1. @everyone <@&5> [see](https://evil.example) (2 questions)")
+    (said,) = [one for one in discord.visible("general") if "2 questions" in one.text]
+    assert "](https://evil.example)" not in said.text  # a link would begin here
+    assert discord.pings() == []
+    with pytest.raises(NotFound):
+        await announcements.readers(ThreadKey("discord", str(discord.guild_id), "1", ""))

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from core.model.errors import StoreUnavailable
+from core.model.conversation import ThreadKey
+from core.model.errors import Denied, StoreUnavailable
 from core.ports.inbox import Delivery, Lease
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -328,3 +330,20 @@ async def test_a_forged_press_for_another_thread_is_stale(slack: FakeSlack, bot:
     )
     await slack.person("alice").clicks(answer, "How long do refunds take?")
     assert "made already" in (await slack.person("alice").next_private()).markdown
+
+
+async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(slack: FakeSlack, bot: Bot) -> None:
+    platform: Any = bot.platform
+    announcements = platform.capabilities().announcements
+    channel = ThreadKey("slack", slack.team_id, slack.channel("general").id, "")
+    audience = await announcements.readers(channel)
+    assert f"slack:team:{slack.team_id}" in audience.principals
+    await announcements.post(channel, f"1. <!channel> @here <https://evil.example|*see*> {'x' * 5000} (2 questions)")
+    (said,) = [one for one in slack.visible("general") if "questions" in one.markdown or "evil" in one.markdown]
+    assert "evil.example" in said.markdown
+    assert slack.pings() == []
+    nowhere = ThreadKey("slack", slack.team_id, "C0NOWHERE", "")
+    with pytest.raises(Denied):
+        await announcements.readers(nowhere)
+    with pytest.raises(Denied):
+        await announcements.post(nowhere, "Hello.")

@@ -4,12 +4,12 @@ Everybody in an audience must be allowed to see the evidence. So a channel's aud
 (whoever reads it is a member), and a role only where *everybody* who may view the channel has that role.
 """
 
-import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import discord
 import structlog
+from cachetools import TTLCache
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
@@ -28,23 +28,19 @@ class Members:
     """Members with their roles, remembered for half a minute: without the members intent nothing else keeps them."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], tuple[float, discord.Member | None]] = OrderedDict()
+        self._kept: TTLCache[tuple[int, int], discord.Member | None] = TTLCache(MEMBERS_REMEMBERED, MEMBER_SECONDS)
 
     async def get(self, guild: discord.Guild, user_id: int) -> discord.Member | None:
         """The member as of the last half minute; None when they are not in the server or nobody can tell."""
-        known = self._kept.get((guild.id, user_id))
-        if known is not None and time.monotonic() - known[0] < MEMBER_SECONDS:
-            return known[1]
+        with suppress(KeyError):
+            return self._kept[guild.id, user_id]
         member: discord.Member | None
         try:
             async with api_call("look up a member", 10):
                 member = await guild.fetch_member(user_id)
         except FootnoteError:
             member = None
-        self._kept[guild.id, user_id] = (time.monotonic(), member)
-        self._kept.move_to_end((guild.id, user_id))
-        while len(self._kept) > MEMBERS_REMEMBERED:
-            self._kept.popitem(last=False)
+        self._kept[guild.id, user_id] = member
         return member
 
     def forget(self, guild_id: int, user_id: int) -> None:

@@ -4,12 +4,11 @@ One process holds the gateway; whoever answers without it asks for what it needs
 as it does members.
 """
 
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from contextlib import suppress
 
 import discord
+from cachetools import TTLCache
 
 from adapters.discord.api.api_errors import api_call
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -18,8 +17,6 @@ REMEMBERED_SECONDS = 30.0
 MOST_REMEMBERED = 2_000
 LOOK_SECONDS = 10.0
 
-T = TypeVar("T")
-
 
 class Servers:
     """``client`` is logged in; ``holding`` says whether its gateway connection keeps what it knows of servers true."""
@@ -27,18 +24,19 @@ class Servers:
     def __init__(self, client: Callable[[], discord.Client], holding: Callable[[], bool]) -> None:
         self._client = client
         self._holding = holding
-        self._servers: Recent[discord.Guild | None] = Recent()
-        self._channels: Recent[discord.abc.GuildChannel | None] = Recent()
-        self._us: Recent[discord.Member | None] = Recent()
+        self._servers: TTLCache[int, discord.Guild | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
+        self._channels: TTLCache[int, discord.abc.GuildChannel | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
+        self._us: TTLCache[int, discord.Member | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
 
     async def server(self, server_id: int) -> discord.Guild | None:
         """One of them; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
         known = self._client().get_guild(server_id) if self._holding() else None
         if known is not None and not known.unavailable:
             return known
-        if server_id not in self._servers:
-            self._servers[server_id] = await self._fetched(server_id)
-        return self._servers[server_id]
+        with suppress(KeyError):
+            return self._servers[server_id]
+        self._servers[server_id] = found = await self._fetched(server_id)
+        return found
 
     async def servers(self) -> Sequence[discord.Guild]:
         """All of them. Raises PlatformUnavailable when Discord does not answer."""
@@ -57,9 +55,10 @@ class Servers:
         known = server.get_channel(channel_id)
         if known is not None:
             return known
-        if channel_id not in self._channels:
-            self._channels[channel_id] = await _channel_of(server, channel_id)
-        return self._channels[channel_id]
+        with suppress(KeyError):
+            return self._channels[channel_id]
+        self._channels[channel_id] = found = await _channel_of(server, channel_id)
+        return found
 
     async def ourselves(self, server: discord.Guild) -> discord.Member | None:
         """Us in a server, with our roles; None when that cannot be told. Raises PlatformUnavailable."""
@@ -67,9 +66,10 @@ class Servers:
         known: discord.Member | None = server.me  # None where the gateway did not tell, whatever the types say
         if known is not None or us is None:
             return known
-        if server.id not in self._us:
-            self._us[server.id] = await _member_of(server, us.id)
-        return self._us[server.id]
+        with suppress(KeyError):
+            return self._us[server.id]
+        self._us[server.id] = found = await _member_of(server, us.id)
+        return found
 
     async def _fetched(self, server_id: int) -> discord.Guild | None:
         try:
@@ -100,23 +100,3 @@ async def _channel_of(server: discord.Guild, channel_id: int) -> discord.abc.Gui
     except FootnoteError:
         return None
     return found if isinstance(found, discord.abc.GuildChannel) else None
-
-
-class Recent(Generic[T]):
-    """What was looked up lately, by id: a bounded number, each for half a minute."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[int, tuple[float, T]] = OrderedDict()
-
-    def __contains__(self, name: int) -> bool:
-        known = self._kept.get(name)
-        return known is not None and time.monotonic() - known[0] < REMEMBERED_SECONDS
-
-    def __getitem__(self, name: int) -> T:
-        return self._kept[name][1]
-
-    def __setitem__(self, name: int, value: T) -> None:
-        self._kept[name] = (time.monotonic(), value)
-        self._kept.move_to_end(name)
-        while len(self._kept) > MOST_REMEMBERED:
-            self._kept.popitem(last=False)

@@ -5,9 +5,10 @@ bots have asked since a person last said something there.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 MOST_TURNS = 3
 QUIET_SECONDS = 3_600.0  # after which a bot may begin anew, where no person ever writes
@@ -25,7 +26,7 @@ class BotLoopGuard:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._channels: OrderedDict[int, _Turns] = OrderedDict()
+        self._channels: LRUCache[int, _Turns] = LRUCache(CHANNELS_REMEMBERED)
 
     def person_spoke(self, channel_id: int) -> None:
         """From here on, bots have their turns anew."""
@@ -34,9 +35,6 @@ class BotLoopGuard:
     def may_ask(self, channel_id: int, message_id: int) -> bool:
         """Whether a bot's message may be answered; one that was let through before may be heard again, as edited."""
         turns = self._channels.setdefault(channel_id, _Turns())
-        self._channels.move_to_end(channel_id)
-        while len(self._channels) > CHANNELS_REMEMBERED:
-            self._channels.popitem(last=False)
         if self._now() - turns.last > QUIET_SECONDS:
             turns.messages.clear()
         if message_id in turns.messages:

@@ -52,7 +52,9 @@ function showSource() {
   const quote = one("#quote", panel);
   const box = one(".source-body", panel);
   const reveal = () => {
-    if (quote && box) box.scrollTop += quote.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+    if (!quote || !box) return;
+    box.scrollLeft += quote.getBoundingClientRect().left - box.getBoundingClientRect().left - 16;
+    box.scrollTop += quote.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
   };
   reveal();
   one("img", panel)?.addEventListener("load", reveal, { once: true });

@@ -14,7 +14,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.ports.audit import Audit
 from core.ports.feedback import FeedbackStore
-from core.ports.platform_capabilities import Transcript
+from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.proposal_store import Proposal, ProposalStore
 from core.service.gaps.report import Gap
 
@@ -44,7 +44,7 @@ class GapDrafts:
     proposal_store: ProposalStore
     audit: Audit
     clock: Clock
-    transcripts: Mapping[str, Transcript] = field(default_factory=dict)  # of the platforms that are connected here
+    lent: Mapping[str, PlatformCapabilities] = field(default_factory=dict)  # by the platforms that are connected here
 
     async def begin(self, gap: Gap, visible: frozenset[str]) -> Draft:
         """A draft from the words of these questions' threads that readers of the ``visible`` bases may read.
@@ -93,7 +93,7 @@ class GapDrafts:
         asked = {example.question.casefold() for example in gap.examples}
         for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
             key = ThreadKey.parse(thread)
-            transcript = self.transcripts.get(key.platform)
+            transcript = self.lent.get(key.platform, PlatformCapabilities()).transcript
             if transcript is None:
                 continue
             try:

@@ -1,9 +1,10 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
@@ -31,8 +32,8 @@ class Similarity:
         """Compare with this encoder's vectors, where they come within so many seconds."""
         self._encoder = encoder
         self._seconds = seconds
-        self._words: OrderedDict[str, Vectors] = OrderedDict()
-        self._sentences: OrderedDict[str, Vectors] = OrderedDict()
+        self._words: LRUCache[str, Vectors] = LRUCache(_KNOWN)
+        self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
         """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
@@ -91,20 +92,15 @@ class Similarity:
             for found, row in zip(missing, shares, strict=True)
         }
 
-    async def _vectors(self, listed: Sequence[str], kept: "OrderedDict[str, Vectors]", at_once: int) -> "Vectors":
+    async def _vectors(self, listed: Sequence[str], kept: "LRUCache[str, Vectors]", at_once: int) -> "Vectors":
         """(n, dimension) of single words or of sentences, most of which were met before."""
         import numpy as np
 
         fresh = list(dict.fromkeys(text for text in listed if text not in kept))
         for start in range(0, len(fresh), at_once):
             some = fresh[start : start + at_once]
-            kept |= zip(some, await self._encoder.encode_passages(some), strict=True)
-        found = np.stack([kept[text] for text in listed])
-        for text in listed:
-            kept.move_to_end(text)
-        while len(kept) > _KNOWN:
-            kept.popitem(last=False)
-        return found
+            kept.update(zip(some, await self._encoder.encode_passages(some), strict=True))
+        return np.stack([kept[text] for text in listed])
 
 
 def _by_stem(texts: Iterable[str]) -> dict[str, str]:

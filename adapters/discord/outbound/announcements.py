@@ -1,0 +1,32 @@
+"""What is said in a Discord channel that nobody asked for there: plain text, without a ping or a link."""
+
+from collections.abc import Awaitable, Callable
+
+from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.messages import Messages, Spot, nonce
+from adapters.discord.outbound import layouts
+from core.model.conversation import Audience, ThreadKey
+from core.model.errors import NotFound
+
+
+class DiscordAnnouncements:
+    """Speaks in channels, once the gateway is connected."""
+
+    def __init__(self, readers: Readers, messages: Messages, connected: Callable[[], Awaitable[None]]) -> None:
+        self._readers = readers
+        self._messages = messages
+        self._connected = connected
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Who reads there. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        await self._connected()
+        audience = await self._readers.of_place(channel)
+        if not audience.principals:
+            raise NotFound("I know no such channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
+        return audience
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it there. Raises Denied, NotFound, PlatformUnavailable."""
+        await self._connected()
+        spot = Spot(int(channel.channel), int(channel.space))
+        await self._messages.post(spot, layouts.text_layout(text), nonce(str(channel), "announcement", text))

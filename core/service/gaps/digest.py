@@ -1,0 +1,113 @@
+"""Once a week, what the documents lack, told in a channel of the admins' choice; without a ping, and off unless set.
+
+It says no more than everybody in that channel may know: words that were asked in the open of their own workspace, and
+documents of bases that the channel may read.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from core.model.clock import Clock
+from core.model.conversation import Audience, ThreadKey
+from core.model.errors import FootnoteError
+from core.model.records import Record
+from core.ports.catalog import Catalog
+from core.ports.message_state import MessageStateStore
+from core.ports.platform_capabilities import Announcements
+from core.service.gaps.analysis import GapAnalysis, Reader
+from core.service.gaps.report import Gap, GapReport
+from core.service.leases import pause
+
+WEEK = timedelta(days=7)
+FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight
+LOOK_SECONDS = 600.0  # between two looks at whether it is time
+MOST = 5  # gaps told
+LONGEST = 160  # characters of a question
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestWeek(Record, place="{channel}/gaps", subject="digest", installation=True):
+    """The last week, counted from ``FIRST``, whose digest a channel was told, or is being told now; 0: none."""
+
+    channel: str
+    week: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GapDigest:
+    """Looks now and again whether a week is over; of many processes one posts."""
+
+    analysis: GapAnalysis
+    catalog: Catalog
+    message_states: MessageStateStore
+    clock: Clock
+    channel: ThreadKey
+    announcements: Callable[[], Announcements | None]  # of the channel's platform, once it is connected here
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until ``stop`` is set."""
+        while not stop.is_set():
+            try:
+                await self.look()
+            except FootnoteError as error:
+                log.warning("digest_not_posted", extra={"channel": str(self.channel), "reason": str(error)})
+            await pause(stop, LOOK_SECONDS)
+
+    async def look(self) -> bool:
+        """Post the digest where its time has come and nobody has; whether it was posted here.
+
+        The week is taken before anything is said: a process that dies over it posts nothing, and none posts twice. What
+        the platform refuses is tried again. Raises what ``Announcements`` raise, and StoreUnavailable.
+        """
+        announcements = self.announcements()
+        if announcements is None:
+            return False
+        week = (self.clock.now() - FIRST) // WEEK
+        unknown = DigestWeek(channel=str(self.channel))
+        before = await self.message_states.read(unknown) or unknown
+        taken = replace(before, week=week)
+        if before.week >= week or not await self.message_states.exchange(before, taken):
+            return False
+        try:
+            await announcements.post(self.channel, await self._text(await announcements.readers(self.channel)))
+        except FootnoteError:
+            await self.message_states.exchange(taken, before)
+            raise
+        return True
+
+    async def _text(self, readers: Audience) -> str:
+        bases = frozenset(base.name for base in await self.catalog.bases() if base.visible_to(readers))
+        workspace = (self.channel.platform, self.channel.space)
+        return digest_text(await self.analysis.report(WEEK, Reader(bases, frozenset({workspace}))))
+
+
+def digest_text(report: GapReport) -> str:
+    """The report of a week in a few lines of plain text."""
+    last = report.weeks[-1]
+    shares = f"{last.answered} answered, {last.abstained} that the documents don't say, {last.disliked} did not help"
+    head = f"What the documents lacked in the last 7 days: {_count(report.asked, 'question')}; {shares}."
+    lines = [_line(number, gap) for number, gap in enumerate(_in_words(report)[:MOST], 1)]
+    more = len(report.gaps) + report.withheld_gaps - len(lines)
+    tail = [f"And {more} more."] if lines and more > 0 else []
+    end = "footnote gaps, or Gaps on the page, has all of it, and begins a draft of what is missing."
+    return "\n".join([head, *(lines or ["Nothing that could be shown here was lacking."]), *tail, end])
+
+
+def _in_words(report: GapReport) -> list[Gap]:
+    return [gap for gap in report.gaps if gap.title]
+
+
+def _line(number: int, gap: Gap) -> str:
+    title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
+    near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
+    people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"
+    return f"{number}. {' '.join(title.split())} ({_count(gap.questions, 'question')} of {people}, {gap.trend}{near})"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one}{'' if number == 1 else 's'}"
