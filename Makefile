@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PRODUCT := $(VENV)/.installed-product
 STAMP := $(VENV)/.installed
 
 .PHONY: setup ocr docs demo test check lint types architecture fast digests image containers bench eval clean
@@ -9,22 +10,27 @@ STAMP := $(VENV)/.installed
 # `make setup OCR=1` adds what reads scanned pages and images: about 120 MB.
 setup: $(STAMP) $(if $(OCR),ocr)
 
-ocr: $(STAMP)
+ocr: $(PRODUCT)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ocr]'
 
 # torch goes first and alone, on Linux from the index that has it without gigabytes of CUDA. Where that cannot be reached,
 # what pip is configured with must do.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH_OPTIONS := $(if $(filter Linux,$(shell uname -s)),--retries 1 --extra-index-url $(TORCH_INDEX))
-$(STAMP): pyproject.toml constraints.txt
+$(PRODUCT): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Footnote needs Python 3.11 or newer; run: make setup PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned dependencies into $(VENV) (about two minutes the first time) ..."
+	@echo "Installing Footnote into $(VENV): about 2 GB, two to five minutes the first time ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps $(TORCH_OPTIONS) torch
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(STAMP): $(PRODUCT)
+	@echo "Installing what tests and checks need ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(STAMP)
+demo: $(PRODUCT)
 	@$(BIN)/footnote demo
 
 check: $(STAMP) lint types architecture

@@ -104,7 +104,7 @@ async def checks_of(
         yield salvaged
     outside = {
         "stores": _stores(settings, seconds),
-        "model endpoint": _endpoint(settings),
+        "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings),
     }
     looking = [asyncio.create_task(_in_time(name, checks, seconds)) for name, checks in outside.items()]
@@ -284,7 +284,8 @@ def _overkill(searched: int, one: int) -> Check:
     return Check("searches", Health.OK, f"{share:.0%} of {searched} answers needed only one search")
 
 
-async def _endpoint(settings: Settings) -> AsyncIterator[Check]:
+async def endpoint_checks(settings: Settings) -> AsyncIterator[Check]:
+    """Whether the configured model answers, and what its endpoint does without."""
     if not settings.has_llm:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)

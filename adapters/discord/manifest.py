@@ -15,10 +15,7 @@ PERMISSIONS = {
     "send_messages_in_threads": "Send Messages in Threads",
     "create_public_threads": "Create Public Threads",
     "read_message_history": "Read Message History",
-    "embed_links": "Embed Links",
-    "attach_files": "Attach Files",
 }
-NEEDED = ("view_channel", "send_messages", "send_messages_in_threads", "create_public_threads", "read_message_history")
 
 
 def permissions() -> discord.Permissions:

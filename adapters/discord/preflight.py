@@ -14,7 +14,7 @@ from adapters.discord.api.messages import NOBODY
 from adapters.discord.api.reply_target import PLATFORM
 from adapters.discord.inbound.button_handlers import role_of
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, logged_in, reads_content
-from adapters.discord.manifest import NEEDED, PERMISSIONS, invite
+from adapters.discord.manifest import PERMISSIONS, invite
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
 
@@ -96,7 +96,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
         guild = await client.fetch_guild(guild_id, with_counts=False)
         me = await guild.fetch_member(client.user.id if client.user else 0)
         channels = await guild.fetch_channels()
-    missing = [PERMISSIONS[name] for name in NEEDED if not getattr(me.guild_permissions, name)]
+    missing = [words for name, words in PERMISSIONS.items() if not getattr(me.guild_permissions, name)]
     name = f"Discord, {guild.name}"
     if missing:
         remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
@@ -113,7 +113,7 @@ def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
     for channel in channels if isinstance(channels, list | tuple) else []:
         if isinstance(channel, discord.TextChannel):
             allowed = channel.permissions_for(me)
-            lacks = [PERMISSIONS[name] for name in NEEDED if not getattr(allowed, name)]
+            lacks = [words for name, words in PERMISSIONS.items() if not getattr(allowed, name)]
             if allowed.view_channel and lacks:
                 found.append(f"#{channel.name} ({', '.join(lacks)})")
     return found

@@ -176,6 +176,8 @@ class SentenceTransformerEncoder:
 
     def _count(self, texts: list[str]) -> list[int]:
         tokenizer = self._passages().tokenizer
+        if not callable(tokenizer):  # a static model has a bare one, of the library below
+            return [len(one.ids) for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
         found = tokenizer(
             texts,
             add_special_tokens=False,

@@ -78,7 +78,7 @@ def _documents(head: str, uses: Sequence[DocumentUse]) -> Iterator[str]:
 
 def _conflicts(conflicts: Sequence[Conflict]) -> Iterator[str]:
     if conflicts:
-        yield "\nThese do not say the same, and answers met both"
+        yield "\nThese may disagree, and answers cited both"
     for one in conflicts[:MOST_DOCUMENTS]:
         first, second = one.documents
         yield f"   {first.title} and {second.title}: {_count(one.answers, 'answer')}"

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from core.model.event_text import describe_event
 from core.model.events import TracedEvent
 from core.ports.trace_store import TraceStore
 
-ROOM_FOR_KINDS = 70  # characters; on a narrower terminal their names are folded
+ROOM_FOR_COLUMNS = 70  # of the terminal; on a narrower one each event has lines of its own
 
 
 async def print_trace(console: Console, trace_store: TraceStore, trace_id: str) -> None:
@@ -26,7 +27,13 @@ async def print_trace(console: Console, trace_store: TraceStore, trace_id: str) 
         for traced in events:
             console.print(Text("  ".join(_cells(traced, started))), soft_wrap=True)
         return
-    times, kinds = Column(style="cyan", no_wrap=True), Column(style="dim", no_wrap=console.width >= ROOM_FOR_KINDS)
+    if console.width < ROOM_FOR_COLUMNS:
+        for traced in events:
+            time, kind, what = _cells(traced, started)
+            console.print(Text.assemble((time.strip(), "cyan"), "  ", (kind.strip(), "dim")))
+            console.print(Padding(Text(what), (0, 0, 0, 2)))
+        return
+    times, kinds = Column(style="cyan", no_wrap=True), Column(style="dim", no_wrap=True)
     lines = Table(times, kinds, Column(ratio=1), box=None, show_header=False, padding=(0, 2, 0, 0))
     for traced in events:
         lines.add_row(*(Text(cell) for cell in _cells(traced, started)))

@@ -20,7 +20,10 @@ def setup(
     place: Annotated[Place | None, typer.Argument(help="Where it shall answer; asked for when it is left out.")] = None,
     browser: Annotated[bool, typer.Option(help="Open links in the browser, where there is one.")] = True,
 ) -> None:
-    """Put it into Slack or Discord, step by step. What is set already is passed over."""
+    """Put it into Slack or Discord, or set up a language model, step by step.
+
+    What is set already is passed over.
+    """
     from bot.setup.wizard import set_up
 
     logs.configure("critical", "text")

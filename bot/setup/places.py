@@ -4,8 +4,9 @@ from enum import StrEnum
 
 
 class Place(StrEnum):
-    """A platform, or the terminal alone."""
+    """A platform, the terminal alone, or only the model that writes the answers."""
 
     SLACK = "slack"
     DISCORD = "discord"
     TERMINAL = "terminal"
+    MODEL = "model"

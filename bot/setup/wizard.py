@@ -9,13 +9,14 @@ import typer
 from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
-from bot.setup import discord, slack
+from bot.setup import discord, model, slack
 from bot.setup.dialogue import Dialogue
 from bot.setup.places import Place
 from bot.setup.running import offer
 from bot.setup.saved_settings import SavedSettings
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
+PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
 Ingest = Callable[[list[Path]], int]
 
 
@@ -37,13 +38,15 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
     saved = SavedSettings(home)
     place = place or _choose(dialogue, saved)
     reached = True
+    if place is Place.MODEL:
+        return int(not model.set_up(dialogue, saved))
     if place is Place.SLACK:
         reached = slack.set_up(dialogue, saved)
     if place is Place.DISCORD:
         reached = discord.set_up(dialogue, saved)
     _documents(dialogue, ingest)
     dialogue.heading("Everything checked, which takes some seconds")
-    failed = asyncio.run(examine(as_json=False))
+    failed = asyncio.run(examine(as_json=False, seconds=PATIENCE))
     if place is Place.TERMINAL:
         dialogue.heading("Ask it")
         dialogue.say("  footnote chat")
@@ -62,6 +65,7 @@ def _choose(dialogue: Dialogue, saved: SavedSettings) -> Place:
         Place.SLACK: f"Slack{known('SLACK_BOT_TOKEN')}",
         Place.DISCORD: f"Discord{known('DISCORD_BOT_TOKEN')}",
         Place.TERMINAL: "this terminal alone",
+        Place.MODEL: "nowhere yet: set up a language model",
     }
     return list(choices)[dialogue.choose("Where shall Footnote answer?", list(choices.values()))]
 

@@ -64,3 +64,9 @@ def language_of(text: str) -> str:
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     best = max(counts, key=lambda language: counts[language])
     return best if counts[best] >= _FEWEST and counts[best] > counts["en"] else "en"
+
+
+def small_words_of(text: str) -> frozenset[str]:
+    """The small words of the language that a text is in, in lower case; none where it is English or not told."""
+    language = language_of(text)
+    return frozenset() if language == "en" else _KNOWN[language]

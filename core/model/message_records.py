@@ -22,6 +22,11 @@ class QuestionState(Record, place="{thread}", subject="{message}"):
     edited_late: bool = False  # its writer was told that an edit after the answer changes nothing
     checkpoint: str = ""
 
+    @property
+    def is_worked_on(self) -> bool:
+        """Whether somebody is at it, as far as it can be seen: then it can be stopped."""
+        return not self.outcome
+
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointState(Record, place="{thread}", subject="checkpoint:{checkpoint}"):

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from core.model.answer import OPEN_OUTCOMES, Citation
+from core.model.answer import Citation
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
@@ -142,18 +142,18 @@ class AnswerActions:
         await self.message_states.save(card)
         return await self.inbox.put(delivery(delivery_id, made))
 
-    async def stop(self, thread: ThreadKey, message_id: str, person: Person, is_admin: IsAdmin) -> None:
-        """Ask whoever works on the question of this message to end; what was found is offered.
+    async def stop(self, question: QuestionState, person: Person, is_admin: IsAdmin) -> None:
+        """Ask whoever works on this question to end; what was found is offered. Only its address has to be given.
 
-        Raises NotFound when that is over, and Denied, on record, for who may not.
+        Raises NotFound when nobody is at it any more, and Denied, on record, for who may not.
         """
-        state = await self.message_states.read(QuestionState(thread=thread, message=message_id))
-        if state is None or (state.outcome and state.outcome not in OPEN_OUTCOMES):
+        state = await self.message_states.read(question)
+        if state is None or not state.is_worked_on:
             raise NotFound(FINISHED)
         if not await self._may(person, state.asker, is_admin):
-            await self.refuse(person, "stop", f"{thread} {message_id}")
+            await self.refuse(person, "stop", f"{state.thread} {state.message}")
             raise Denied(NOT_YOURS_TO_STOP)
-        await self.message_states.request_cancel(str(thread), message_id, CancelReason.STOPPED)
+        await self.message_states.request_cancel(str(state.thread), state.message, CancelReason.STOPPED)
 
     async def _may(self, person: Person, asker: str, is_admin: IsAdmin) -> bool:
         """Whoever asked may, and an admin; who is one is looked up for others alone."""

@@ -259,10 +259,7 @@ class MessageHandler:
         opened: OpenThread,
         events: Events,
     ) -> None:
-        """Go on with a parked question where its card stands. A stop that came too late for the card is over."""
-        if await self.message_states.take_cancel(lease.delivery.thread, question.id) is CancelReason.DELETED:
-            await self._withdraw(platform, question, message_state)
-            return
+        """Go on with a parked question where its card stands."""
         trace_id = opened.parked.inquiry.id if opened.parked is not None else trace_of(lease)
         view = platform.answer_view(question, message_state, trace_id)
         asked = _AskedQuestion(question, message_state, trace_id, opened.record)

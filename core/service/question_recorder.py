@@ -5,6 +5,7 @@ Where not everybody of the workspace may read along, its words are not kept here
 
 import logging
 from dataclasses import dataclass
+from itertools import combinations
 
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
@@ -13,8 +14,10 @@ from core.model.evidence import Evidence
 from core.model.inquiry import Investigate
 from core.ports.encoder import Encoder
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
+from core.service.gaps.conflicts import disagree
 
 NEAREST = 5  # documents
+MOST_QUOTES = 12  # of one answer, held against each other
 MOST_CHARACTERS = 500  # of a question
 
 log = logging.getLogger(__name__)
@@ -45,6 +48,7 @@ class QuestionRecorder:
                 vector=await self._vector(run),
                 cited=_documents_cited(run, answer),
                 nearest=_documents(run.inquiry.library.best_first(), found=True)[:NEAREST],
+                conflicts=_conflicts(run, answer),
                 seconds=spent.seconds,
                 cost=spent.cost,
             )
@@ -72,3 +76,13 @@ def _documents(evidence: tuple[Evidence, ...], *, found: bool = False) -> tuple[
     """Their documents, each once; with ``found`` of what this inquiry brought up alone."""
     passages = [item.passage for item in evidence if item.query or not found]
     return tuple(dict.fromkeys(DocumentReference(one.document, one.knowledge_base, one.title) for one in passages))
+
+
+def _conflicts(run: Run, answer: Answer | None) -> tuple[tuple[DocumentReference, DocumentReference], ...]:
+    """Pairs of documents whose quotes in this answer cannot both hold."""
+    quotes: dict[DocumentReference, str] = {}
+    for citation in (answer.citations if answer is not None else ())[:MOST_QUOTES]:
+        evidence = run.inquiry.library.get(citation.evidence)
+        for document in _documents((evidence,)) if evidence is not None else ():
+            quotes[document] = f"{quotes.get(document, '')}\n{citation.quote}"
+    return tuple(pair for pair in combinations(quotes, 2) if disagree(quotes[pair[0]], quotes[pair[1]]))

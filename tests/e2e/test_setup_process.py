@@ -11,6 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 from tests.fakes.slack import FakeSlack, specs_are_here
 
@@ -87,7 +88,7 @@ async def test_slack_from_nothing_to_a_checked_installation(tmp_path: Path) -> N
             setup = Setup(home, SLACK_API_URL=slack.api_url)
             setup.until("Where shall Footnote answer?", "Number [1]:")
             setup.type("7")
-            setup.until("A number from 1 to 3, please.", "Number [1]:")
+            setup.until("A number from 1 to 4, please.", "Number [1]:")
             setup.type("1")
             setup.until("https://api.slack.com/apps?new_app=1&manifest_json=")
             setup.paste(slack.app_token)
@@ -163,6 +164,38 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
         await played(gone_on)
         assert discord.violations == []
     assert (home / ".env").read_text() == f"DISCORD_BOT_TOKEN={discord.token}\n"
+
+
+async def test_a_model_is_kept_when_it_has_answered(tmp_path: Path) -> None:
+    home, key = tmp_path / "home", "sk-our-own-key"
+
+    async with ScriptedEndpoint() as endpoint:
+        endpoint.answers_with(lambda request: _guarded(request, key))
+
+        def scene() -> None:
+            setup = Setup(home, "model")
+            setup.until("4 another compatible endpoint", "Number [1]:")
+            setup.type("4")
+            for pasted in ("sk-of-somebody-else", key):
+                setup.until("Address (Enter: later):")
+                setup.type(endpoint.base_url)
+                setup.until("Model, such as the name it serves (Enter: later):")
+                setup.type("scripted")
+                setup.paste(pasted)
+                setup.until("model endpoint")
+            setup.until("scripted answers", "Kept in")
+            assert setup.end() == 0
+            assert key not in setup.screen
+
+        await played(scene)
+        kept = (home / ".env").read_text()
+        assert kept == f"LLM_BASE_URL={endpoint.base_url}\nLLM_MODEL=scripted\nLLM_API_KEY={key}\n"
+
+
+def _guarded(request: Request, key: str) -> Says | Fails:
+    if request.headers.get("Authorization") != f"Bearer {key}":
+        return Fails(401, "Incorrect API key")
+    return Says('{"ready": true}')
 
 
 def test_without_a_terminal_it_says_what_to_do_instead(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from bot.cli import documents
 from bot.cli import kb as knowledge
 from bot.container import Footnote
 from core.ingestion.material import Material
+from core.model.errors import FootnoteError
 from core.ports.index import Scope
 from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
@@ -33,9 +34,12 @@ def run(footnote: Footnote, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     monkeypatch.setenv("COLUMNS", "200")
 
     async def ran(work: Coroutine[object, object, int]) -> tuple[int, str]:
-        code = await work
+        try:
+            code, failure = await work, ""
+        except FootnoteError as error:  # which the door of all commands prints
+            code, failure = 1, str(error)
         out, err = capfd.readouterr()
-        return code, out + err
+        return code, out + err + failure
 
     return ran
 

@@ -94,7 +94,8 @@ class DiscordButtonHandlers:
                 if shown is None:
                     raise NotFound(FINISHED)
                 is_admin = partial(_is_admin, press)
-                await self._answer_actions.stop(shown.thread, shown.subject, person_of(press.user), is_admin)
+                question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
+                await self._answer_actions.stop(question, person_of(press.user), is_admin)
             await press.response.defer()
 
     # --- checkpoints

@@ -28,11 +28,14 @@ class DiscordKnowledge:
         self._connected = connected
 
     def capabilities(self) -> PlatformCapabilities:
-        """As the knowledge service takes them."""
+        """What jobs that came from Discord need of it: downloads, transcripts and cards."""
         return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """An attached file by its address, which Discord itself gave us. Raises FetchRefused, PlatformUnavailable."""
+        """(name, bytes) of an attached file by its address, which Discord itself gave us.
+
+        Raises FetchRefused when it is gone, DocumentRejected above LARGEST bytes, PlatformUnavailable.
+        """
         name = unquote(urlsplit(reference).path.rsplit("/", 1)[-1]) or "file"
         await self._connected()
         async with api_call("download an attached file", DOWNLOAD_SECONDS):

@@ -246,10 +246,10 @@ class KbGroup:
             button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
             message = await self._put(press, card(job, said, cancel), in_place=in_place and not number)
-            await self._cards.posted(job, caller, message, words=said, cancel=cancel)
+            await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
 
     async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
-        """Show this; the message's id."""
+        """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""
         if in_place:
             return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
         return (await press.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id

@@ -78,7 +78,7 @@ class JobCards:
         self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
-    async def posted(
+    async def remember_message(
         self, job: JobSummary, caller: Caller, message: int, *, words: Sequence[Line] = (), cancel: str = ""
     ) -> None:
         """Remember where the card stands that shows this job, and draw what has happened since.

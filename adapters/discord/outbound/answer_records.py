@@ -31,6 +31,11 @@ class DiscordQuestionState(QuestionState):
     token: str = ""  # of the last press on a private card, under which that can be edited
     token_of: str = ""  # the id of that press
 
+    @property
+    def is_worked_on(self) -> bool:
+        """From its first sign until its end is being shown; again after a choice."""
+        return self.stage is AnswerStage.WORKING
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):

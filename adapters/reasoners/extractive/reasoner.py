@@ -36,7 +36,7 @@ from core.ports.encoder import Encoder
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
-MINIMUM_SHARE, MAXIMUM_SHARE = 3, 8  # units of one passage that are compared by meaning
+MINIMUM_SHARE, MAXIMUM_SHARE = 3, 4  # units of one passage that are compared by meaning
 
 
 class ExtractiveReasoner:
@@ -123,7 +123,8 @@ class ExtractiveReasoner:
         placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
-        everything = answering.Asked.of(asked, pool, layered=sufficiency.is_layered(question))
+        layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
+        everything = answering.Asked.of(asked, pool, layered=layered)
         found: list[WeighedPassage] = []
         for item, listed in zip(evidence, by_words, strict=True):
             near = [next(cosines) for _ in listed]

@@ -54,6 +54,8 @@ ANSWERING = Features(
     unknown=1.75,
 )
 ANSWERING_BIAS = -12.6
+# Added where the answer is reached by way of documents known by their names (HotpotQA's kin): no passage has it all.
+ON_THE_WAY = 1.5
 LONG_QUESTION = 6  # words
 # The worth of a unit is its odds on a scale that begins here, so that shares of worth are differences of odds.
 WORTH_FROM, WORTH_STEP = -10.0, 5.0

@@ -17,6 +17,7 @@ from adapters.slack.inbound.event_listener import PLATFORM, EventListener, perso
 from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, ShownReply, SlackKnowledge
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
@@ -201,7 +202,8 @@ class ButtonHandlers:
     async def stop(self, press: Press) -> None:
         """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
         is_admin = partial(self.workspace.is_admin, press.user)
-        await self.workspace.answer_actions.stop(press.thread, press.value, Person(press.person), is_admin)
+        question = SlackQuestionState(thread=press.thread, message=press.value)
+        await self.workspace.answer_actions.stop(question, Person(press.person), is_admin)
 
     # --- shortcuts
 

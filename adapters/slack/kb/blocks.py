@@ -42,7 +42,7 @@ class FilledForm:
 
 
 def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
-    """Lines as text: whole ones, as many sections as it takes."""
+    """Sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
     rows: list[str] = []
     for line in map(mrkdwn, lines):
         cut = shorten(line, blocks.SECTION)
@@ -87,7 +87,7 @@ def card(job: JobSummary) -> list[blocks.Block]:
 
 
 def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
-    """A card whose job was told to end: without its button."""
+    """The blocks of a card whose job is being ended: without its button, with these words below."""
     return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escape(words))]
 
 
@@ -127,7 +127,7 @@ def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
 
 
 def options(names: Sequence[str]) -> list[dict[str, Any]]:
-    """What was found for the words typed into the menu of bases."""
+    """The options of the menu of bases, as Slack takes them from ``block_suggestion``."""
     return [views.option(name, name) for name in names]
 
 

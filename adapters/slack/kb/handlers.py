@@ -83,10 +83,10 @@ class FormResult:
 
 
 class SlackKnowledge:
-    """What Slack adds to ``/kb``."""
+    """``/kb`` for one workspace: what is typed, filled in or pressed becomes commands, their results become blocks."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """Ask this service, as people of this workspace."""
+        """``kb`` does the commands; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._files = Files(workspace.web)
@@ -95,11 +95,14 @@ class SlackKnowledge:
         self.personal_actions = PersonalActions(workspace.message_states)
 
     def capabilities(self) -> PlatformCapabilities:
-        """What whoever works on jobs needs of Slack."""
+        """What jobs that came from Slack need of it: downloads, transcripts and cards."""
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """A file by its id. Raises FetchRefused, DocumentRejected, PlatformUnavailable."""
+        """(name, bytes) of a file by its id, of LARGEST bytes at most.
+
+        Raises FetchRefused, DocumentRejected, PlatformUnavailable.
+        """
         return await self._files.fetch(reference, LARGEST)
 
     # --- in words
@@ -123,7 +126,10 @@ class SlackKnowledge:
         return await self._to_shown(await self._kb.handle(command, caller), caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
-        """With what a Slack link leads to, and the channel by its name. Raises FetchRefused, PlatformUnavailable."""
+        """The command with a link into Slack replaced by the thread or file it leads to, and the channel named.
+
+        Raises FetchRefused where we do not know that the caller may read it, PlatformUnavailable.
+        """
         if command.channel:
             return replace(command, target=await self._channel_name(command.channel))
         channel, root = thread_in(command.target)
@@ -398,12 +404,12 @@ class SlackKnowledge:
 
 
 def text_reply(text: str) -> ShownReply:
-    """Words alone."""
+    """A reply of some lines of plain text, without buttons."""
     return lines_reply(plain_lines(text.splitlines()))
 
 
 def lines_reply(lines: Sequence[Line]) -> ShownReply:
-    """Lines alone."""
+    """A reply of these lines, without buttons."""
     return ShownReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
 
 

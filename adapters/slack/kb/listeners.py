@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 class KbListeners:
-    """Registers itself with an app."""
+    """Slack's callbacks for ``/kb``: each is acknowledged here, done by ``SlackKnowledge`` and its reply shown."""
 
     def __init__(self, knowledge: SlackKnowledge, home: Home) -> None:
         """Do what is asked with this; what is pressed on a Home tab is told there."""
@@ -42,7 +42,7 @@ class KbListeners:
         self._home = home
 
     def register(self, app: AsyncApp) -> None:
-        """Listen to ``/kb`` and everything that comes of it."""
+        """Register the command, the form, the menu of bases and the buttons with this app."""
         app.command(KB)(self._command)
         app.view(kb_blocks.FORM)(self._form)
         app.options(kb_blocks.BASE)(self._names)
@@ -111,7 +111,7 @@ async def _honestly(work: Awaitable[ShownReply | None]) -> ShownReply | None:
 
 
 async def _show(web: Web, respond: Ack, shown: ShownReply | None, *, in_place: bool = False) -> None:
-    """For the one who asked; ``in_place`` of what stood there."""
+    """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there."""
     if shown is None:
         return
     words = {"text": blocks.fallback(shown.text), "blocks": shown.blocks, "response_type": "ephemeral"}

@@ -31,6 +31,11 @@ class SlackQuestionState(QuestionState):
     direct_ts: tuple[str, ...] = ()
     edit: str = ""  # the delivery of the last edit that called it off
 
+    @property
+    def is_worked_on(self) -> bool:
+        """From its first sign until a card or the answer stands there; again after a choice."""
+        return self.state in {AnswerStage.OPEN, AnswerStage.PRIVATE, AnswerStage.CONCLUDING}
+
 
 @dataclass(frozen=True, kw_only=True)
 class VisibleAnswer(Record, place="{thread}", subject="shown:{ts}"):

@@ -87,6 +87,10 @@ class Conversations:
             await self.remove(visitor, old.name)
         return message
 
+    async def withdraw(self, message: IncomingMessage) -> None:
+        """Take a question back that could not be put in line: nobody would ever answer it."""
+        await self.message_states.remove(AskedQuestion(thread=message.thread, message=message.id))
+
     async def of(self, visitor: Visitor) -> Sequence[Conversation]:
         """This visitor's conversations, the latest first."""
         found = [

@@ -14,7 +14,7 @@ from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
-from core.model.errors import DocumentRejected, NotFound
+from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
@@ -24,12 +24,12 @@ from core.service.delivery_codec import delivery
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
+from core.service.question_service import CHOICE_GONE
 
 LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
 SHOWN = 12  # conversations in the list beside the question
 _NAME = re.compile(r"[0-9a-f]{16}")
-CHOSEN_BEFORE = "This choice has been made already, or its time is over. Ask again if you like."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,11 @@ class AskScreen:
             raise NotFound("There is no such conversation.")
         base = str(form.get("base", "")).strip()
         message = await self.conversations.add(visitor, name, text, (base,) if base else ())
-        await self.inbox.put(delivery(f"web:{message.id}", message))
+        try:
+            await self.inbox.put(delivery(f"web:{message.id}", message))
+        except FootnoteError:
+            await self.conversations.withdraw(message)
+            raise
         if wants_part(request) and "name" in request.match_info:
             turn = await self.turns.one(visitor, message)
             return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
@@ -146,7 +150,7 @@ class AskScreen:
         choice = checkpoint.choice(str(form.get("choice", ""))) if checkpoint else None
         words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
         if checkpoint is None or choice is None or checkpoint.id != form.get("checkpoint"):
-            raise NotFound(CHOSEN_BEFORE)
+            raise NotFound(CHOICE_GONE)
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
         await self._take(visitor, message, checkpoint, choice, words if choice.asks_text else "")

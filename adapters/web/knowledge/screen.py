@@ -3,6 +3,7 @@
 Everything goes through ``KnowledgeCommands``, as in chat: rights, audit and words are the service's.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,7 @@ from core.service.kb.service import KnowledgeService
 
 SAMPLES = "samples"
 AUDITED = 200
+UPLOAD_SECONDS = 900.0  # for ten large files on a slow line
 CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
@@ -127,8 +129,12 @@ class KnowledgeScreen:
         if request.content_type != "multipart/form-data":
             raise DocumentRejected("There were no files in that.", remedy="Choose some and send them again.")
         upload = Upload(request)
-        await upload.read_fields()
-        result = await self._ingested(visitor, upload.fields.get("base", ""), upload.files())
+        try:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                await upload.read_fields()
+                result = await self._ingested(visitor, upload.fields.get("base", ""), upload.files())
+        except TimeoutError:
+            raise DocumentRejected("The files took too long to arrive.", remedy="Send fewer at once.") from None
         return self._result(request, visitor, result, upload.refused)
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:

@@ -86,7 +86,7 @@ class DocumentUse:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two documents that an answer cited together and that do not say the same."""
+    """Two documents that answers cited together and that may disagree: see ``conflicts``."""
 
     documents: tuple[DocumentReference, DocumentReference]
     answers: int

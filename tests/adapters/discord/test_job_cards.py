@@ -99,7 +99,7 @@ def done(job: Job) -> Job:
 
 
 async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(
+    await cards.remember_message(
         summarize_job(job),
         caller_of(job),
         CARD,
@@ -120,7 +120,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 ) -> None:
     await cards.show(done(job))
     assert written.edits == []
-    await cards.posted(summarize_job(job), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     ((message, end),) = written.edits
     assert message == CARD
     assert "Done" in end
@@ -129,7 +129,7 @@ async def test_a_job_that_ends_before_its_card_stands_is_shown_at_its_end(
 async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(summarize_job(job), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     clock.advance(16 * MINUTES)
     await cards.show(replace(job, state=JobState.RUNNING))
     assert (written.edits, written.posts) == ([], [])
@@ -144,7 +144,7 @@ async def test_after_a_quarter_of_an_hour_only_the_end_is_said_and_directly(
 async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
     cards: JobCards, job: Job, written: Written, clock: ManualClock
 ) -> None:
-    await cards.posted(summarize_job(job), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     clock.advance(13 * MINUTES)
     await cards.renew_token(job.id, job.by.id, "another", str(discord.utils.time_snowflake(clock.now())))
     clock.advance(10 * MINUTES)
@@ -154,7 +154,7 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
-    await cards.posted(summarize_job(job), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     written.gone = True
     with pytest.raises(NotFound):
         await cards.show(replace(job, state=JobState.RUNNING))
@@ -165,7 +165,7 @@ async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: J
 async def test_an_end_that_discord_did_not_take_is_shown_by_the_next_process(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
-    await cards.posted(summarize_job(job), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     written.away = True
     for attempt in (cards.show(done(job)), process().finish()):
         with pytest.raises(PlatformUnavailable):
@@ -183,9 +183,9 @@ async def test_an_end_that_was_shown_is_not_shown_again(
     cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written
 ) -> None:
     await cards.show(done(job))
-    await cards.posted(summarize_job(job), caller_of(job), CARD)  # which draws it
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD)  # which draws it
     await cards.show(done(replace(job, id="ba9876543210")))
-    await cards.posted(summarize_job(replace(job, id="ba9876543210")), caller_of(job), CARD)
+    await cards.remember_message(summarize_job(replace(job, id="ba9876543210")), caller_of(job), CARD)
     for _ in range(3):
         await process().finish()
     assert len(written.edits) == 2

@@ -77,6 +77,15 @@ async def test_an_event_of_a_trace_is_one_line_behind_a_pipe_and_a_block_on_a_te
         assert found[2].startswith(" " * 39)
 
 
+async def test_a_trace_on_a_narrow_terminal_is_no_table() -> None:
+    console = screen(width=40, terminal=True)
+    trace_store: Any = Kept()
+    await print_trace(console, trace_store, "t1")
+    found = shown(console)
+    assert found[1:3] == ["0.000 s  AGENT_FAILED", "  something long that goes on and on"]
+    assert "1.500 s  AGENT_FAILED" in found
+
+
 async def test_a_number_that_is_no_choice_is_said_and_the_checkpoint_stays_open() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     key = ThreadKey("console", "", "terminal", "t")

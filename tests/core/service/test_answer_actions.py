@@ -1,5 +1,7 @@
 """What people do beside asking, over the ports."""
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.testing.inbox import InProcessInbox
@@ -7,8 +9,10 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.conversation import Audience, Person
-from core.model.errors import Denied, NotFound
+from core.model.errors import AlreadyDone, Denied, NotFound
 from core.model.inquiry import Behaviour, CheckpointKind, Profile
+from core.model.message_records import QuestionState
+from core.ports.message_state import CancelReason
 from core.service.answer_actions import AnswerActions
 from tests.core.scene import ALICE, BOB, Scene
 
@@ -143,3 +147,74 @@ async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> 
     assert [(one.base.name, one.documents) for one in await counter.answer_actions.knowledge_bases(OPEN)] == [
         ("default", 1)
     ]
+
+
+async def nobody_is_admin() -> bool:
+    return False
+
+
+async def everybody_is_admin() -> bool:
+    return True
+
+
+async def nobody_asks() -> bool:
+    raise AssertionError("who may anyway is not looked up")
+
+
+async def test_who_asked_or_an_admin_stops_a_question_while_it_is_worked_on(counter: Counter) -> None:
+    key, stores = counter.scene.key("t"), counter.answer_actions.message_states
+    question = QuestionState(thread=key, message="m1", asker=ALICE.id, settled_by="earlier")
+    with pytest.raises(NotFound):
+        await counter.answer_actions.stop(question, ALICE, nobody_asks)
+    await stores.save(question)
+    with pytest.raises(Denied):
+        await counter.answer_actions.stop(question, BOB, nobody_is_admin)
+    assert await stores.take_cancel(str(key), "m1") is None
+    for person, is_admin in ((ALICE, nobody_asks), (BOB, everybody_is_admin)):
+        await counter.answer_actions.stop(question, person, is_admin)
+        assert await stores.take_cancel(str(key), "m1") is CancelReason.STOPPED
+    await stores.save(replace(question, outcome="answered"))
+    with pytest.raises(NotFound):
+        await counter.answer_actions.stop(question, ALICE, nobody_asks)
+    assert [(entry.action, entry.allowed) for entry in await counter.audit.recent()] == [("stop", False)]
+
+
+async def test_an_answer_is_handed_over_once_unless_the_call_fails(counter: Counter) -> None:
+    key, trace = counter.scene.key("t"), await asked(counter)
+    with pytest.raises(ConnectionError):
+        async with counter.answer_actions.hand_over(key, trace, BOB, OPEN):
+            raise ConnectionError
+    async with counter.answer_actions.hand_over(key, trace, BOB, OPEN) as turn:
+        assert turn.trace_id == trace
+        with pytest.raises(AlreadyDone):
+            async with counter.answer_actions.hand_over(key, trace, ALICE, OPEN):
+                pass
+    with pytest.raises(AlreadyDone):
+        async with counter.answer_actions.hand_over(key, trace, ALICE, OPEN):
+            pass
+    with pytest.raises(NotFound):
+        async with counter.answer_actions.hand_over(key, trace, ALICE, Audience(frozenset({"stranger"}))):
+            pass
+
+
+async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(counter: Counter) -> None:
+    key, trace = counter.scene.key("t"), await asked(counter)
+
+    async def open_channel() -> Audience:
+        return OPEN
+
+    async def closed_channel() -> Audience:
+        return Audience(frozenset({"stranger"}))
+
+    with pytest.raises(Denied):
+        async with counter.answer_actions.share(key, trace, BOB, open_channel):
+            pass
+    with pytest.raises(NotFound):
+        async with counter.answer_actions.share(key, trace, ALICE, closed_channel):
+            pass
+    async with counter.answer_actions.share(key, trace, ALICE, open_channel) as turn:
+        assert turn.answer
+    with pytest.raises(AlreadyDone):
+        async with counter.answer_actions.share(key, trace, ALICE, open_channel):
+            pass
+    assert [(entry.action, entry.actor) for entry in await counter.audit.recent()] == [("share", BOB.id)]

@@ -18,6 +18,7 @@ from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjec
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
+from core.agent.languages import language_of
 from core.model.evidence import Evidence
 from core.model.text import content_words, words
 
@@ -35,7 +36,8 @@ class Asked:
     """What is the same for all units: the question's words, the best score of what was found, what is asked of it.
 
     ``unknown`` is the share of the question's words that nothing found has. ``layered``: the answer is reached through
-    something else, so that what stands on the way need not hold the kind of thing that is asked for.
+    documents that are known by their names, so that what stands on the way need not hold the kind of thing that is
+    asked for, nor most of the question's words.
     """
 
     words: Words
@@ -93,7 +95,7 @@ def score_units(
             **common,
         )
         factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is SubjectMatch.OTHER else 1.0)
-        odds = odds_of(features)
+        odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
         done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
     return sorted(done, key=lambda one: -one.worth)
@@ -109,7 +111,8 @@ def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = 
 
 def _named_share(question: str, text: str) -> float:
     """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
-    said = {part for name in names(question) for part in words(name) if not _ACRONYM.match(part)}
+    capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
+    said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0

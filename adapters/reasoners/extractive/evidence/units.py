@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from adapters.reasoners.extractive import weights
+from core.agent.languages import small_words_of
 from core.model.knowledge import Passage
-from core.model.text import content_words, sentences
+from core.model.text import content_words, sentences, words
 
 
 class Form(Enum):
@@ -302,4 +303,6 @@ _FRAME = re.compile(
 
 def topic_words(question: str) -> tuple[str, ...]:
     """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    if small := small_words_of(question):  # of another language, whose stop words are not ours
+        question = " ".join(word for word in words(question) if word.casefold() not in small)
     return content_words(_FRAME.sub(" ", question)) or content_words(question)

@@ -1,0 +1,85 @@
+"""Asking on the page, without a browser: what is put in line, what is kept, what is said when something cannot be."""
+
+import pytest
+
+from adapters.web.knowledge.uploads import file_name
+from core.model.inquiry import AskBack
+from tests.adapters.web.page_office import Elements, PageOffice
+
+pytestmark = pytest.mark.e2e
+
+
+async def test_what_could_not_be_put_in_line_is_not_shown_as_waiting() -> None:
+    async with PageOffice().open() as office:
+        browser = await office.operator()
+        first = await browser.post("/ask", {"question": "one?"})
+        conversation = first.headers["Location"].partition("#")[0]
+        accepted = 1
+        while (reply := await browser.post(conversation, {"question": "and?"})).status == 303:
+            accepted += 1
+            assert accepted < 200, "there is no end to what one may have waiting"
+        assert reply.status == 429
+        page = (await browser.get(conversation)).text
+        assert len(Elements(page).all("article")) == accepted
+
+
+async def test_an_answer_is_asked_rated_and_forgotten() -> None:
+    async with PageOffice().open() as office:
+        await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
+        browser = await office.operator()
+        question = await office.asked(browser, "How long do refunds take?")
+        conversation = question.rpartition("/")[0]
+        shown = (await browser.get(conversation)).text
+        assert "14 days" in shown
+        assert f'href="{question}/source/1"' in shown
+        source = (await browser.get(f"{question}/source/1")).text
+        assert '<mark id="quote">Refunds take 14 days</mark>' in source
+        assert (await browser.post(f"{question}/rate", {"helpful": "no", "reason": "outdated"})).status == 303
+        assert 'value="no" type="submit"' in (await browser.get(conversation)).text
+        assert (await browser.post(f"{conversation}/forget")).status == 303
+        assert (await browser.get(conversation)).status == 404
+        assert "How long do refunds take?" not in (await browser.get("/ask")).text
+
+
+async def test_a_choice_counts_once() -> None:
+    async with PageOffice().open() as office:
+        await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
+        office.scene.script.enqueue(
+            "understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?"))
+        )
+        browser = await office.operator()
+        question = await office.asked(browser, "What is the timeout?")
+        page = (await browser.get(question.rpartition("/")[0])).text
+        (checkpoint, *_) = [one["value"] for one in Elements(page).all("input") if one.get("name") == "checkpoint"]
+        (choice, *_) = [one["value"] for one in Elements(page).all("button") if one.get("name") == "choice"]
+        pressed = {"checkpoint": checkpoint, "choice": choice}
+        assert (await browser.post(f"{question}/choose", pressed)).status == 303
+        assert (await browser.post(f"{question}/choose", pressed)).status == 404, "while it is worked on"
+        await office.works()
+        assert (await browser.post(f"{question}/choose", pressed)).status == 404, "when it is done"
+        assert "45 minutes" in (await browser.get(question.rpartition("/")[0])).text
+
+
+@pytest.mark.parametrize("question", ["", "   ", "x" * 4_001])
+async def test_what_is_no_question_is_said_so(question: str) -> None:
+    async with PageOffice().open() as office:
+        reply = await (await office.operator()).post("/ask", {"question": question})
+        assert reply.status == 422
+        assert 'role="alert"' in reply.text
+
+
+async def test_files_that_are_too_many_or_too_large_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.web.knowledge.uploads.LARGEST", 1_000)
+    async with PageOffice().open() as office:
+        browser = await office.operator()
+        files = [(f"{n}.md", b"# A") for n in range(11)]
+        reply = await browser.drop("/knowledge/files", ("large.md", b"x" * 1_001), *files, base="handbook")
+        assert "large.md is left out" in reply.text
+        assert "10.md is left out: at most 10 files" in reply.text
+        (job,) = await office.room.jobs.recent()
+        assert len(job.items) == 10
+
+
+@pytest.mark.parametrize("given", ["../../etc/a.md", "..\\..\\a.md", "/a.md", "C:\\a.md", "\u202ea.md", "x/\x00a.md"])
+def test_a_files_name_leads_into_no_folder(given: str) -> None:
+    assert file_name(given) == "a.md"
