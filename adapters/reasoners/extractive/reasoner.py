@@ -145,7 +145,7 @@ class ExtractiveReasoner:
         del meter
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
-        if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, near)):
+        if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
         if moves := sufficiency.rest_of_table(inquiry, near):
