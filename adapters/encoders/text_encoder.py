@@ -1,14 +1,17 @@
 """Vectors from any sentence-transformers model, never on the event loop.
 
-Two threads, so that a query is never behind a batch of passages. Each has the model with a tokenizer of its own, which
-is not to be used by two at once; the weights are the same ones in memory. Queries that
-come while one is encoded go together after it: fifty at once cost the processor what ten do one by one. Both run in
-bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its defaults, a
-query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32 (tests/measure/encoding.py).
+A thread for queries and one or two for passages, so that a query is never behind a batch of them. Each has the model
+with a tokenizer of its own, which is not to be used by two at once; the weights are the same ones in memory.
+
+Queries that come while one is encoded go together after it: fifty at once cost the processor what ten do one by one.
+All run in bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its
+defaults, a query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32
+(tests/measure/encoding.py).
 """
 
 import asyncio
 import copy
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import LRUCache
 
 from adapters.encoders.model_files import find_model, load
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -37,6 +40,7 @@ _COUNT_AT_ONCE = 1_000
 _LOAD_SECONDS = 300.0  # a first download included
 _QUERY_SECONDS = 30.0
 _BATCH_SECONDS = 120.0
+_CORES_FOR_TWO = 4
 
 
 class SentenceTransformerEncoder:
@@ -52,12 +56,14 @@ class SentenceTransformerEncoder:
         # every barrier while other work holds a core, 210 ms and thirty times as long. So are the sentences that an
         # answer is chosen from; and whoever ingests leaves the other cores to those who ask.
         self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=_use_one_core)
-        self._passage_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-passages", initializer=_use_one_core)
+        self._at_once = passage_threads()
+        self._passage_thread = ThreadPoolExecutor(
+            self._at_once, thread_name_prefix="encode-passages", initializer=_use_one_core
+        )
         self._loading = threading.Lock()
-        self._spare: Any = None  # for the thread that needs its model second
-        self._query_model: Any = None
-        self._passage_model: Any = None
-        self._one_batch = asyncio.Lock()  # one batch waits for the thread at a time, so ingests take turns
+        self._pattern: Any = None  # the model as it was loaded, never used: each thread's own is copied from it
+        self._own = threading.local()
+        self._passage_turns = asyncio.Semaphore(self._at_once)  # ingests take turns at the threads, batch by batch
         self._one_query_batch = asyncio.Lock()
         self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
         self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
@@ -71,8 +77,8 @@ class SentenceTransformerEncoder:
     def dimension(self) -> int:
         """The length of a vector. Before ``open`` it is known only where the model's files are on this machine."""
         known = self._files.dimension()
-        if known is None and self._query_model is not None:
-            known = self._query_model.get_embedding_dimension()
+        if known is None and self._pattern is not None:
+            known = self._pattern.get_embedding_dimension()
         if known is None:
             raise ModelUnavailable(f"The model {self.name} is not loaded yet.")
         return known
@@ -81,13 +87,13 @@ class SentenceTransformerEncoder:
     def window(self) -> int:
         """How many tokens of a text the model reads, its two special ones included."""
         known = self._files.window()
-        if known is None and self._query_model is not None:
-            known = self._query_model.max_seq_length
+        if known is None and self._pattern is not None:
+            known = self._pattern.max_seq_length
         return known or 256
 
     async def open(self) -> None:
         """Load the model for queries now, so that the first question need not wait for it."""
-        await self._in_thread(self._query_thread, self._queries, _LOAD_SECONDS)
+        await self._in_thread(self._query_thread, self._model, _LOAD_SECONDS)
 
     async def close(self) -> None:
         """Let go of the threads; what they are computing is finished in the background."""
@@ -102,7 +108,7 @@ class SentenceTransformerEncoder:
         found = {text: self._cache[text] for text in wanted if text in self._cache}
         missing = [text for text in wanted if text not in found]
         if missing:
-            await self._ensure(self._query_thread, self._queries)
+            await self._ensure_loaded(self._query_thread)
             found |= await self._encoded_together(missing)
         self._cache.update(found)
         if not texts:
@@ -141,19 +147,29 @@ class SentenceTransformerEncoder:
 
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         if texts:
-            await self._ensure(self._passage_thread, self._passages)
+            await self._ensure_loaded(self._passage_thread)
         order = sorted(range(len(texts)), key=lambda position: -len(texts[position]))
-        for batch in _batches(order, texts):
-            encode = partial(self._encode_batch, [texts[position] for position in batch])
-            async with self._one_batch:
-                vectors[batch] = await self._in_thread(self._passage_thread, encode, _BATCH_SECONDS)
+        batches = iter(_batches(order, texts))
+
+        async def encode_some() -> None:
+            for batch in batches:
+                encode = partial(self._encode_batch, [texts[position] for position in batch])
+                async with self._passage_turns:
+                    vectors[batch] = await self._in_thread(self._passage_thread, encode, _BATCH_SECONDS)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._at_once):
+                    group.create_task(encode_some())
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
         return vectors
 
     async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text under this model, without its special ones and without truncation."""
         counts: list[int] = []
         if texts:
-            await self._ensure(self._passage_thread, self._passages)
+            await self._ensure_loaded(self._passage_thread)
         for start in range(0, len(texts), _COUNT_AT_ONCE):
             count = partial(self._count, list(texts[start : start + _COUNT_AT_ONCE]))
             counts += await self._in_thread(self._passage_thread, count, _BATCH_SECONDS)
@@ -165,17 +181,17 @@ class SentenceTransformerEncoder:
         """One by one, or in batches of one size."""
         # Never of any size: torch's library keeps a compiled plan for each shape that it meets. With batches of 1 to 16
         # the process grew by 270 MB in 200 of them, and went on; with these two sizes by 50, and stayed there.
-        encode = self._queries().encode_query
+        encode = self._model().encode_query
         if len(texts) < _FEW_QUERIES:
             return _encode(encode, texts, 1)
         filled = [*texts, *texts[-1:] * (-len(texts) % _QUERIES_AT_ONCE)]
         return _encode(encode, filled, _QUERIES_AT_ONCE)[: len(texts)]
 
     def _encode_batch(self, texts: list[str]) -> "Vectors":
-        return _encode(self._passages().encode_document, texts, len(texts))
+        return _encode(self._model().encode_document, texts, len(texts))
 
     def _count(self, texts: list[str]) -> list[int]:
-        tokenizer = self._passages().tokenizer
+        tokenizer = self._model().tokenizer
         if not callable(tokenizer):  # a static model has a bare one, of the library below
             return [len(one.ids) for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
         found = tokenizer(
@@ -188,25 +204,15 @@ class SentenceTransformerEncoder:
         )
         return [len(ids) for ids in found["input_ids"]]
 
-    def _queries(self) -> Any:
-        if self._query_model is None:
-            self._query_model = self._own_model()
-        return self._query_model
-
-    def _passages(self) -> Any:
-        if self._passage_model is None:
-            self._passage_model = self._own_model()
-        return self._passage_model
-
-    def _own_model(self) -> Any:
-        """The model for one thread: loaded for whichever comes first, for the other a copy that shares its weights."""
-        with self._loading:
-            if self._spare is not None:
-                return self._spare
-            model = self._load()
-            # Copied before it is used: a tokenizer at work cannot be copied.
-            self._spare = copy.deepcopy(model, {id(weight): weight for weight in model.parameters()})
-            return model
+    def _model(self) -> Any:
+        """The calling thread's own: a copy that shares the weights, because a tokenizer at work cannot be copied."""
+        if not hasattr(self._own, "model"):
+            with self._loading:
+                if self._pattern is None:
+                    self._pattern = self._load()
+                shared = {id(weight): weight for weight in self._pattern.parameters()}
+                self._own.model = copy.deepcopy(self._pattern, shared)
+        return self._own.model
 
     def _load(self) -> Any:
         import torch
@@ -216,10 +222,10 @@ class SentenceTransformerEncoder:
         # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
         return model.to(torch.bfloat16) if self._reduced and computes_in_bfloat16() else model
 
-    async def _ensure(self, thread: ThreadPoolExecutor, model: Callable[[], Any]) -> None:
+    async def _ensure_loaded(self, thread: ThreadPoolExecutor) -> None:
         """Loading has its own, longer deadline."""
-        if (self._query_model if thread is self._query_thread else self._passage_model) is None:
-            await self._in_thread(thread, model, _LOAD_SECONDS)
+        if self._pattern is None:
+            await self._in_thread(thread, self._model, _LOAD_SECONDS)
 
     async def _in_thread(self, thread: ThreadPoolExecutor, do: Callable[[], T], seconds: float) -> T:
         try:
@@ -227,6 +233,12 @@ class SentenceTransformerEncoder:
                 return await asyncio.get_running_loop().run_in_executor(thread, do)
         except TimeoutError as error:
             raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
+
+
+def passage_threads() -> int:
+    """How many encode passages at once: two where there are cores for them beside those who ask, else one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 2 if cores >= _CORES_FOR_TWO else 1
 
 
 def _use_one_core() -> None:

@@ -56,9 +56,8 @@ async def test_nothing_to_encode_is_an_empty_array(encoder: SentenceTransformerE
 
 async def test_a_repeated_query_comes_from_the_cache(encoder: SentenceTransformerEncoder) -> None:
     first = await encoder.encode_queries(["leave", "printer", "leave"])
-    encoder._query_model = None  # whoever needed the model now would have to load it
+    encoder._query_thread.shutdown()  # whoever needed the model now would find nobody who has it
     again = await encoder.encode_queries(["printer", "leave"])
-    assert encoder._query_model is None
     assert (again == first[[1, 0]]).all()
     assert (first[0] == first[2]).all()
 
@@ -80,13 +79,14 @@ async def test_a_query_is_answered_while_passages_are_being_encoded(encoder: Sen
 async def test_encoding_is_not_done_on_the_event_loop(encoder: SentenceTransformerEncoder) -> None:
     await encoder.open()
     used: list[str] = []
-    encode = encoder._query_model.encode_query
+    model = encoder._query_thread.submit(encoder._model).result(60)
+    encode = model.encode_query
 
     def watched(*texts: object, **options: object) -> object:
         used.append(threading.current_thread().name)
         return encode(*texts, **options)
 
-    encoder._query_model.encode_query = watched
+    model.encode_query = watched
     await encoder.encode_queries(["leave"])
     assert used
     assert threading.main_thread().name not in used
@@ -210,7 +210,9 @@ async def test_both_threads_hold_the_same_weights_and_tokenizers_of_their_own(
 ) -> None:
     await encoder.encode_queries(["a question"])
     await encoder.encode_passages(["a passage"])
-    ours, other = encoder._query_model, encoder._passage_model
+    ours, other = (
+        thread.submit(encoder._model).result(60) for thread in (encoder._query_thread, encoder._passage_thread)
+    )
     assert ours is not other
     assert ours.tokenizer is not other.tokenizer
     assert [id(weight) for weight in ours.parameters()] == [id(weight) for weight in other.parameters()]
@@ -227,3 +229,16 @@ async def test_many_short_texts_and_few_long_ones_have_the_vectors_that_they_hav
     for position in (0, 149, 150, 158):
         alone = await encoder.encode_passages([texts[position]])
         assert float(alone[0] @ together[position]) > 0.999
+
+
+async def test_several_threads_encode_passages_into_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.encoders.text_encoder.passage_threads", lambda: 2)
+    encoder = SentenceTransformerEncoder()
+    texts = [f"Rule {n}: " + "and so on, " * (n % 9) for n in range(60)]
+    together = await encoder.encode_passages(texts)
+    one_by_one = [(await encoder.encode_passages([text]))[0] for text in texts[:12]]
+    assert [float(one @ found) for one, found in zip(one_by_one, together, strict=False)] == pytest.approx(
+        [1] * 12, abs=0.002
+    )
+    assert len([one for one in threading.enumerate() if one.name.startswith("encode-passages")]) >= 2
+    await encoder.close()
