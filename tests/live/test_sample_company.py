@@ -24,6 +24,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     for name in ("REDIS_URL", "MILVUS_URI", "LLM_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "400")
 
     async def ran(work: Coroutine[object, object, int]) -> tuple[str, str]:
         assert await work == 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from core.model.evidence import Grade
 
-NEAR = 2  # not evidence, but enough to know which meanings of a word the documents have
+NEAR = 1  # not evidence, but enough to know which meanings of a word the documents have
 _SUMMARY = 400  # characters
 
 
