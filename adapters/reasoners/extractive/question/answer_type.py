@@ -22,7 +22,13 @@ _DURATION = re.compile(
     r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b|\b\d{1,2} ?(?:am|pm)\b|\bnoon\b|\bmidnight\b|\bat any hour\b", re.IGNORECASE)
+_HOUR = (
+    r"\b(?:at|by|until|till|before|after|from|between) (?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six"
+    r"|seven|eight|nine|ten|eleven|twelve)\b(?! \w+s\b)|\bo['’]clock\b"
+)
+_CLOCK = re.compile(
+    rf"\b\d{{1,2}}[:.]\d{{2}}\b|\b\d{{1,2}} ?(?:am|pm)\b|\bnoon\b|\bmidnight\b|\bat any hour\b|{_HOUR}", re.IGNORECASE
+)
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\b(?:1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}} {_MONTH}\b|\b{_MONTH} \d"
@@ -131,7 +137,7 @@ _KINDS = (  # the first that matches decides
         rf"{_ASKING}when\b|\b(?:what|which) (?:year|date|month)\b",
         (_DATE, 1.0),
         (_DURATION, 0.6),
-        (_CLOCK, 0.6),
+        (_CLOCK, 0.8),
         (_EVENT, 0.6),
     ),
     _kind(rf"{_ASKING}(?:who|whom|whose)\b", (_PERSON, 1.0), (_ROLE, 0.7), (_NAME, 0.6), (_GROUP, 0.5)),
