@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import AnswerStream, cited_ids
 from core.agent.fast_path import set_aside
-from core.agent.floor import NO_ANSWER, falls_to_floor, model_found_nothing
+from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import abstain
 from core.agent.run import WEAK, Run
 from core.model.errors import BudgetExhausted
@@ -23,7 +23,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     Where the reasoner withholds an attempt, it leaves what comes next instead.
     """
     evidence = _evidence_to_cite(run)
-    if not evidence and not model_found_nothing(run) and falls_to_floor(run, NO_ANSWER):
+    if not evidence and falls_to_floor(run, NO_ANSWER):
         yield AnswerReset("no answer yet")
         return
     if not evidence or run.inquiry.stopped:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.choice_labels import short_label
-from core.agent.floor import NO_ANSWER, falls_to_floor, model_found_nothing
+from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import ask_back, park_run
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
@@ -78,7 +78,7 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         run.update(proposals=moves, phase=Phase.GATHER)
         refined = "; ".join(describe(move) for move in moves)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
-    elif not run.relevant and not model_found_nothing(run) and falls_to_floor(run, NO_ANSWER):
+    elif not run.relevant and falls_to_floor(run, NO_ANSWER):
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
     elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
         yield _nothing_relevant(run, moves)

@@ -3,7 +3,6 @@
 A model that is weak, cut short, filtered or unreadable must never leave a person with less than no model would have. So
 before a run says that the documents don't say, or asks how to go on because nothing counted, it is made once more by
 the floor's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
-One abstention stands: of a model that has graded every passage that was found, and none of them as enough.
 """
 
 from typing import Any
@@ -14,15 +13,6 @@ from core.model.inquiry import Phase, SearchKnowledge
 NO_ANSWER = "The writing model found no answer here, so I quote the documents instead."
 DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents, so I quote them instead."
 CITES_NOTHING = "The writing model named no source for what it wrote, so I quote the documents instead."
-
-
-def model_found_nothing(run: Run) -> bool:
-    """Whether a model has read all that was found and none of it counts: that is its answer, not its failure.
-
-    Of ten sample questions that nothing answers, quotes overruled a model that reads one time.
-    """
-    found = run.inquiry.library.items_found()
-    return bool(found) and not run.relevant and all(item.grade is not None and item.grade.by_model for item in found)
 
 
 def falls_to_floor(run: Run, reason: str) -> bool:

@@ -1,7 +1,7 @@
 """Evidence: passages found for an inquiry, graded, with ids that stay the same through the whole thread."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from core.model.knowledge import Passage
 
@@ -23,14 +23,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences.
-
-    ``by_model``: a language model has read it and says so, rather than a rule.
-    """
+    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences."""
 
     score: int
     summary: str = ""
-    by_model: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

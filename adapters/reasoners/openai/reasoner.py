@@ -330,9 +330,7 @@ def _grades(reply: object, batch: Sequence[Evidence]) -> list[Grade]:
         number = as_number(entry.get("id")) if isinstance(entry, dict) else None
         score = as_number(entry.get("score")) if isinstance(entry, dict) else None
         if number is not None and score is not None:
-            given.setdefault(
-                int(number), Grade(_within_scale(score), as_text(entry.get("summary"), 600), by_model=True)
-            )
+            given.setdefault(int(number), Grade(_within_scale(score), as_text(entry.get("summary"), 600)))
     return [given.get(item.id) or _grade_from_score(item) for item in batch]
 
 

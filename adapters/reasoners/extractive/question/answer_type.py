@@ -23,8 +23,8 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _HOUR = (
-    r"\b(?:at|by|until|till|before|after|from|between) (?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six"
-    r"|seven|eight|nine|ten|eleven|twelve)\b(?! \w+s\b)|\bo['’]clock\b"
+    r"\b(?:at|by|until|till|before|after|from|between) (?:half past |quarter (?:past|to) )?(?:one|two|three|four|five"
+    r"|six|seven|eight|nine|ten|eleven|twelve)\b(?! \w+s\b)|\bo['’]clock\b"
 )
 _CLOCK = re.compile(
     rf"\b\d{{1,2}}[:.]\d{{2}}\b|\b\d{{1,2}} ?(?:am|pm)\b|\bnoon\b|\bmidnight\b|\bat any hour\b|{_HOUR}", re.IGNORECASE

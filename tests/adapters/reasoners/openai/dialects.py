@@ -31,7 +31,6 @@ class Row:
     supports: frozenset[str] = FEATURES
     names_refusals: bool = True
     notice: bool = True  # where quotes stand in, that is said
-    abstains: bool = False  # it has read what was found, and says that none of it counts
 
 
 def _composing(request: Request) -> bool:
@@ -168,11 +167,9 @@ ROWS: Mapping[str, Row] = {
         lambda request, says: (
             Says(json.dumps({"grades": [{"id": n, "score": 1} for n in range(1, 9)]}))
             if request.task.startswith(prompts.GRADE)
-            else replace(says, text="MISSING: something else")
-            if _composing(request)
             else says
         ),
-        abstains=True,
+        written=False,
     ),
     "nothing but chatter": Row(_all(Says("Sure, I can help with that!")), written=False),
     # --- streams ---

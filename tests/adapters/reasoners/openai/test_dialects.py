@@ -41,11 +41,6 @@ async def played(name: str) -> tuple[Told, int]:
 async def test_no_endpoint_makes_an_answer_worse_than_quotes(name: str) -> None:
     row = ROWS[name]
     said, requests = await played(name)
-    if row.abstains:
-        assert said.outcome is Outcome.ABSTAINED
-        assert [source.title for source in said.answer.nearest][:1] == ["Refund policy"], "the nearest is named"
-        assert said.answer.written_by == "scripted"
-        return
     assert said.outcome is Outcome.ANSWERED
     assert RIGHT in said.text.replace("**", "")
     assert [source.title for source in said.answer.citations] == ["Refund policy"]

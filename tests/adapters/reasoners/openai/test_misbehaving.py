@@ -94,12 +94,12 @@ async def test_the_repair_is_not_made_when_the_budget_does_not_allow_it(
     assert len(endpoint.requests) == 1
 
 
-async def test_an_empty_reply_leads_to_grades_from_the_retrieval_which_pass_for_no_models(
+async def test_an_empty_reply_leads_to_grades_from_the_retrieval(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.empty()
     grades = await reasoner.grade(inquiry(), library(score=0.7).items, meter())
-    assert [(grade.score, grade.by_model) for grade in grades] == [(7, False)] * 2
+    assert [grade.score for grade in grades] == [7, 7]
 
 
 async def test_an_empty_answer_is_misbehaviour(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
