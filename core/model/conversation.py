@@ -106,6 +106,7 @@ class Exchange:
     question: str
     answer: str = ""
     titles: tuple[str, ...] = ()
+    is_settled: bool = True  # false where it was asked back, or parked, and left at that
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
-from core.model.answer import Claim, ClaimVerdict, Support
+from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Grade
@@ -221,6 +221,7 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
             turn.rewritten or turn.question,
             replies.prose(turn.answer),
             tuple(dict.fromkeys(citation.title for citation in turn.citations)),
+            is_settled=turn.outcome not in {Outcome.PARKED, Outcome.CLARIFIED},
         )
         for turn in thread.turns
     )

@@ -142,3 +142,9 @@ def test_a_document_that_was_only_cited_is_not_what_a_new_question_is_about() ->
         Exchange("And how many can I carry over?", "Up to five days.", ("Leave",)),
     )
     assert resolve("How do I configure the timeout?", thread).question == "How do I configure the timeout?"
+
+
+def test_who_asks_something_else_at_a_card_leaves_its_topic_behind() -> None:
+    parked = Exchange("How do I configure the timeout?", is_settled=False)
+    assert resolve("How long is the trial?", (parked,)).question == "How long is the trial?"
+    assert resolve("And how long does it last?", (parked,)).question != "And how long does it last?"

@@ -142,7 +142,8 @@ def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exc
         return ResolvedQuestion(whole, f"continues “{before}”")
     if pronoun := pronoun_in(bare.question):
         return _replace_pronoun(bare.question, pronoun, topics, window)
-    if (
+    # Who asks something else at a card leaves its topic behind.
+    if window[-1].is_settled and (
         added := _led_on(bare.question, topics)
         or _left_out(bare.question, topics)
         or _second(bare.question, window, topics)
