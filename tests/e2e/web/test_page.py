@@ -16,7 +16,7 @@ FILES = Path(__file__).parents[4] / "shared" / "data" / "ingest_files"
 DONE = "article.turn:not([aria-busy])"
 SCREENS = ("/ask", "/knowledge", "/knowledge/bases/samples", "/knowledge/jobs", "/knowledge/proposals",
            "/knowledge/removed", "/knowledge/audit", "/inspect?q=driver+positions", "/inspect/settings",
-           "/inspect/doctor", "/inspect/trace")  # fmt: skip
+           "/inspect/doctor", "/inspect/trace", "/gaps")  # fmt: skip
 
 
 def ask(page: "Page", question: str) -> None:
