@@ -33,7 +33,7 @@ def test_an_evaluation_that_is_interrupted_leaves_no_base_and_no_server_behind(t
     )
     try:
         until = time.monotonic() + 60
-        while not list(tmp_path.glob("footnote-eval-*/milvus.db*")):
+        while not (list(tmp_path.glob("footnote-eval-*/milvus.db*")) and children_of(process.pid)):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.1)

@@ -77,7 +77,7 @@ async def _settled(slack: FakeSlack, asked: list[Message]) -> None:
 
 def _ending(slack: FakeSlack, question: Message) -> str:
     shown = slack.answers_to(question)
-    ends = [one for one in shown if not one.streaming and ("Show quotes" in one.buttons() or "trace " in one.markdown)]
+    ends = [one for one in shown if not one.streaming and ("Why" in one.buttons() or "trace " in one.markdown)]
     if any(GIVEN_UP in one.markdown for one in ends):
         return "given up"
     if len(ends) > 1:

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _WITH_WORDS = {"inline", "fence", "code_block"}
-_MARKS = re.compile(r"[ \t]*\[\d+\]")
+_MARKS = re.compile(r" ?\[\d{1,6}\]")
 
 JOINER = "⁠"
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

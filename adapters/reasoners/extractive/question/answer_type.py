@@ -37,7 +37,9 @@ _DATE = re.compile(
 )
 _OFTEN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly|hourly|once|twice|times|per|after)\b", re.IGNORECASE)
 _MONEY = re.compile(
-    r"[€$£¥]\s?\d|\d\s?(?:€|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|percent\b|%)|\bfree\b", re.IGNORECASE
+    r"[€$£¥]\s?\d|\d\s?(?:€|eur\b|usd\b|gbp\b|euros?\b|dollars?\b|pounds?\b|percent\b|%)|\bfree\b"
+    rf"|\b(?:{_COUNTED}|twenty|thirty|fifty|hundred|thousand|million) (?:euros?|dollars?|pounds?|cents?|percent)\b",
+    re.IGNORECASE,
 )
 _NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|(?<!\S)[^\s@]+@[^\s@.]+\.\S")
 _PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
