@@ -216,111 +216,167 @@ async def open_footnote(
     """
     await asyncio.to_thread(_secure_home, settings.home)
     async with AsyncExitStack() as stack:
-        clock = SystemClock()
-        encoder = SentenceTransformerEncoder(settings.embedding_model or "")
-        stack.push_async_callback(encoder.close)
-        loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
-        if loading is not None:
-            stack.push_async_callback(_cancel, loading)
-        redis = await _redis(settings, stack)
-        if settings.embedding_model and loading is not None:
-            await loading  # a model from a hub tells its dimension only when it is loaded
-        index = _index(settings, encoder)
-        stack.push_async_callback(index.close)
-        reranker = CrossEncoderReranker(settings.reranker_model)
-        stack.push_async_callback(reranker.close)
-        catalog = RedisCatalog(redis)
-        agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
-        opening = Opening(patient=not wait)
-        opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
-        stack.push_async_callback(_cancel, opened)
-        if wait:
-            await opened
-        retriever = Retriever(index, encoder, reranker, catalog)
-        parser = await stack.enter_async_context(DocumentParser())
-        extractive = ExtractiveReasoner(encoder)
-        reasoner = _reasoner(settings, extractive, clock, stack, _daily_budget(settings, redis, clock))
-        deps = AgentDeps(
-            reasoner=reasoner,
-            retriever=retriever,
-            index=index,
-            catalog=catalog,
-            clock=clock,
-            prices=_prices(settings),
-            confident=CONFIDENT if settings.has_llm else NEVER,
-            checkpoint_seconds=settings.checkpoint_expiry * 60,
-            names=MET_AT,
-            remedy=NOTHING_TO_READ,
-            floor=extractive if settings.has_llm else None,
-        )
-        limits = {
-            p: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
-            for p, limit in PROFILE_LIMITS.items()
-        }
-        memory, checkpoints = VisibleMemory(RedisMemory(redis), catalog), RedisCheckpoints(redis)
-        trace_store, audit = _trace_store(settings, redis, stack), RedisAudit(redis)
-        kept_originals = blob_store(settings, "originals")
-        questions = RedisQuestionLog(redis)
-        ingestor = Ingestor(
-            index=index,
-            encoder=encoder,
-            catalog=catalog,
-            parser=parser,
-            clock=clock,
-            originals=Originals(kept_originals),
-        )
-        agent = Agent(deps, limits)
-        yield Footnote(
-            settings=settings,
-            clock=clock,
-            opened=opened,
-            opening=opening,
-            redis=redis,
-            index=index,
-            encoder=encoder,
-            reranker=reranker,
-            retriever=retriever,
-            catalog=catalog,
-            memory=memory,
-            checkpoints=checkpoints,
-            trace_store=trace_store,
-            message_states=RedisMessageStateStore(redis),
-            leases=RedisNamedLeases(redis),
-            processes=RedisProcessRegistry(redis),
-            inbox=RedisInbox(redis),
-            preferences=RedisChannelSettingsStore(redis),
-            audit=audit,
-            feedback=RedisFeedbackStore(redis),
-            questions=questions,
-            parser=parser,
-            reasoner=reasoner,
-            agent=agent,
-            question_service=QuestionService(
-                agent=agent,
-                reasoner=reasoner,
-                memory=memory,
-                checkpoints=checkpoints,
-                trace_store=trace_store,
-                catalog=catalog,
-                clock=clock,
-                recorder=QuestionRecorder(questions, encoder),
-            ),
-            ingestor=ingestor,
-            knowledge_stack=knowledge_stack(
-                settings,
-                redis=redis,
-                index=index,
-                encoder=encoder,
-                retriever=retriever,
-                catalog=catalog,
-                ingestor=ingestor,
-                audit=audit,
-                clock=clock,
-                kept_originals=kept_originals,
-                questions=questions,
-            ),
-            conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
-        )
+        search = await _open_search(settings, stack, models=models, wait=wait, any_index=any_index)
+        yield _footnote(settings, search, stack)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is opened before anything can be asked: the stores, the index, the models, and what searches with them."""
+
+    clock: Clock
+    redis: "Redis"
+    encoder: SentenceTransformerEncoder
+    index: MilvusIndex
+    reranker: CrossEncoderReranker
+    catalog: RedisCatalog
+    retriever: Retriever
+    parser: DocumentParser
+    opening: Opening
+    opened: "asyncio.Task[None]"
+
+
+async def _open_search(
+    settings: Settings, stack: AsyncExitStack, *, models: bool, wait: bool, any_index: bool
+) -> _Search:
+    """Open them side by side; what was opened is closed by ``stack``, in reverse."""
+    encoder = SentenceTransformerEncoder(settings.embedding_model or "")
+    stack.push_async_callback(encoder.close)
+    loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
+    if loading is not None:
+        stack.push_async_callback(_cancel, loading)
+    redis = await _redis(settings, stack)
+    if settings.embedding_model and loading is not None:
+        await loading  # a model from a hub tells its dimension only when it is loaded
+    index = _index(settings, encoder)
+    stack.push_async_callback(index.close)
+    reranker = CrossEncoderReranker(settings.reranker_model)
+    stack.push_async_callback(reranker.close)
+    catalog = RedisCatalog(redis)
+    agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
+    opening = Opening(patient=not wait)
+    opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
+    stack.push_async_callback(_cancel, opened)
+    if wait:
+        await opened
+    return _Search(
+        clock=SystemClock(),
+        redis=redis,
+        encoder=encoder,
+        index=index,
+        reranker=reranker,
+        catalog=catalog,
+        retriever=Retriever(index, encoder, reranker, catalog),
+        parser=await stack.enter_async_context(DocumentParser()),
+        opening=opening,
+        opened=opened,
+    )
+
+
+def _agent(settings: Settings, search: _Search, stack: AsyncExitStack) -> tuple[Reasoner, Agent]:
+    """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
+    extractive = ExtractiveReasoner(search.encoder)
+    budget = _daily_budget(settings, search.redis, search.clock)
+    reasoner = _reasoner(settings, extractive, search.clock, stack, budget)
+    deps = AgentDeps(
+        reasoner=reasoner,
+        retriever=search.retriever,
+        index=search.index,
+        catalog=search.catalog,
+        clock=search.clock,
+        prices=_prices(settings),
+        confident=CONFIDENT if settings.has_llm else NEVER,
+        checkpoint_seconds=settings.checkpoint_expiry * 60,
+        names=MET_AT,
+        remedy=NOTHING_TO_READ,
+        floor=extractive if settings.has_llm else None,
+    )
+    limits = {
+        profile: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
+        for profile, limit in PROFILE_LIMITS.items()
+    }
+    return reasoner, Agent(deps, limits)
+
+
+def _question_service(
+    search: _Search, reasoner: Reasoner, agent: Agent, memory: Memory, trace_store: TraceStore, questions: QuestionLog
+) -> QuestionService:
+    return QuestionService(
+        agent=agent,
+        reasoner=reasoner,
+        memory=memory,
+        checkpoints=RedisCheckpoints(search.redis),
+        trace_store=trace_store,
+        catalog=search.catalog,
+        clock=search.clock,
+        recorder=QuestionRecorder(questions, search.encoder),
+    )
+
+
+def _knowledge_stack(
+    settings: Settings, search: _Search, audit: RedisAudit, questions: QuestionLog
+) -> tuple[Ingestor, KnowledgeStack]:
+    originals = blob_store(settings, "originals")
+    ingestor = Ingestor(
+        index=search.index,
+        encoder=search.encoder,
+        catalog=search.catalog,
+        parser=search.parser,
+        clock=search.clock,
+        originals=Originals(originals),
+    )
+    return ingestor, knowledge_stack(
+        settings,
+        redis=search.redis,
+        index=search.index,
+        encoder=search.encoder,
+        retriever=search.retriever,
+        catalog=search.catalog,
+        ingestor=ingestor,
+        audit=audit,
+        clock=search.clock,
+        kept_originals=originals,
+        questions=questions,
+    )
+
+
+def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Footnote:
+    redis = search.redis
+    reasoner, agent = _agent(settings, search, stack)
+    trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
+    memory = VisibleMemory(RedisMemory(redis), search.catalog)
+    question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
+    ingestor, knowledge = _knowledge_stack(settings, search, audit, questions)
+    return Footnote(
+        settings=settings,
+        clock=search.clock,
+        opened=search.opened,
+        opening=search.opening,
+        redis=redis,
+        index=search.index,
+        encoder=search.encoder,
+        reranker=search.reranker,
+        retriever=search.retriever,
+        catalog=search.catalog,
+        memory=memory,
+        checkpoints=RedisCheckpoints(redis),
+        trace_store=trace_store,
+        message_states=RedisMessageStateStore(redis),
+        leases=RedisNamedLeases(redis),
+        processes=RedisProcessRegistry(redis),
+        inbox=RedisInbox(redis),
+        preferences=RedisChannelSettingsStore(redis),
+        audit=audit,
+        feedback=RedisFeedbackStore(redis),
+        questions=questions,
+        parser=search.parser,
+        reasoner=reasoner,
+        agent=agent,
+        question_service=question_service,
+        ingestor=ingestor,
+        knowledge_stack=knowledge,
+        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
+    )
 
 
 async def has_documents(settings: Settings) -> bool:

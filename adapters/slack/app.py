@@ -59,6 +59,7 @@ ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowled
 
 Body = dict[str, Any]
 Ack = Callable[..., Awaitable[Any]]
+CANNOT_LISTEN = "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN."
 log = structlog.get_logger(__name__)
 
 
@@ -87,10 +88,7 @@ class SlackPlatform(SlackThreads):
         One that does not listen answers what another process heard: it calls Slack, and Slack never calls it.
         """
         if listens and not app_token and not signing_secret:
-            raise ConfigurationError(
-                "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN.",
-                remedy="footnote manifest slack says where they come from.",
-            )
+            raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
         connection = Web(bot_token, api_url)
         directory = Directory(connection)
         workspace = SlackWorkspace(
