@@ -45,9 +45,9 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports
 
-# Three at a time: the scenes with real processes wait more than they compute, also on two cores.
+# Five at a time: the scenes with real processes wait far more than they compute, also on two cores.
 test: check
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 5 --dist worksteal
 
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)
