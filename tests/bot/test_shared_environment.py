@@ -9,12 +9,20 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def start(*path: Path) -> "subprocess.CompletedProcess[str]":
-    """The command's beginning with these folders first on Python's path."""
+def start(*path: Path, alone: bool = False) -> "subprocess.CompletedProcess[str]":
+    """The command's beginning with these folders first on Python's path; ``alone`` without what is installed here.
+
+    An installation that can be edited would find our modules whatever lies on the path.
+    """
     first = ", ".join(repr(str(one)) for one in path)
     code = f"import sys; sys.path[:0] = [{first}]; sys.argv = ['footnote', '--help']; import footnote; footnote.main()"
     return subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False, cwd=ROOT.parent, timeout=120
+        [sys.executable, "-P", *(["-S"] if alone else []), "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT.parent,
+        timeout=120,
     )
 
 
@@ -41,7 +49,7 @@ def test_a_package_that_was_installed_over_ours_is_told(tmp_path: Path) -> None:
     for name in ("bot", "core", "adapters"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
-    ran = start(tmp_path)
+    ran = start(tmp_path, alone=True)
     assert ran.returncode == 1
     assert ran.stderr.startswith("Another package wrote into the folder 'bot' of Footnote: No module named")
     assert ran.stderr.count("\n") == 1
