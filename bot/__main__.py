@@ -108,7 +108,7 @@ def _speak_as_the_terminal_can() -> None:
 
 def _wrongly_called(error: Any) -> NoReturn:
     """Say in one line what was wrong with the call and where to look; a command without anything shows its help."""
-    message = error.format_message().removeprefix("Invalid value: ")
+    message = error.format_message().removeprefix("Invalid value: ").replace("Value error, ", "")
     if "\n" in message.strip():
         error.show()
         sys.exit(2)

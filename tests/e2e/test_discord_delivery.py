@@ -1,13 +1,14 @@
 """In Discord, the final answer always arrives, once: whatever a call is answered with, wherever nothing may stand."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 
 from adapters.discord.api import messages
 from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
+from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
 
@@ -16,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
 ]
 
-REFUNDS = "Refunds are paid within 14 days."
+
 ASKED = "<@bot> how long do refunds take?"
 MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
 THREADS = "/channels/{channel_id}/messages/{message_id}/threads"
@@ -24,26 +25,6 @@ DIRECT = "/users/@me/channels"
 CALLBACK = "/interactions/{interaction_id}/{interaction_token}/callback"
 FOR_GOOD = 10_000
 LONG = 30.0  # seconds that a busy machine may take
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-async def closed(discord: FakeDiscord) -> Office:
-    office = Office(discord)
-    await office.scene.knows(REFUNDS, title="Refund policy")
-    return office
-
-
-@pytest.fixture
-async def office(closed: Office) -> AsyncIterator[Office]:
-    async with closed.open():
-        yield closed
 
 
 def outcomes(discord: FakeDiscord, asked: Message, asker: Person) -> list[Message]:

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import socket
-from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,6 +16,7 @@ from core.model.errors import LeaseLost, StoreUnavailable
 from core.model.inquiry import AskBack
 from core.model.records import Record
 from core.ports.inbox import Delivery
+from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
@@ -25,28 +25,8 @@ pytestmark = [
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
 ]
 
-REFUNDS = "Refunds are paid within 14 days."
+
 MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-async def closed(discord: FakeDiscord) -> Office:
-    office = Office(discord)
-    await office.scene.knows(REFUNDS, title="Refund policy")
-    return office
-
-
-@pytest.fixture
-async def office(closed: Office) -> AsyncIterator[Office]:
-    async with closed.open():
-        yield closed
 
 
 async def test_a_resumed_connection_repeats_itself_and_nobody_notices(discord: FakeDiscord, office: Office) -> None:

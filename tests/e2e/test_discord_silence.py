@@ -1,13 +1,13 @@
 """In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from core.model.channel_settings import ChosenSettings
 from core.model.conversation import channel_principal
 from core.service.heard_places import HeardUntil
+from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
@@ -16,30 +16,10 @@ pytestmark = [
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"),
 ]
 
-REFUNDS = "Refunds are paid within 14 days."
+
 ASKED = "<@bot> how long do refunds take?"
 MESSAGES = "/channels/{channel_id}/messages"
 LONG = 30.0  # seconds that a busy machine may take
-
-
-@pytest.fixture
-async def discord() -> AsyncIterator[FakeDiscord]:
-    async with FakeDiscord() as server:
-        yield server
-        assert server.violations == []
-
-
-@pytest.fixture
-async def closed(discord: FakeDiscord) -> Office:
-    office = Office(discord)
-    await office.scene.knows(REFUNDS, title="Refund policy")
-    return office
-
-
-@pytest.fixture
-async def office(closed: Office) -> AsyncIterator[Office]:
-    async with closed.open():
-        yield closed
 
 
 async def worked_off(office: Office) -> None:
