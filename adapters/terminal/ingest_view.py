@@ -33,7 +33,7 @@ from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState
+from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState, pending_sources
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import KbResult, accepted_jobs
@@ -244,7 +244,11 @@ async def _together(
 async def _changed_files(
     terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
 ) -> list[tuple[Path, str]]:
-    """The files that have something new to say, and those whose passages the index has lost."""
+    """The files with something new to say, those whose passages the index has lost, and those that a job in line has.
+
+    What stands in the base of such a file now is not what stands there when its turn comes.
+    """
+    pending = pending_sources(base, await terminal.jobs.recent())
     changed: list[tuple[Path, str]] = []
     known: dict[str, tuple[tuple[Path, str], Document]] = {}
     for path, source in files:
@@ -254,7 +258,7 @@ async def _changed_files(
             bar.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
             continue
         there = await terminal.ingestor.find_unchanged(Material(source=source, name=path.name, data=data), base)
-        if there is None:
+        if there is None or source in pending:
             changed.append((path, source))
         else:
             known[there.id] = (path, source), there

@@ -197,5 +197,11 @@ def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
     return None
 
 
+def pending_sources(base: str, jobs: Iterable[Job]) -> frozenset[str]:
+    """The sources of a base that these jobs have still before them."""
+    ahead = (one for one in jobs if one.base == base and not one.over and not one.cancelled_by)
+    return frozenset(item.source for one in ahead for item in one.items if not item.over)
+
+
 def _content(item: JobItem) -> tuple[str, str, str]:
     return item.source, item.name, item.digest

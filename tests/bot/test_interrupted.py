@@ -276,6 +276,19 @@ async def test_an_older_job_is_not_gone_on_with_where_a_newer_one_changes_the_sa
     assert passage.text.endswith("One.")
 
 
+async def test_a_file_that_a_job_in_line_is_about_to_change_is_read_in_its_turn(room: Room, tmp_path: Path) -> None:
+    """It is as the base has it, and would not be for long."""
+    paths = written(tmp_path, a_md="# A\n\nOne.")
+    await Screen(room).ingests(*paths)
+    written(tmp_path, a_md="# A\n\nTwo.")
+    await _accepted(room, paths)
+    written(tmp_path, a_md="# A\n\nOne.")
+    await _given_again(room, paths)
+    (document,) = await room.catalog.documents(frozenset({"base"}))
+    (passage,) = await room.index.passages(document.id, document.version, room.scope("base"))
+    assert passage.text.endswith("One.")
+
+
 async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
     """The job of a command that has died since."""
 
