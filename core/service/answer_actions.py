@@ -14,7 +14,6 @@ from core.model.answer import Citation
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
-from core.model.event_text import why
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Choice
 from core.model.knowledge import KnowledgeBase
@@ -32,6 +31,7 @@ from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.channel_settings import SettingsService
 from core.service.delivery_codec import delivery
+from core.service.explanations import explain_answer
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 
@@ -211,20 +211,10 @@ class AnswerActions:
         async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
             yield turn
 
-    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "") -> str:
-        """How an answer came about: of this trace, or of the last turn that this audience may read.
-
-        Raises NotFound when there is none.
-        """
+    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> str:
+        """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self._visible_names(audience)
-        turns = (await self.memory.recall(thread)).turns
-        readable = [turn for turn in turns if turn.readable_by(visible) and trace_id in {"", turn.trace_id}]
-        if not readable:
-            raise NotFound("I have not answered anything here that I could explain.")
-        told = why(await self.trace_store.trace(readable[-1].trace_id))
-        if not told:
-            raise NotFound("I do not keep the trace of that answer any more.")
-        return f"“{readable[-1].question}”\n{told}\n• Trace {readable[-1].trace_id}."
+        return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
         """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""

@@ -27,6 +27,7 @@ from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
+from core.service.explanations import asks_why
 from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import (
@@ -130,6 +131,9 @@ class MessageHandler:
                 return
             case _:
                 pass
+        if decided is MessageRoute.ANSWER and asks_why(message.text):
+            await self._explain(platform, message, message_state)
+            return
         if _is_over(message_state, message):
             await self._edited_late(platform, message, message_state)
             return
@@ -158,6 +162,20 @@ class MessageHandler:
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)
+
+    async def _explain(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
+        """Tell how the thread's last answer came about: what everybody who reads there may know of it.
+
+        Where answers are for their asker alone, so is that.
+        """
+        private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
+        asker = message.asker.id if private else ""
+        try:
+            told = await self.question_service.explain(message.thread, await platform.audience(message), asker=asker)
+        except NotFound as error:
+            told = str(error)
+        await platform.tell(message, told)
+        await message_state.settle(message_state.kept)
 
     async def _edited_late(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]

@@ -39,6 +39,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
+from core.service.explanations import explain_answer
 from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
 
@@ -274,6 +275,11 @@ class QuestionService:
             for base in await self._catalogue.bases()
             if base.visible_to(audience) and (only is None or base.name in only)
         )
+
+    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> str:
+        """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
+        visible = [base.name for base in await self.visible_bases(audience)]
+        return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
 
     async def last_trace(self, key: ThreadKey) -> str:
         """The trace id of the thread's last turn; empty when there is none."""

@@ -107,6 +107,19 @@ async def test_a_muted_thread_is_quiet_until_it_is_unmuted(bot: Bot, driver: Pla
     await driver.reply(again, containing=REFUNDS)
 
 
+async def test_a_mention_with_why_tells_its_writer_how_the_last_answer_came_about(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    await driver.says("bob", "why", thread=said)
+    told = (await driver.private("bob")).text
+    assert "how long do refunds take?" in told
+    assert "I searched" in told
+    await bot.settled()
+    assert len(await driver.replies(said)) == 1
+
+
 async def test_a_direct_message_is_answered_without_a_mention(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says_directly("alice", "how long do refunds take?")
     await driver.reply(said, containing=REFUNDS)
