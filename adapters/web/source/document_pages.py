@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from adapters.web.rendering.markdown import render_passage
-from adapters.web.rendering.marks import letters_of, marked
+from adapters.web.rendering.marks import letters_of, mark_quote
 from core.ingestion.originals import Originals
 from core.model.errors import FootnoteError
 from core.model.knowledge import Document, Passage
@@ -132,7 +132,7 @@ def _text(passages: Sequence[Passage], at: int, quote: str) -> TextView:
         html = render_passage(passage.text)
         begun = () if passage.heading == above else tuple(h for h in passage.heading if h not in above)
         is_cited = n == at and bool(quote)
-        parts.append(Part(begun, marked(html, quote) if is_cited else html, str(passage.locator), is_cited))
+        parts.append(Part(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
         above = passage.heading
     earlier = first - 1 if first else None
     return TextView(tuple(parts), earlier, last if last < len(passages) else None)
