@@ -82,7 +82,7 @@ def _progress() -> "Iterator[Progress]":
 
     from adapters.terminal.console import SafeConsole
 
-    with SafeConsole(stderr=True).status("StoreStartup the stores …") as line:
+    with SafeConsole(stderr=True).status("Opening the stores …") as line:
 
         def show(what: str, done: int, total: int) -> None:
             line.update(Text(f"{done:,} of {total:,}: {what if len(what) <= SHOWN else f'…{what[1 - SHOWN :]}'}"))

@@ -46,7 +46,7 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
         settings = sample_settings(settings)
         SafeConsole(stderr=True).print(NOTICE, highlight=False)
     async with AsyncExitStack() as stack:
-        with nullcontext() if console is None else console.status("StoreStartup the stores and the model …"):
+        with nullcontext() if console is None else console.status("Opening the stores and the model …"):
             footnote = await stack.enter_async_context(open_footnote(settings, models=models))
         yield footnote
 
