@@ -163,7 +163,7 @@ class Commands:
                 files=(FileReference(str(file.id), file.filename, file.size),) if file is not None else (),
                 bases=bases,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
 
     async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
@@ -199,7 +199,7 @@ class Commands:
             return True
         return settings.reply_style is ReplyStyle.PRIVATE
 
-    def _put(self, press: Press, incoming: IncomingMessage) -> None:
+    def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
             await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
@@ -231,7 +231,7 @@ class Commands:
                 mentions_us=True,
                 files=files,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
         return None
 
     # --- /footnote

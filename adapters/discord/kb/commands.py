@@ -233,7 +233,7 @@ class KbGroup:
         if layout is not None:
             buttons += await self._neighbours(press, layout.page)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
-        await self._put(press, shown, in_place=in_place)
+        await self._show_view(press, shown, in_place=in_place)
         if jobs:
             await self._show_jobs(press, jobs, (), caller, in_place=False)
         return None
@@ -260,10 +260,10 @@ class KbGroup:
             said = () if number else words
             button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
-            message = await self._put(press, card(job, said, cancel), in_place=in_place and not number)
+            message = await self._show_view(press, card(job, said, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
 
-    async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
+    async def _show_view(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""
         if in_place:
             return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
