@@ -191,7 +191,7 @@ def user_of(person: Person) -> str:
 
 
 def _spot(message: IncomingMessage) -> Spot:
-    return Spot(message.thread, message.asker, message.text, message.direct, message.private)
+    return Spot(message.thread, message.asker, message.text, message.direct, message.private, message.suggested)
 
 
 def _ts(message: IncomingMessage) -> str:

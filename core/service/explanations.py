@@ -1,4 +1,4 @@
-"""How an answer came about, for those who may read what it is made of: behind *Why*, ``/footnote why`` and a plain "why".
+"""How an answer came about, for those who may read what it is made of: *Why*, ``/footnote why`` and a plain "why".
 
 What is shown is the last answer of a thread, or the one of a trace.
 """

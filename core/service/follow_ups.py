@@ -8,14 +8,15 @@ looked up by the answer's trace and the number of the suggestion, and asked as a
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.agent.choice_labels import short_label
 from core.agent.languages import language_of
-from core.agent.run import Run
+from core.agent.run import WEAK, Run
 from core.model.answer import Answer, FollowUp, Outcome
 from core.model.errors import FootnoteError
+from core.model.events import AgentCompleted, TracedEvent
 from core.model.evidence import Evidence
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
@@ -25,12 +26,18 @@ TRIED = 5  # passages that are looked at
 SECONDS = 3.0  # what looking may hold the answer up at most; it takes some 20 ms
 LONGEST_TOPIC = 70  # characters of a heading that still names a topic
 FEWEST_CHARACTERS = 60  # of a passage, below which it says hardly anything
-_NUMBERING = re.compile(r"^(?:§\s*)?\d+(?:\.\d+)*[.):]?\s+")
+_NUMBERING = re.compile(r"^(?:§\s*\d+(?:\.\d+)*|\d+(?:\.\d+)+|\d+(?=[.):]))[.):]?\s+")
+_LEANS_ON_TITLE = re.compile(  # "Who can see it": the heading of a document that is in view says enough, of another not
+    r"(?i)(?:who|what|where|when|how|why|wer|was|wo|wann|wie|warum|qui|que|où|quand|comment|qué|dónde|cuándo|cómo)\b"
+)
 _OF_NO_TOPIC = frozenset(
-    "overview introduction summary notes note general contents background about other details miscellaneous faq "
-    "appendix references conclusion readme home index start changelog "
-    "überblick übersicht einleitung einführung zusammenfassung allgemeines inhalt sonstiges anhang "
-    "aperçu résumé généralités sommaire annexe resumen introducción generalidades contenido anexo".split()
+    {
+        *("overview", "introduction", "summary", "note", "notes", "general", "contents", "background", "about"),
+        *("other", "details", "miscellaneous", "faq", "appendix", "references", "conclusion", "changelog"),
+        *("überblick", "übersicht", "einleitung", "einführung", "zusammenfassung", "allgemeines", "inhalt", "anhang"),
+        *("aperçu", "résumé", "généralités", "sommaire", "annexe"),
+        *("resumen", "introducción", "generalidades", "contenido", "anexo"),
+    }
 )
 
 log = logging.getLogger(__name__)
@@ -73,6 +80,12 @@ async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
     return tuple(found)
 
 
+def follow_ups_in(trace: Sequence[TracedEvent]) -> tuple[FollowUp, ...]:
+    """The suggestions below the answer that a trace ended with."""
+    answers = [one.event.answer for one in trace if isinstance(one.event, AgentCompleted)]
+    return answers[-1].follow_ups if answers else ()
+
+
 def follow_up_on(passage: Passage) -> FollowUp:
     """The question that a passage with a heading answers; a heading that asks is the question itself."""
     topic = _topic(passage)
@@ -86,16 +99,30 @@ def follow_up_on(passage: Passage) -> FollowUp:
 def _unused(run: Run, answer: Answer) -> Sequence[Evidence]:
     """What was found and neither this answer nor an earlier one is from, a passage a section.
 
-    Documents that the answer cites come first, then what fits the question best.
+    Documents that the answer cites come first, then what fits the question best; of another document only what is near
+    the question, below a heading that is understood without its title.
     """
     library = run.inquiry.library
     cited = {one.evidence for one in answer.citations}
     used = {item.passage.section for item in library if item.id in cited}
     used |= {item.passage.section for item in library if item.passage.id in _cited_before(run)}
     documents = {item.passage.document for item in library if item.id in cited}
+
+    def is_near(item: Evidence) -> bool:
+        graded = item.grade.score if item.grade else 0
+        return item.passage.document in documents or (graded >= WEAK and _stands_alone(item.passage))
+
     ranked = sorted(
-        (item for item in library.items_found() if item.passage.section not in used and _names_topic(item.passage)),
-        key=lambda item: (item.passage.document not in documents, -(item.grade.score if item.grade else 0), -item.hit.score),
+        (
+            item
+            for item in library.items_found()
+            if item.passage.section not in used and _names_topic(item.passage) and is_near(item)
+        ),
+        key=lambda item: (
+            item.passage.document not in documents,
+            -(item.grade.score if item.grade else 0),
+            -item.hit.score,
+        ),
     )
     return list({item.passage.section: item for item in reversed(ranked)}.values())[::-1]
 
@@ -113,6 +140,12 @@ def _names_topic(passage: Passage) -> bool:
     return named and wordy and len(passage.text) >= FEWEST_CHARACTERS
 
 
+def _stands_alone(passage: Passage) -> bool:
+    """Whether a heading says what it is about without the title of its document."""
+    topic = _topic(passage)
+    return topic.endswith("?") or _LEANS_ON_TITLE.match(topic) is None
+
+
 def _topic(passage: Passage) -> str:
     heading = passage.heading[-1] if passage.heading else ""
     return _NUMBERING.sub("", " ".join(heading.split())).strip(" :")
@@ -124,8 +157,3 @@ async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
     asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), attempt=False)
     (grade,) = await grader.grade(asked, [item], run.meter)
     return grade.score >= asked.cutoff
-
-
-def numbered(suggestions: Sequence[FollowUp]) -> Iterator[tuple[int, FollowUp]]:
-    """The suggestions, each with the number by which a press names it, from 1."""
-    return enumerate(suggestions, 1)

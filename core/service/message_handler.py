@@ -123,19 +123,10 @@ class MessageHandler:
         message_state = await self._load_state(lease, platform, message)
         if decided is MessageRoute.KEEP_QUIET or message_state.settled:
             return
-        match await self.message_states.take_cancel(lease.delivery.thread, message.id):
-            case CancelReason.DELETED:
-                await self._withdraw(platform, message, message_state)
-                return
-            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
-                return
-            case _:
-                pass
+        if await self._ends_unanswered(lease, platform, message, message_state):
+            return
         if decided is MessageRoute.ANSWER and asks_why(message.text):
             await self._explain(platform, message, message_state)
-            return
-        if _is_over(message_state, message):
-            await self._edited_late(platform, message, message_state)
             return
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
@@ -148,6 +139,22 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
+
+    async def _ends_unanswered(
+        self, lease: Lease, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
+    ) -> bool:
+        """Whether nothing is to be answered any more: it was deleted, reads otherwise by now, or has had its answer."""
+        match await self.message_states.take_cancel(lease.delivery.thread, message.id):
+            case CancelReason.DELETED:
+                await self._withdraw(platform, message, message_state)
+                return True
+            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
+                return True
+            case _:
+                pass
+        if over := _is_over(message_state, message):
+            await self._edited_late(platform, message, message_state)
+        return over
 
     async def _certain(self, events: Events, trace_id: str) -> Events | None:
         """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak."""
