@@ -402,9 +402,10 @@ class GrantsChanged:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
-    """CANCEL."""
+    """CANCEL, with the job as it is then: being ended, which may take a moment."""
 
     job_id: str
+    job: JobSummary
     kind: Literal["cancel_requested"] = "cancel_requested"
 
 
