@@ -357,7 +357,7 @@ def _whole(reply: Says, request: Request) -> web.Response:
 async def _stream(reply: Says, request: Request, incoming: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers=_STREAM)
     await response.prepare(incoming)
-    for piece in reply.pieces or tuple(_cut(reply.text)):
+    for piece in reply.pieces or tuple(_split(reply.text)):
         await response.write(_event(_chunk(request, {"content": piece})))
     if reply.finish is not None:
         await response.write(_event(_chunk(request, {}, finish=reply.finish)))
@@ -395,7 +395,7 @@ def _event(data: Json) -> bytes:
     return f"data: {json.dumps(data)}\n\n".encode()
 
 
-def _cut(text: str) -> Iterator[str]:
+def _split(text: str) -> Iterator[str]:
     """A text in pieces of about one word, as models send it."""
     words = text.split(" ")
     for position, word in enumerate(words):

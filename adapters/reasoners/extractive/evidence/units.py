@@ -1,7 +1,7 @@
 """Parts a passage into quotable units and says how well each meets a question.
 
 A unit is verbatim but for line wrapping: a sentence, a list item, a table row with its header. How units become an
-answer is ``composing``'s.
+answer is ``composer``'s.
 """
 
 import math

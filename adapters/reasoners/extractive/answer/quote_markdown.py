@@ -77,7 +77,7 @@ def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -
     said = ""
     for at, unit in enumerate(members):
         adjoining = at == 0 or everything.index(unit) == everything.index(members[at - 1]) + 1
-        marked = f"{cut(unit.text)} {mark}" if _states(unit.text) else unit.text
+        marked = f"{shorten(unit.text)} {mark}" if _states(unit.text) else unit.text
         said = f"{said}{' ' if adjoining else ' … '}{marked}"
     return said.strip()
 
@@ -96,7 +96,7 @@ def _list_lines(members: Sequence[Unit], mark: str) -> str:
 
 def _item(unit: Unit, mark: str) -> str:
     """A list item with a marker after each of its sentences: each is a claim of its own."""
-    text = cut(unit.text)
+    text = shorten(unit.text)
     bullet = _BULLET.match(text)
     start = bullet.end() if bullet else 0
     return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
@@ -124,7 +124,7 @@ def without_links(text: str) -> str:
     return _LINK.sub(r"\1", text)
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
     text = without_links(text)
     if len(text) <= _LONG:
