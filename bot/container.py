@@ -82,9 +82,7 @@ log = structlog.get_logger(__name__)
 CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
-NOTHING_TO_READ = (
-    "An admin can add some: `/kb ingest` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
-)
+NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 

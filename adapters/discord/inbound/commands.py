@@ -56,6 +56,7 @@ from core.service.answer_actions import HELP, AnswerActions
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
+CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
 NOT_ANSWERED = "I have not answered anything here that I could explain."
 ALSO_HERE = (
     "`/ask` asks from anywhere, privately if you like. In any message's menu, under *Apps*, **Answer this** answers it "
@@ -357,6 +358,10 @@ class Commands:
         if isinstance(error, app_commands.MissingPermissions):
             await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
             await tell(press, NO_ADMIN)
+            return
+        if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
+            log.info("command_of_earlier_version", command=name)  # what their Discord still shows is not there any more
+            await tell(press, CHANGED)
             return
         log.error("command_failed", command=name, exc_info=error)
         await tell(press, WENT_WRONG)
