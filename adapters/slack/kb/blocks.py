@@ -36,7 +36,7 @@ class FilledForm:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was named."""
+        """Whether the form names nothing to take in."""
         return not (self.files or self.link or self.here)
 
 

@@ -127,7 +127,7 @@ class JobSummary:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.state in OVER
 
 

@@ -61,10 +61,10 @@ def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - 
     """A result that is looked at; ``commands`` is how the commands are called where it is shown."""
     match view:
         case BaseList(bases=bases):
-            return _list(view, [wording.base_line(base) for base in bases], _waiting(view.waiting, commands))
+            return _list(view, [wording.base_line(base) for base in bases], _waiting_parts(view.waiting, commands))
         case DocumentList(documents=documents, as_of=now):
             rows = [wording.document_line(one, now) for one in documents]
-            return _list(view, rows, _waiting(view.waiting, commands))
+            return _list(view, rows, _waiting_parts(view.waiting, commands))
         case JobList(jobs=jobs):
             return _list(view, map(job_line, jobs))
         case RestorableList(documents=removed):
@@ -105,7 +105,7 @@ def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, com
         case DocumentDetails():
             return TextLayout((Part(_document_lines(view)),), page=view.page)
         case QueueStatus():
-            return TextLayout((Part(_queue_lines(view)), *_waiting(view.waiting, commands)))
+            return TextLayout((Part(_queue_lines(view)), *_waiting_parts(view.waiting, commands)))
         case JobDetails(job=job):
             return TextLayout((Part(_job_lines(job)),))
         case unknown:
@@ -142,7 +142,7 @@ def _page(page: Page) -> tuple[Line, ...]:
     return plain_lines(filter(None, [wording.page_line(page)]))
 
 
-def _waiting(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
+def _waiting_parts(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
     if waiting is None:
         return ()
     actions = (waiting.look,) if waiting.look is not None else ()
