@@ -39,7 +39,7 @@ def obtain(credential: Credential, dialogue: Dialogue, saved: SavedSettings) -> 
     """The token, set already or asked for until it works; empty when it is left for later."""
     known = saved.value(credential.setting)
     if known:
-        checks = _checked(credential, known)
+        checks = _check(credential, known)
         dialogue.say(f"{credential.setting} is set in {saved.origin(credential.setting)}.")
         dialogue.show(checks)
         if _works(checks):
@@ -57,7 +57,7 @@ def _ask(credential: Credential, dialogue: Dialogue, saved: SavedSettings) -> st
         if mistake := credential.mistake(value):
             dialogue.say(mistake)
             continue
-        checks = _checked(credential, value)
+        checks = _check(credential, value)
         dialogue.show(checks)
         if _works(checks):
             saved.save(credential.setting, value)
@@ -66,7 +66,7 @@ def _ask(credential: Credential, dialogue: Dialogue, saved: SavedSettings) -> st
     return ""
 
 
-def _checked(credential: Credential, value: str) -> Sequence[Check]:
+def _check(credential: Credential, value: str) -> Sequence[Check]:
     async def check() -> Sequence[Check]:
         return await credential.check(value)
 

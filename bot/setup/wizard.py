@@ -12,8 +12,8 @@ from bot.settings import load_settings
 from bot.setup import discord, model, slack
 from bot.setup.dialogue import Dialogue
 from bot.setup.places import Place
-from bot.setup.running import offer
 from bot.setup.saved_settings import SavedSettings
+from bot.setup.service_unit import offer
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
@@ -58,12 +58,12 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
 
 
 def _choose(dialogue: Dialogue, saved: SavedSettings) -> Place:
-    def known(name: str) -> str:
+    def value_of(name: str) -> str:
         return " (a token is set)" if saved.value(name) else ""
 
     choices = {
-        Place.SLACK: f"Slack{known('SLACK_BOT_TOKEN')}",
-        Place.DISCORD: f"Discord{known('DISCORD_BOT_TOKEN')}",
+        Place.SLACK: f"Slack{value_of('SLACK_BOT_TOKEN')}",
+        Place.DISCORD: f"Discord{value_of('DISCORD_BOT_TOKEN')}",
         Place.TERMINAL: "this terminal alone",
         Place.MODEL: "nowhere yet: set up a language model",
     }

@@ -6,7 +6,7 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from adapters.discord.inbound.forms import (
     correction_form,
     entered_texts,
     reason_form,
+    uploaded_files,
     words_form,
 )
 from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, is_admin, report_errors, tell
@@ -36,7 +37,7 @@ from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import FileReference, IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
@@ -55,6 +56,9 @@ class KnowledgeButtonHandlers(Protocol):
 
     async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
+
+    async def add_files(self, press: Press, kept: str, files: Sequence[FileReference]) -> None:
+        """Files that a form brought, for the command that is kept under this id."""
 
     async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
@@ -164,6 +168,9 @@ class DiscordButtonHandlers:
             if match["kind"] == "correction":
                 await self._correct(press, match["rest"], clip(text, LONGEST_CORRECTION))
                 return
+            if match["kind"] == "files":
+                await self._add_files(press, match["rest"], uploaded_files(data))
+                return
             if match["kind"] == "languages":
                 await self._set_place(press, "languages", match["rest"], [words])
                 return
@@ -173,6 +180,12 @@ class DiscordButtonHandlers:
                 await self._take(press, *found, words)
             else:
                 await tell(press, "There was nothing in that field. Press again and write a few words.")
+
+    async def _add_files(self, press: Press, kept: str, files: tuple[FileReference, ...]) -> None:
+        if self._kb is None:
+            await tell(press, GONE)
+        else:
+            await self._kb.add_files(press, kept, files)
 
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)

@@ -56,6 +56,7 @@ from core.service.answer_actions import HELP, AnswerActions
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
+CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
 NOT_ANSWERED = "I have not answered anything here that I could explain."
 ALSO_HERE = (
     "`/ask` asks from anywhere, privately if you like. In any message's menu, under *Apps*, **Answer this** answers it "
@@ -162,7 +163,7 @@ class Commands:
                 files=(FileReference(str(file.id), file.filename, file.size),) if file is not None else (),
                 bases=bases,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
 
     async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
@@ -198,7 +199,7 @@ class Commands:
             return True
         return settings.reply_style is ReplyStyle.PRIVATE
 
-    def _put(self, press: Press, incoming: IncomingMessage) -> None:
+    def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
             await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
@@ -230,7 +231,7 @@ class Commands:
                 mentions_us=True,
                 files=files,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
         return None
 
     # --- /footnote
@@ -357,6 +358,10 @@ class Commands:
         if isinstance(error, app_commands.MissingPermissions):
             await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
             await tell(press, NO_ADMIN)
+            return
+        if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
+            log.info("command_of_earlier_version", command=name)  # what their Discord still shows is not there any more
+            await tell(press, CHANGED)
             return
         log.error("command_failed", command=name, exc_info=error)
         await tell(press, WENT_WRONG)

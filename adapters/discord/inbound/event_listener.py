@@ -96,7 +96,7 @@ class EventListener:
             if edited and message.edited_at is not None:
                 await self._heard_anew(incoming)
             else:
-                await self._put(f"discord:{message.id}", incoming)
+                await self._enqueue(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
                 await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
 
@@ -136,10 +136,10 @@ class EventListener:
             return
         await self._edit_versions.announce(incoming)
         await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
-        await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
+        await self._enqueue(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
         await self._edit_versions.note_kept(incoming)
 
-    async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
+    async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:

@@ -135,20 +135,20 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
     def state(name: str) -> Mapping[str, Any]:
         return (values.get(name) or {}).get(name) or {}
 
-    def chosen(name: str) -> str:
+    def selected_value(name: str) -> str:
         return str((state(name).get("selected_option") or {}).get("value") or "")
 
     def many(name: str) -> tuple[str, ...]:
         return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
 
-    handoff = chosen("handoff")
+    handoff = selected_value("handoff")
     values = {
         "bases": ",".join(many("bases")),
-        "profile": chosen("profile"),
-        "behaviour": chosen("behaviour"),
+        "profile": selected_value("profile"),
+        "behaviour": selected_value("behaviour"),
         "checkpoints": ",".join(many("checkpoints")),
         "sources_first": "yes" if many("sources_first") else "no",
-        "reply_style": chosen("reply_style"),
+        "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
         "handoff": "" if handoff == "none" else handoff,
     }

@@ -48,34 +48,34 @@ class Guard:
     def protect(self, route: Route) -> web.RouteDef:
         """The route as the server takes it, for those only who have its right."""
 
-        async def handled(request: web.Request) -> web.StreamResponse:
+        async def guarded_handler(request: web.Request) -> web.StreamResponse:
             return await self._handle(request, route)
 
-        return web.route(route.method, route.path, self.outermost(handled))
+        return web.route(route.method, route.path, self.outermost(guarded_handler))
 
     def outermost(self, handler: PlainHandler) -> "PlainHandler":
         """A handler whose errors are told in one line, and whose answers carry our headers."""
 
-        async def handled(request: web.Request) -> web.StreamResponse:
+        async def guarded_handler(request: web.Request) -> web.StreamResponse:
             try:
                 self.rules.check_host(request.host)
                 response = await handler(request)
             except web.HTTPException as error:
                 response = error
             except FootnoteError as error:
-                response = self.told(request, str(error), _status(error))
+                response = self.respond(request, str(error), _status(error))
             except Exception:
                 log.exception("page_failed", path=request.path)
-                response = self.told(request, WENT_WRONG, 500)
+                response = self.respond(request, WENT_WRONG, 500)
             if not response.prepared:
                 response.headers.update(SECURITY_HEADERS)
             if isinstance(response, web.HTTPException):
                 raise response
             return response
 
-        return handled
+        return guarded_handler
 
-    def told(self, request: web.Request, message: str, status: int) -> web.Response:
+    def respond(self, request: web.Request, message: str, status: int) -> web.Response:
         """One line that says what is wrong, as a page or as the part of one."""
         if wants_part(request):
             response = self.pages.part("_error.html", message=message)

@@ -54,7 +54,7 @@ class KnowledgeScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of the knowledge screens."""
         return (
             Route("GET", "/knowledge", self._overview),
             Route("GET", "/knowledge/bases/{base}", self._base),
@@ -64,7 +64,7 @@ class KnowledgeScreen:
             Route("GET", "/knowledge/jobs", self._jobs, Right.ADMIN),
             Route("GET", "/knowledge/jobs/{job}", self._job, Right.ADMIN),
             Route("GET", "/knowledge/proposals", self._proposals, Right.ADMIN),
-            Route("GET", "/knowledge/removed", self._removed, Right.ADMIN),
+            Route("GET", "/knowledge/removed", self._remove, Right.ADMIN),
             Route("GET", "/knowledge/audit", self._audit, Right.ADMIN),
         )
 
@@ -104,7 +104,7 @@ class KnowledgeScreen:
         view = await self._look(visitor, KbCommand(KbVerb.PROPOSALS, page=_page(request)))
         return self._html(request, visitor, "proposals.html", view=view)
 
-    async def _removed(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+    async def _remove(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         view = await self._look(visitor, KbCommand(KbVerb.RESTORE, page=_page(request)))
         return self._html(request, visitor, "removed.html", view=view)
 
@@ -132,15 +132,15 @@ class KnowledgeScreen:
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 await upload.read_fields()
-                result = await self._ingested(visitor, upload.fields.get("base", ""), upload.files())
+                result = await self._ingest(visitor, upload.fields.get("base", ""), upload.files())
         except TimeoutError:
             raise DocumentRejected("The files took too long to arrive.", remedy="Send fewer at once.") from None
         return self._result(request, visitor, result, upload.refused)
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        return self._result(request, visitor, await self._ingested(visitor, SAMPLES, self.samples()))
+        return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
 
-    async def _ingested(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
+    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
         """Bring files in, into a base that is made where there is none of that name."""
         caller = visitor.caller()
         if base and base.casefold() not in {name.casefold() for name in await self.kb.complete(base, caller)}:

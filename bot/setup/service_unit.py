@@ -56,9 +56,9 @@ Wants=network-online.target
 After=network-online.target
 
 [Service]
-Environment={_quoted(f"FOOTNOTE_HOME={home}")}
-WorkingDirectory={_escaped(str(folder))}
-ExecStart={_quoted(sys.executable)} -m bot serve
+Environment={_quote(f"FOOTNOTE_HOME={home}")}
+WorkingDirectory={_escape(str(folder))}
+ExecStart={_quote(sys.executable)} -m bot serve
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=35
@@ -69,11 +69,11 @@ WantedBy=default.target
 """
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """As systemd reads a word with spaces: https://www.freedesktop.org/software/systemd/man/systemd.syntax.html."""
-    inside = _escaped(text).replace("\\", "\\\\").replace('"', '\\"')
+    inside = _escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'
