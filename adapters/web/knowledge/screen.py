@@ -60,7 +60,7 @@ class KnowledgeScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of the knowledge screens."""
         return (
             Route("GET", "/knowledge", self._overview),
             Route("GET", "/knowledge/bases/{base}", self._base),
