@@ -88,7 +88,7 @@ OPENAI = "https://api.openai.com/v1"
 
 
 class SystemClock(Clock):
-    """The machine's time."""
+    """``core.model.clock.Clock`` by the machine's clock."""
 
     def now(self) -> datetime:
         """The current time in UTC."""

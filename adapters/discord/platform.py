@@ -260,25 +260,25 @@ class DiscordPlatform:
         self._connection.mark_serving()
 
     def on_resume(self) -> None:
-        """The session goes on."""
+        """The gateway resumed our session: nothing was missed."""
         self._connection.mark_resumed()
 
     def on_disconnect(self) -> None:
-        """The connection is lost."""
+        """The gateway's connection is lost; discord.py reconnects."""
         self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
     def on_message(self, message: discord.Message) -> None:
-        """Something was said."""
+        """A message was posted."""
         self._event_listener.on_message(message)
 
     def on_edit(self, message: discord.Message) -> None:
-        """Something reads otherwise now."""
+        """A message was edited."""
         self._event_listener.on_edit(message)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Something is gone."""
+        """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
 
     async def on_submit(self, press: discord.Interaction) -> None:

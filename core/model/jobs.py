@@ -139,7 +139,7 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether it has ended, however."""
         return self.state in OVER
 
     @property

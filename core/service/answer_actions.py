@@ -297,7 +297,7 @@ class AnswerActions:
 
     @property
     def place_settings(self) -> SettingsService:
-        """What applies in places."""
+        """Reads and changes the settings of channels and threads, with their audit."""
         return SettingsService(self.preferences, self.catalog, self.audit, self.defaults)
 
     async def refuse(self, person: Person, action: str, target: str) -> None:

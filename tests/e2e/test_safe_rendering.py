@@ -33,6 +33,7 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
+from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import Line, Span, Style, plain
 from tests.e2e import discord_links, slack_links
@@ -138,7 +139,7 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
         user_id=user,
         view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
     )
-    await platform.workspace.say(thread, hostile, kb_blocks.card(summarize_job(job(hostile))))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
     await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
     await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))

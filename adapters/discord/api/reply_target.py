@@ -73,7 +73,7 @@ def user_id(person: Person) -> int:
 
 
 def guild_principal(guild_id: int | str) -> str:
-    """Everybody in a server."""
+    """The principal that everybody in a server holds."""
     return f"{PLATFORM}:guild:{guild_id}"
 
 

@@ -31,7 +31,7 @@ class ButtonHandlers(Protocol):
         """The work on a question is to end."""
 
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
-        """A checkpoint's choice."""
+        """Resume a parked question with the choice that was pressed on its card."""
 
     async def act(self, press: Press, action: str, trace_id: str) -> None:
         """One of an answer's buttons."""

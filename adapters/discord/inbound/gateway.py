@@ -41,13 +41,13 @@ class GatewayEvents(Protocol):
     """What wants to know of events."""
 
     def on_message(self, message: discord.Message) -> None:
-        """A message, by anybody."""
+        """Every message of the gateway, our own included."""
 
     def on_edit(self, message: discord.Message) -> None:
         """A message as it reads now."""
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """A message is gone."""
+        """A message was deleted."""
 
     async def on_submit(self, press: discord.Interaction) -> None:
         """A form was sent."""
@@ -62,7 +62,7 @@ class GatewayEvents(Protocol):
         """The session goes on where it was."""
 
     def on_disconnect(self) -> None:
-        """The connection is lost."""
+        """The gateway's connection is lost; discord.py reconnects."""
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -123,7 +123,7 @@ class FootnoteClient(discord.Client):
         self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
-        """Something was said."""
+        """Every message of the gateway, our own included."""
         self.events.on_message(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
@@ -132,11 +132,11 @@ class FootnoteClient(discord.Client):
             self.events.on_edit(payload.message)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """Something is gone."""
+        """One message was deleted."""
         self.events.on_delete(payload.guild_id, payload.channel_id, payload.message_id)
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Many things are gone."""
+        """Several messages were deleted at once."""
         for message_id in payload.message_ids:
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 

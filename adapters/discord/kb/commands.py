@@ -38,6 +38,7 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     JobList,
     JobSummary,
     KbAction,
@@ -183,6 +184,8 @@ class KbGroup:
                 return await self._show(press, result, caller, in_place=True)
             await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
+            if isinstance(result, CancelRequested):
+                await self._cards.show_cancelling(result.job, caller.person.id)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:

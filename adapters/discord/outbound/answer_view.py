@@ -204,7 +204,7 @@ class DiscordAnswerView:
         await self._end(render, trace_id, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A checkpoint's card."""
+        """Show a checkpoint's card."""
         trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[SanitizedView]:

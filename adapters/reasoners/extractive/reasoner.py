@@ -48,7 +48,7 @@ class ExtractiveReasoner:
 
     @property
     def name(self) -> str:
-        """Who wrote this."""
+        """The name under which its answers stand in traces and metrics."""
         return "quotes from the documents"
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:

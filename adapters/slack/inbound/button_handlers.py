@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ButtonHandlers:
-    """Does what was pressed."""
+    """Carries out the actions of buttons, menus and forms."""
 
     workspace: SlackWorkspace
     event_listener: EventListener

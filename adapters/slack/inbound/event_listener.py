@@ -48,7 +48,7 @@ NOTHING = IntakeResult()
 
 
 class EventListener:
-    """Takes events in."""
+    """Turns Slack's events into deliveries of the inbox."""
 
     def __init__(
         self,

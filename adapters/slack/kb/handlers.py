@@ -31,6 +31,7 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     KbAction,
     KbOutcome,
     KbResult,
@@ -289,8 +290,8 @@ class SlackKnowledge:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
-        if succeeded(result):
-            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
+        if isinstance(result, CancelRequested):
+            await self.cards.show_cancelling(result.job, press.person)
         else:
             await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 

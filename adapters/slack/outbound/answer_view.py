@@ -301,7 +301,7 @@ class SlackAnswerView:
         await self.workspace.show_session(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A checkpoint's card."""
+        """Show a checkpoint's card."""
         layout = [*self.spot.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
         words = escape(checkpoint.message)[:1_500]
         card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)

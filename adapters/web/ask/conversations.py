@@ -59,7 +59,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """Keeps the lists."""
+    """The list of a visitor's conversations: titles, order, deletion."""
 
     message_states: MessageStateStore
     clock: Clock

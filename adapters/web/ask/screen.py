@@ -34,7 +34,7 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class AskScreen:
-    """The first screen."""
+    """Asking, following up, choosing, stopping and rating on the page."""
 
     pages: Pages
     conversations: Conversations
@@ -46,7 +46,7 @@ class AskScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of asking."""
         question = "/ask/{name}/{question}"
         return (
             Route("GET", "/", self._home),

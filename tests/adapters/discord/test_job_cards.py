@@ -153,6 +153,19 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
     assert written.posts == []
 
 
+async def test_a_card_whose_job_is_being_ended_says_so_until_it_has_ended(
+    cards: JobCards, job: Job, written: Written
+) -> None:
+    ending = replace(job, state=JobState.RUNNING, cancelled_by=job.by.id)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD, cancel="0123456789abcdef01234567")
+    await cards.show_cancelling(summarize_job(ending), job.by.id)
+    ((_, shown),) = written.edits
+    assert f"Cancelling job {job.id}." in shown
+    await cards.show(replace(ending, state=JobState.CANCELLED))
+    await cards.show_cancelling(summarize_job(ending), job.by.id)
+    assert [("Cancelled;" in text) for _, text in written.edits] == [False, True]
+
+
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
     await cards.remember_message(summarize_job(job), caller_of(job), CARD)
     written.gone = True
