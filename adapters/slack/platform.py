@@ -191,11 +191,11 @@ def user_of(person: Person) -> str:
 
 
 def _spot(message: IncomingMessage) -> Spot:
-    return Spot(message.thread, message.asker, message.text, message.direct, message.private)
+    return Spot(message.thread, message.asker, _ts(message), message.text, message.direct, message.private)
 
 
 def _ts(message: IncomingMessage) -> str:
-    return str(message.address.get("ts") or message.id)
+    return message.address.message or message.id
 
 
 def _question(incoming: Incoming) -> IncomingMessage | None:

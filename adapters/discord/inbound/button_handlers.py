@@ -15,7 +15,7 @@ from discord import ui
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, person_of
+from adapters.discord.api.reply_target import person_of
 from adapters.discord.inbound.buttons import CorrectButton, Press
 from adapters.discord.inbound.forms import (
     LONGEST_CORRECTION,
@@ -39,6 +39,7 @@ from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
 from core.model.incoming_events import FileReference, IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
 from core.service.text_splitting import split_markdown
@@ -130,7 +131,7 @@ class DiscordButtonHandlers:
             choice=choice.id,
             person=person_of(press.user),
             thread=checkpoint.thread,
-            address=address_of(press).to_mapping(),
+            address=address_of(press),
             text=words,
         )
 
