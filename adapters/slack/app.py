@@ -260,6 +260,7 @@ class SlackPlatform(SlackThreads):
         }
         for action, work in pressed.items():
             app.action(action)(self._button_listener(work))
+        app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._button_listener(self._button_handlers.ask_follow_up))
         app.action(blocks.SHARE)(self._share)
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)

@@ -191,7 +191,8 @@ def user_of(person: Person) -> str:
 
 
 def _spot(message: IncomingMessage) -> Spot:
-    return Spot(message.thread, message.asker, _ts(message), message.text, message.direct, message.private)
+    ts, said = _ts(message), message.text
+    return Spot(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
 
 
 def _ts(message: IncomingMessage) -> str:

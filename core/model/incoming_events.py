@@ -32,6 +32,7 @@ class IncomingMessage:
     edited: bool = False
     files: tuple[FileReference, ...] = ()
     bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
+    suggested: bool = False  # pressed below an answer: it stands in no message that others see
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
 from core.model.reply_target import ReplyTarget
@@ -125,6 +125,28 @@ class ButtonHandlers:
         except FootnoteError as error:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))
+
+    async def ask_follow_up(self, press: Press) -> None:
+        """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
+        trace_id, _, number = press.value.partition(" ")
+        person = await self.workspace.person(press.thread.space, press.user)
+        reader = await self.workspace.reader(press.thread, press.user)
+        asking = self.workspace.answer_actions.ask_follow_up(
+            press.thread, trace_id, int(number) if number.isdecimal() else 0, person, reader
+        )
+        async with asking as suggested:
+            message = IncomingMessage(
+                id=f"{press.message_ts}:{trace_id}:{number}",
+                thread=press.thread,
+                text=suggested.question,
+                asker=person,
+                address=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
+                mentions_us=True,
+                direct=press.thread.channel.startswith("D"),
+                private=press.ephemeral,
+                suggested=True,
+            )
+            await self.event_listener.put_suggested(message)
 
     async def feedback(self, press: Press) -> None:
         """👍 or 👎; the latter asks for a reason, and for what would be right."""

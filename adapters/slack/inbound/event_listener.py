@@ -95,6 +95,10 @@ class EventListener:
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
+    async def put_suggested(self, message: IncomingMessage) -> None:
+        """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
+        await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
+
     # --- what was said
 
     async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:

@@ -71,6 +71,12 @@ class Spot:
     question: str
     direct: bool
     private: bool
+    suggested: bool = False  # the question was pressed: it stands in no message, so the answer says it
+
+    @property
+    def heading(self) -> list[blocks.Block]:
+        """What stands above the answer: the question, where it stands nowhere else."""
+        return [blocks.asked_line(self.asker.name, self.question)] if self.suggested else []
 
     @property
     def channel(self) -> str:

@@ -18,7 +18,7 @@ from core.service.answer_actions import (
     Quotes,
     SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS
 
 View = dict[str, Any]
 
@@ -116,6 +116,7 @@ def settings(
         one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
         checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
+        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _text_field(
             "languages",
@@ -148,6 +149,7 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "behaviour": selected_value("behaviour"),
         "checkpoints": ",".join(many("checkpoints")),
         "sources_first": "yes" if many("sources_first") else "no",
+        "follow_ups": "yes" if many("follow_ups") else "no",
         "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
         "handoff": "" if handoff == "none" else handoff,

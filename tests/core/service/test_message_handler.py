@@ -670,3 +670,54 @@ async def test_words_of_a_question_that_is_answered_in_private_are_not_logged(
         await room.settled()
     (logged,) = [question async for question in room.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
     assert (logged.question != "", not logged.private) == (kept, kept)
+
+
+async def test_why_explains_the_last_answer_and_asks_no_reasoner(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        await room.asks("Why?")
+        await room.settled()
+    (told,) = room.paper.told
+    assert told.startswith("“How long do refunds take?”")
+    assert "I searched" in told
+    assert len(room.paper.visible) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
+
+
+async def test_why_that_is_delivered_again_is_told_once(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        why = room.message("why")
+        for number in range(3):
+            await room.arrives(why, f"delivery-{why.id}" if number else "delivery-first")
+            await room.settled()
+        await room.arrives(why, "delivery-first")
+        await room.settled()
+    assert len(room.paper.told) == 2  # of two deliveries, each once
+
+
+async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        for base in await room.scene.catalog.bases():
+            await room.scene.catalog.save_base(replace(base, grants=frozenset({"managers"})))
+        await room.asks("why")
+        await room.settled()
+    assert room.paper.told == ["I have not answered anything here that I could explain."]
+
+
+async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
+    room = Room()
+    room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=ReplyStyle.PRIVATE))
+    await room.scene.knows(REFUNDS, title="Refund policy")
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        await room.asks("why", BOB)
+        await room.asks("why", ALICE)
+        await room.settled()
+    assert room.paper.told[0] == "I have not answered anything here that I could explain."
+    assert room.paper.told[1].startswith("“How long do refunds take?”")
