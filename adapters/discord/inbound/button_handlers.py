@@ -16,7 +16,7 @@ from discord import ui
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, person_of
+from adapters.discord.api.reply_target import person_of
 from adapters.discord.inbound.buttons import CorrectButton, Press
 from adapters.discord.inbound.forms import (
     LONGEST_CORRECTION,
@@ -47,6 +47,7 @@ from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
 from core.model.incoming_events import FileReference, IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
 from core.service.text_splitting import split_markdown
@@ -138,7 +139,7 @@ class DiscordButtonHandlers:
             choice=choice.id,
             person=person_of(press.user),
             thread=checkpoint.thread,
-            address=address_of(press).to_mapping(),
+            address=address_of(press),
             text=words,
         )
 
@@ -279,7 +280,7 @@ class DiscordButtonHandlers:
                     thread=shown.thread,
                     text=suggested.question,
                     asker=person,
-                    address=address.to_mapping(),
+                    address=address,
                     mentions_us=True,
                     direct=press.guild_id is None,
                     private=shown.private,

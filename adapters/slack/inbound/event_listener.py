@@ -18,6 +18,7 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
@@ -128,7 +129,7 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
+            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),

@@ -27,6 +27,7 @@ from adapters.slack.outbound import blocks, views
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
+from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import EVERYONE, Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
@@ -390,7 +391,7 @@ class SlackKnowledge:
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
-        return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
+        return Caller(person, rights, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)

@@ -73,7 +73,7 @@ class Room:
 
     def message(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
         self._messages += 1
-        said = IncomingMessage(f"m{self._messages}", THREAD, text, by, {}, mentions_us=True)
+        said = IncomingMessage(f"m{self._messages}", THREAD, text, by, mentions_us=True)
         self.said.append(replace(said, **more))  # type: ignore[arg-type]
         return self.said[-1]
 
@@ -275,7 +275,7 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
         (page,) = room.paper.visible
         assert page.checkpoint is not None
         assert "Refund policy" in page.text
-        pressed = IncomingChoice(page.checkpoint.id, "answer", ALICE, THREAD, {})
+        pressed = IncomingChoice(page.checkpoint.id, "answer", ALICE, THREAD)
         await room.arrives(pressed, "press-1")
         await room.settled()
     assert page.text == f"{REFUNDS} [1]"
@@ -299,7 +299,7 @@ async def test_a_press_goes_on_in_the_same_place_with_another_worker(room: Room)
     checkpoint = page.checkpoint
     assert checkpoint is not None
     async with room.working():
-        await room.arrives(IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ALICE, THREAD), "press-1")
         await room.settled()
     assert len(room.paper.visible) == 1
     assert page.text == f"{REFUNDS} [1]"
@@ -310,12 +310,12 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
         page = await parked(room)
         checkpoint = page.checkpoint
         assert checkpoint is not None
-        await room.arrives(IncomingChoice(checkpoint.id, "1", BOB, THREAD, {}), "press-bob")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", BOB, THREAD), "press-bob")
         await room.settled()
         assert room.paper.told == ["Only the person who asked, or an admin, can choose here."]
-        await room.arrives(IncomingChoice(checkpoint.id, "1", ADA, THREAD, {}), "press-ada")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ADA, THREAD), "press-ada")
         await room.settled()
-        await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD, {}), "press-late")
+        await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD), "press-late")
         await room.settled()
     assert "has been made already" in room.paper.told[-1]
     assert page.text == f"{REFUNDS} [1]"
@@ -523,7 +523,7 @@ async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(
         assert page.checkpoint is not None
         assert room.paper.notices == []  # its own earlier card is no other question that is set aside
         room.scene.script.always("decide", Sufficient())
-        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD), "press-1")
         await room.settled()
     assert room.paper.told == []
     assert page.text == f"{REFUNDS} [1]"
@@ -534,7 +534,7 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         page = await parked(room)
         checkpoint = page.checkpoint
         assert checkpoint is not None
-        pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {})
+        pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD)
         await room.arrives(pressed, "press-1")
         await room.settled()
     composed = len(room.scene.script.calls_of("compose"))
