@@ -10,7 +10,7 @@ HELP = (
     f"`{KB}` alone opens a form: files, a link, or this channel.\n"
     f"`{KB} {USAGE} | status | repair | cancel | proposals | approve | reject`\n"
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
-    "so many pages, `--every daily|weekly|never`, `--page N`, and `--yes` to confirm."
+    "so many pages, `--every daily|weekly|on-change|never`, `--page N`, and `--yes` to confirm."
 )
 _TEXT = {KbVerb.CREATE, KbVerb.DESCRIBE}
 _PRINCIPALS = {KbVerb.GRANT, KbVerb.REVOKE}
