@@ -139,14 +139,16 @@ class RecordedPlatform:
 
 
 class Stores(FsspecFileStores):
-    """Files at these addresses; reading one of ``away`` fails. ``brought`` lists what was."""
+    """Files at these addresses; reading one of ``away`` fails. ``asked`` and ``brought`` list them."""
 
     def __init__(self, allowed: Iterable[str] = ("memory://",), allow_private: frozenset[str] = frozenset()) -> None:
         super().__init__(allowed, allow_private=allow_private)
         self.away: set[str] = set()
+        self.asked: list[str] = []
         self.brought: list[str] = []
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
+        self.asked.append(address)
         if address in self.away:
             raise FetchRefused("This place could not be read.")
         found = await super().read(address, version=version)
