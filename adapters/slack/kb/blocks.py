@@ -6,6 +6,7 @@ from typing import Any
 
 from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import AddForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.service.kb.commands import MOST_FILES
@@ -87,7 +88,7 @@ def card(shown: JobCard) -> list[blocks.Block]:
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str], note: str = "") -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept: AddForm, note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}

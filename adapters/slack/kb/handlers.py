@@ -22,7 +22,8 @@ from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
-from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.payloads import AddForm, form_in
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
@@ -181,7 +182,7 @@ class SlackKnowledge:
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
-        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept=AddForm(offer), note=note)
         try:
             await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
@@ -192,7 +193,7 @@ class SlackKnowledge:
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
-        (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
+        (team, user), form = who_sent(body), form_in(AddForm, body.get("view") or {}).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
@@ -201,7 +202,7 @@ class SlackKnowledge:
 
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
-        (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
+        (team, user), form = who_sent(body), form_in(AddForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
@@ -245,7 +246,7 @@ class SlackKnowledge:
 
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
-        if form := views.kept_in(body["view"]).get("form", ""):
+        if form := form_in(AddForm, body["view"]).form:
             await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: FormResult, user: str) -> None:
