@@ -99,16 +99,16 @@ class SettingsForm:
 
 
 @dataclass(frozen=True, slots=True)
-class AddForm:
-    """The form for adding; ``form`` is the kept action that lets it be sent once."""
+class CommandForm:
+    """A form of ``/kb``; ``form`` is the kept action that lets it be sent once."""
 
     form: str = ""
 
 
-Form = TypeVar("Form", bound=ChoiceForm | ReasonForm | SettingsForm | AddForm)
+Form = TypeVar("Form", bound=ChoiceForm | ReasonForm | SettingsForm | CommandForm)
 
 
-def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | AddForm) -> str:
+def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> str:
     """As a view carries it."""
     return to_json(form)[:LONGEST_STATE]
 

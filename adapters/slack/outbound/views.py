@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.payloads import AddForm, ChoiceForm, ReasonForm, SettingsForm, encode_form
+from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings
@@ -37,7 +37,7 @@ def modal(
     *,
     callback: str = "",
     submit: str = "",
-    kept: ChoiceForm | ReasonForm | SettingsForm | AddForm | None = None,
+    kept: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
 ) -> View:
     """A modal; ``kept`` comes back with the submission."""
     made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
@@ -242,6 +242,13 @@ def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) 
     element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
     if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
         element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def several(name: str, label: str, options: Mapping[str, str]) -> blocks.Block:
+    """A menu of which any number is chosen, by value."""
+    element: dict[str, Any] = {"type": "multi_static_select"}
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     return field(name, label, element)
 
 

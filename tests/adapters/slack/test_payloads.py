@@ -3,9 +3,9 @@
 import pytest
 
 from adapters.slack.outbound.payloads import (
-    AddForm,
     ChoiceForm,
     ChoiceValue,
+    CommandForm,
     FollowUpValue,
     RatingValue,
     ReasonForm,
@@ -46,9 +46,9 @@ def test_a_form_that_the_first_version_opened_still_says_where_it_belongs(epheme
     assert form_in(ReasonForm, reason) == ReasonForm("C1", "17.1", "00ff", "17.2", "f")
 
 
-@pytest.mark.parametrize("form", [ChoiceForm("c", "1", "C1", "17.1", "17.2", ephemeral=True), AddForm("f" * 32),
+@pytest.mark.parametrize("form", [ChoiceForm("c", "1", "C1", "17.1", "17.2", ephemeral=True), CommandForm("f" * 32),
                                   ReasonForm("C1", "17.1", "00ff", "17.2", "f"), SettingsForm("C1")])  # fmt: skip
-def test_what_a_form_keeps_comes_back(form: ChoiceForm | ReasonForm | SettingsForm | AddForm) -> None:
+def test_what_a_form_keeps_comes_back(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> None:
     assert form_in(type(form), {"private_metadata": encode_form(form)}) == form
 
 
