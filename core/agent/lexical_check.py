@@ -33,13 +33,16 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\s*;\s*|,\s+(?:and|but|while|whereas|so|which|where)\s+|\s+(?:while|whereas|but)\s+|\s+and\s+")
+_PREPOSITIONS = frozenset("for of by in at to on from with as within per among".split())  # noqa: SIM905
+_DETERMINERS = frozenset("the a an all any each every our your their its this that these those no some".split())  # noqa: SIM905
 _BEGINS_WITH_PRONOUN = re.compile(
     r"(?i)^\W*(?:it|its|this|that|these|those|they|their|he|she|both|each|then|there|such|on return|afterwards|"
     r"otherwise|after that|if so|in that case)\b"
 )
 _ROW = re.compile(r"^\s*(?:\||[-*•]\s|\d+[.)]\s)")
 _ABOUT_SOURCES = frozenset(
-    "accord document sourc passag evid polici say state mention note list specifi describ indic provid inform".split()  # noqa: SIM905
+    """accord document sourc passag evid polici say state mention note list specifi describ indic provid inform
+    found""".split()  # noqa: SIM905
 )
 _ENGLISH = frozenset("the is are was were of to and in for a an be by on with at from it as or that not".split())  # noqa: SIM905
 _MONTHS = tuple(date(2000, month, 1).strftime("%B").casefold() for month in range(1, 13))
@@ -100,12 +103,13 @@ class LexicalResult:
     """``fault`` says in a few words what stands against the claim, empty when nothing does.
 
     ``stated``: one sentence of the evidence has nearly all of its words. ``shared`` is the share in [0, 1] of the
-    claim's words that its evidence has at all.
+    claim's words that its evidence has at all. ``borrowed``: what it speaks of, where only the question names that.
     """
 
     fault: str = ""
     stated: bool = False
     shared: float = 0.0
+    borrowed: str = ""
 
 
 def check_lexically(claim: str, passages: Sequence[Passage], question: str = "") -> LexicalResult:
@@ -123,7 +127,8 @@ def check_lexically(claim: str, passages: Sequence[Passage], question: str = "")
         clause_fault, clause_stated = _against(clause, evidence, asked, one_source=len(passages) == 1)
         fault = fault or clause_fault
         stated = stated and clause_stated
-    return LexicalResult(fault, stated and not fault, shared)
+    borrowed = _borrowed(said, evidence, asked)
+    return LexicalResult(fault, stated and not fault and not borrowed, shared, borrowed)
 
 
 def is_known(text: str, passages: Sequence[Passage], question: str) -> bool:
@@ -300,6 +305,40 @@ _VERBS = frozenset(_VERBS_AFTER_A_NAME.split())
 
 def _bare(word: str) -> str:
     return re.sub(r"['’]s?$", "", word.casefold().replace("’", "'"))
+
+
+# --- what a sentence speaks of --------------------------------------------------------------------------------------
+
+
+def _borrowed(said: str, evidence: _Evidence, asked: frozenset[str]) -> str:
+    """The first subject or qualifier ("for new colleagues") that the question names and the evidence does not.
+
+    A figure that a document gives of something else is said of what was asked for in this way. Other words that only
+    the question has are a matter of style.
+    """
+    for sentence in sentences(said):
+        for head in _heads(sentence):
+            if asked.intersection(stems := set(content_words(head))) and not evidence.words & stems:
+                return head
+    return ""
+
+
+def _heads(sentence: str) -> Iterable[str]:
+    """The last word of each run of words that begins the sentence or follows a preposition."""
+    run: list[str] = []
+    reads = True
+    for word in re.findall(r"[\w'’-]+|[^\w\s]", sentence):
+        plain = word.casefold()
+        if plain in STOPWORDS or not word[0].isalnum():
+            if run:
+                yield run[-1]
+                run = []
+                reads = False
+            reads = plain in _PREPOSITIONS or (reads and plain in _DETERMINERS)
+        elif reads:
+            run.append(word)
+    if run:
+        yield run[-1]
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------
