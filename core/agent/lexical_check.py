@@ -33,6 +33,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\s*;\s*|,\s+(?:and|but|while|whereas|so|which|where)\s+|\s+(?:while|whereas|but)\s+|\s+and\s+")
+_IDENTIFIER = re.compile(r"\w[._]\w")
 _PREPOSITIONS = frozenset("for of by in at to on from with as within per among".split())  # noqa: SIM905
 _DETERMINERS = frozenset("the a an all any each every our your their its this that these those no some".split())  # noqa: SIM905
 _BEGINS_WITH_PRONOUN = re.compile(
@@ -371,8 +372,10 @@ def _against(clause: str, evidence: _Evidence, asked: frozenset[str], *, one_sou
     exact = _exact(clause)
     if covered >= NEARLY_ALL:
         # A pronoun may stand for a name of the sentence before, never for a number.
-        strange = {word for word in exact - asked if word not in (best.own if word[0].isdigit() else best.words)}
-        return ("the sentence on this in its documents names something else" if strange else ""), not strange
+        lacking = {word for word in exact if word not in (best.own if word[0].isdigit() else best.words)}
+        # What the question names may be meant by "the team"; a table's row means nothing but itself.
+        strange = lacking & evidence.words if best.text.startswith("|") else lacking - asked
+        return ("the sentence on this in its documents names something else" if strange else ""), not lacking
     if one_source and _share(wanted, evidence.words) >= NEARLY_ALL and len(wanted) > FEWEST_SHARED:
         return _find_stitching(wanted, exact, evidence)
     return _find_substitution(wanted, exact, evidence), False
@@ -428,12 +431,13 @@ def _nearest(wanted: frozenset[str], parts: Sequence[str]) -> list[str]:
 
 
 def _exact(text: str) -> set[str]:
-    """The stems of a text's names and numbers: what no other word may stand for."""
+    """The stems of a text's names, numbers and identifiers: what no other word may stand for."""
     found: set[str] = set()
     for sentence in sentences(text):
         for position, word in enumerate(inside := words(sentence)):
             if (
                 any(c.isdigit() for c in word)
+                or _IDENTIFIER.search(word)
                 or word.casefold() in _NUMBER_WORDS
                 or (word[:1].isupper() and _bare(word) not in STOPWORDS and (position or _begins_as_name(inside)))
             ):
