@@ -36,8 +36,8 @@ from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
-from bot.opening import Opening
 from bot.settings import Settings
+from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
 from core.agent.gather import matching_sources
 from core.agent.run import AgentDeps
@@ -82,15 +82,13 @@ log = structlog.get_logger(__name__)
 CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
-NOTHING_TO_READ = (
-    "An admin can add some: `/kb ingest` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
-)
+NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
 
 class SystemClock(Clock):
-    """The machine's time."""
+    """``core.model.clock.Clock`` by the machine's clock."""
 
     def now(self) -> datetime:
         """The current time in UTC."""
@@ -108,7 +106,7 @@ class Footnote:
     settings: Settings
     clock: Clock
     opened: "asyncio.Task[None]"
-    opening: Opening
+    opening: StoreStartup
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -232,7 +230,7 @@ class _Search:
     catalog: RedisCatalog
     retriever: Retriever
     parser: DocumentParser
-    opening: Opening
+    opening: StoreStartup
     opened: "asyncio.Task[None]"
 
 
@@ -254,7 +252,7 @@ async def _open_search(
     stack.push_async_callback(reranker.close)
     catalog = RedisCatalog(redis)
     agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
-    opening = Opening(patient=not wait)
+    opening = StoreStartup(patient=not wait)
     opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
     stack.push_async_callback(_cancel, opened)
     if wait:
@@ -375,7 +373,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         question_service=question_service,
         ingestor=ingestor,
         knowledge_stack=knowledge,
-        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
+        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
     )
 
 
@@ -432,7 +430,7 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 
 async def _open_index_and_model(
     settings: Settings,
-    opening: Opening,
+    opening: StoreStartup,
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",

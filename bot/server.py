@@ -51,7 +51,7 @@ async def run(role: Role = Role.ALL) -> int:
             open_footnote(settings, models=models, wait=False) as footnote,
             _connect_platforms(settings, footnote, role, name) as connected,
         ):
-            await _Serving(settings, footnote, role, name, connected).run(stop)
+            await _ServedPlatform(settings, footnote, role, name, connected).run(stop)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -68,10 +68,10 @@ async def run_page(port: int | None = None, announce: Callable[[str], None] = pr
     try:
         async with open_footnote(settings, wait=False) as footnote, open_page(settings, footnote) as page:
 
-            async def listening(address: str) -> None:
+            async def report_ready(address: str) -> None:
                 announce(address + await page.sign_in_link())
 
-            await _Serving(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, listening)
+            await _ServedPlatform(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, report_ready)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -98,7 +98,7 @@ async def _connect_platforms(
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
 
 
-class _Serving:
+class _ServedPlatform:
     """One process while it serves, under its name among those that do."""
 
     def __init__(
@@ -118,16 +118,16 @@ class _Serving:
             blobs=footnote.knowledge_stack.blob_stores["originals"],
         )
 
-    async def run(self, stop: asyncio.Event, listening: Callable[[str], Awaitable[None]] | None = None) -> None:
-        """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
+    async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
+        """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
         settings, footnote = self._settings, self._footnote
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
-        if listening is not None:
-            await listening(address_of(runner))
+        if report_ready is not None:
+            await report_ready(address_of(runner))
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
-from adapters.redis.pipelining import Command, lua
+from adapters.redis.pipelines import Command, lua
 from core.model.records import Address
 
 PREFIX = "footnote"

@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 from adapters.redis.client import bounded_call
 from adapters.redis.erasure import Erasure
 from adapters.redis.keys import lease_key, of_person, thread_keys
-from adapters.redis.pipelining import in_order, lua
+from adapters.redis.pipelines import in_order, lua
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import LeaseLost
 from core.model.evidence import Evidence, EvidenceLibrary

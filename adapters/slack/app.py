@@ -260,6 +260,7 @@ class SlackPlatform(SlackThreads):
         }
         for action, work in pressed.items():
             app.action(action)(self._button_listener(work))
+        app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._button_listener(self._button_handlers.ask_follow_up))
         app.action(blocks.SHARE)(self._share)
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)
@@ -294,7 +295,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=503, body="")
         if turned.told and turned.message is not None:
             message = turned.message
-            self._do_aside(self._tell(message.thread, message.address["user"], turned.told))
+            self._do_aside(self._tell(message.thread, message.address.asker, turned.told))
         return BoltResponse(status=200, body="")
 
     async def _open_home(self, event: Body, team: str) -> None:
@@ -353,7 +354,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept
-            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
+            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address.asker, card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
         """What was wrong, and what would be right, is kept before the form closes."""

@@ -6,12 +6,13 @@ it is. Only that the documents say nothing on something, and small talk without 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from core.agent.citations import cited_ids, without_markers
 from core.model.answer import Claim
+from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule
 from core.model.text import content_words, sentences
 
 FEWEST_WORDS = 3
@@ -47,10 +48,8 @@ _ABSENCE_AFTER_ALL = re.compile(
 )
 # What goes on after it may be anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
-_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")  # the line below a table's header
 _YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
 _EXACT = re.compile(r"[\W_]+")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
 
@@ -79,22 +78,17 @@ class DraftUnit:
 def units_in(draft: str) -> tuple[DraftUnit, ...]:
     """Everything in a draft that has a word in it, in order. A marker alone after a full stop belongs before it."""
     found: list[DraftUnit] = []
-    code: list[str] = []
-    lines = draft.splitlines()
-    for line, below in zip(lines, [*lines, ""][1:], strict=True):
-        if code or _FENCE.match(line):
-            code.append(line)
-            if len(code) > 1 and _FENCE.match(line):
-                found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
-                code = []
-            continue
-        if _is_lead(line, below):
-            found.extend([DraftUnit(UnitKind.LEAD, line.strip())] if content_words(without_markers(line)) else [])
-            continue
-        found.extend(DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
-    if code:
-        found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
+    for fenced, lines in fenced_runs(draft.splitlines()):
+        found.extend([DraftUnit(UnitKind.CODE, "\n".join(lines))] if fenced else _prose_units(lines))
     return tuple(found)
+
+
+def _prose_units(lines: Sequence[str]) -> Iterator[DraftUnit]:
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not _is_lead(line, below):
+            yield from (DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
+        elif content_words(without_markers(line)):
+            yield DraftUnit(UnitKind.LEAD, line.strip())
 
 
 def claims_in(draft: str) -> tuple[Claim, ...]:
@@ -124,7 +118,7 @@ def _is_lead(line: str, below: str) -> bool:
     """A line that only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
     if cited_ids(line):
         return False
-    is_header = "|" in line and bool(_TABLE_RULE.match(below)) and not _TABLE_RULE.match(line)
+    is_header = "|" in line and is_table_rule(below) and not is_table_rule(line)
     leads = line.lstrip().startswith("#") or line.rstrip("*_ ").endswith(":")
     return leads or is_header or bool(_BOLD_LINE.match(line))
 
@@ -155,7 +149,7 @@ def _has_words(text: str) -> bool:
 
 def code_stands(block: str, texts: Iterable[str]) -> bool:
     """Whether every line of a fenced block stands in one of the texts, white space aside."""
-    lines = ["".join(line.split()) for line in block.splitlines() if not _FENCE.match(line)]
+    lines = ["".join(line.split()) for line in block.splitlines() if not FENCE.match(line)]
     known = ["".join(text.split()) for text in texts]
     return any(all(line in text for line in lines) for text in known)
 

@@ -77,6 +77,7 @@ class AnswerPolicy:
     checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
     sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
+    follow_ups: bool = False  # suggest below an answer what could be asked next
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons; cards, proposals and corrections."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -87,8 +88,8 @@ class SlackRoom(Room):
             return [one for one in self.slack.visible(direct) if f"job {job.id}" in one.markdown]
 
         await self.slack.until(there, what="a card")
-        kept = self.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
-        await self.slack.until(lambda: kept.get("ts"), what="its place, kept")
+        records = self.bot.scene.state.records
+        await self.slack.until(lambda: records.get(card_at(job), {}).get("ts"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -496,6 +497,11 @@ def button(message: Message, label: str, number: int) -> str:
     return [one.action_id for one in buttons_of(message.blocks) if one.text == label][number]
 
 
+def card_at(job: Job) -> tuple[str, str]:
+    """Where the card of a job is kept."""
+    return f"slack/kb/{job.by.id}", f"job-{job.id}"
+
+
 class TestCards:
     pytestmark = e2e
 
@@ -575,13 +581,27 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        kept = room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
+        kept = room.bot.scene.state.records[card_at(job)]
         del kept["ts"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
         await room.works()
         (now,) = slack.visible(slack.person("ada").dm)
         assert "1 added" in now.markdown
+
+    async def test_a_card_whose_end_an_earlier_version_kept_as_blocks_comes_to_show_it(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+        job = await room.newest()
+        card = await room.card("ada", job)
+        ended = {"type": "section", "text": {"type": "mrkdwn", "text": "*Adding refunds.md*\nDone: 1 added."}}
+        kept = room.bot.scene.state.records[card_at(job)]
+        kept |= {"card": json.dumps([ended]), "title": "Adding refunds.md", "over": "yes"}
+        room.bot.scene.state.records["slack/kb", "endings"] = {job.id: job.by.id}
+        await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
+        assert card.markdown == "*Adding refunds.md*\nDone: 1 added."
+        assert card.buttons() == []
 
     async def test_the_last_state_stands_there_however_busy_slack_is(self, slack: FakeSlack, room: SlackRoom) -> None:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})

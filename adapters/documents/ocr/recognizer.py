@@ -120,10 +120,10 @@ def _columns(lines: list[TextLine], depth: int = 0) -> list[list[TextLine]]:
     if len(lines) < 4 or depth > 6:
         return [lines] if lines else []
     height = sorted(line.height for line in lines)[len(lines) // 2]
-    sides = _cut(lines, "left", "right", 1.5 * height)
+    sides = _split_at_gaps(lines, "left", "right", 1.5 * height)
     if len(sides) > 1 and all(len(side) >= 3 and _is_prose(side) for side in sides):
         return [column for side in sides for column in _columns(side, depth + 1)]
-    bands = _cut(lines, "top", "bottom", 1.2 * height)
+    bands = _split_at_gaps(lines, "top", "bottom", 1.2 * height)
     if len(bands) > 1:
         return [column for band in bands for column in _columns(band, depth + 1)]
     return [lines]
@@ -134,7 +134,7 @@ def _is_prose(lines: list[TextLine]) -> bool:
     return sum(len(line.text.split()) >= 3 for line in lines) > len(lines) / 2
 
 
-def _cut(lines: list[TextLine], begin: str, end: str, gap: float) -> list[list[TextLine]]:
+def _split_at_gaps(lines: list[TextLine], begin: str, end: str, gap: float) -> list[list[TextLine]]:
     parts: list[list[TextLine]] = []
     reach = float("-inf")
     for line in sorted(lines, key=lambda one: float(getattr(one, begin))):

@@ -6,10 +6,10 @@ always gets the same answer. Each method only joins what the modules beside it d
 
 from collections.abc import AsyncIterator, Sequence
 
-from adapters.reasoners.extractive.answer import composing, replies, selection
+from adapters.reasoners.extractive.answer import composer, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.answer.rendering import render
-from adapters.reasoners.extractive.evidence import answering, attached, grading, sufficiency
+from adapters.reasoners.extractive.answer.quote_markdown import render
+from adapters.reasoners.extractive.evidence import answer_odds, attachments, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -49,7 +49,7 @@ class ExtractiveReasoner:
 
     @property
     def name(self) -> str:
-        """Who wrote this."""
+        """The name under which its answers stand in traces and metrics."""
         return "quotes from the documents"
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
@@ -81,8 +81,8 @@ class ExtractiveReasoner:
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
-        question = attached.without_naming(intent.split_question(inquiry.question).question)
-        items = attached.evidence_of(thread.attachments)
+        question = attachments.without_naming(intent.split_question(inquiry.question).question)
+        items = attachments.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
         grades = self._grade_found(inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
@@ -125,12 +125,12 @@ class ExtractiveReasoner:
         cosines = iter(await self._similarity.of_units(question, placed))
         subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
-        everything = answering.Asked.of(asked, pool, layered=layered)
+        everything = answer_odds.Asked.of(asked, pool, layered=layered)
         found: list[WeighedPassage] = []
         for item, listed in zip(evidence, by_words, strict=True):
             near = [next(cosines) for _ in listed]
             whole = max(near, default=0.0) if item.hit.dense is None or question != need else item.hit.dense
-            ranked = answering.score_units(everything, item, listed, near, whole, subjects)
+            ranked = answer_odds.score_units(everything, item, listed, near, whole, subjects)
             found.append(WeighedPassage(item, asked, tuple(ranked), whole))
         return found
 
@@ -175,9 +175,9 @@ class ExtractiveReasoner:
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
             found.append((need, selection.rank_units(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
-        pieces = composing.answer(inquiry, found)
+        pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
-            pieces = composing.list_documents(asked.question, found[0][1])
+            pieces = composer.list_documents(asked.question, found[0][1])
         for piece in pieces:
             yield piece
 

@@ -100,7 +100,7 @@ class SlackWorkspace:
             return None
 
     async def person(self, team: str, user: str) -> Person:
-        """Someone, by name."""
+        """A person by their Slack id, with the name that others see."""
         return Person(person_id(team, user), await self.directory.name(user))
 
     # --- saying something

@@ -23,9 +23,10 @@ from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
+from core.model.reply_target import ReplyTarget
 from core.ports.checkpoints import ParkedInquiry
 from core.service.answer_actions import NOBODY_TO_CALL
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
@@ -37,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ButtonHandlers:
-    """Does what was pressed."""
+    """Carries out the actions of buttons, menus and forms."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
@@ -54,7 +55,8 @@ class ButtonHandlers:
             kept = {"checkpoint": checkpoint_id, "choice": choice.id, "ephemeral": str(press.ephemeral), **place}
             await self._open(press.trigger, views.narrow(parked.checkpoint.question, kept))
             return False
-        made = IncomingChoice(checkpoint_id, choice.id, Person(press.person), press.thread, {"user": press.user})
+        target = ReplyTarget(asker=press.user)
+        made = IncomingChoice(checkpoint_id, choice.id, Person(press.person), press.thread, target)
         return await self._keep_choice(made, f"{press.user}:{press.action_ts}", choice.label)
 
     async def narrow(self, body: Body) -> tuple[IncomingChoice, str] | None:
@@ -66,7 +68,7 @@ class ButtonHandlers:
             return None
         parked, choice = await self._find_choice(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
         person = Person(person_id(team, user))
-        made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, {"user": user}, text=text)
+        made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, ReplyTarget(asker=user), text=text)
         was_kept = await self._keep_choice(made, f"{user}:{body['view'].get('id', '')}", f"{choice.label}: {text}")
         return (made, "" if kept.get("ephemeral") == "True" else kept.get("card", "")) if was_kept else None
 
@@ -123,6 +125,28 @@ class ButtonHandlers:
         except FootnoteError as error:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))
+
+    async def ask_follow_up(self, press: Press) -> None:
+        """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
+        trace_id, _, number = press.value.partition(" ")
+        person = await self.workspace.person(press.thread.space, press.user)
+        reader = await self.workspace.reader(press.thread, press.user)
+        asking = self.workspace.answer_actions.ask_follow_up(
+            press.thread, trace_id, int(number) if number.isdecimal() else 0, person, reader
+        )
+        async with asking as suggested:
+            message = IncomingMessage(
+                id=f"{press.message_ts}:{trace_id}:{number}",
+                thread=press.thread,
+                text=suggested.question,
+                asker=person,
+                address=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
+                mentions_us=True,
+                direct=press.thread.channel.startswith("D"),
+                private=press.ephemeral,
+                suggested=True,
+            )
+            await self.event_listener.put_suggested(message)
 
     async def feedback(self, press: Press) -> None:
         """👍 or 👎; the latter asks for a reason, and for what would be right."""

@@ -15,6 +15,7 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.answer_actions import HELP
@@ -91,7 +92,9 @@ class Commands:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        return await self.workspace.answer_actions.why(thread, await self.workspace.reader(thread, given.user))
+        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        reader = await self.workspace.reader(thread, given.user)
+        return await self.workspace.answer_actions.why(thread, reader, asker=given.person.id if alone else "")
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:

@@ -9,8 +9,7 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.service.kb.commands import MOST_FILES
-from core.service.kb.results import JobSummary
-from core.service.kb.text_layout import job_id_line, job_lines
+from core.service.kb.job_cards import JobCard
 from core.service.kb.text_spans import Line
 
 FORM = "footnote_kb_add"
@@ -37,7 +36,7 @@ class FilledForm:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was named."""
+        """Whether the form names nothing to take in."""
         return not (self.files or self.link or self.here)
 
 
@@ -76,19 +75,13 @@ def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
     return [{"type": "actions", "block_id": name, "elements": list(buttons)}] if buttons else []
 
 
-def card(job: JobSummary) -> list[blocks.Block]:
-    """A job's card: what it does, how far it is, what failed and why, and a way to end it."""
-    rows = [*paragraphs(job_lines(job)), blocks.context(escape(job_id_line(job.id)))]
-    if not job.over and not job.cancelling:
-        rows.append(
-            {"type": "actions", "block_id": "footnote_kb_job", "elements": [blocks.button("Cancel", CANCEL, job.id)]}
-        )
+def card(shown: JobCard) -> list[blocks.Block]:
+    """A job's card."""
+    rows = [*paragraphs(shown.lines), blocks.context(escape(shown.footer))]
+    if shown.cancel is not None:
+        button = blocks.button(shown.cancel.label, CANCEL, shown.cancel.command.target)
+        rows.append({"type": "actions", "block_id": "footnote_kb_job", "elements": [button]})
     return rows
-
-
-def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
-    """The blocks of a card whose job is being ended: without its button, with these words below."""
-    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escape(words))]
 
 
 # --- the form for adding

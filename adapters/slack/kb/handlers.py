@@ -26,11 +26,13 @@ from adapters.slack.outbound import blocks, views
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
+from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     KbAction,
     KbOutcome,
     KbResult,
@@ -115,7 +117,7 @@ class SlackKnowledge:
         in_channel = not given.channel.startswith("D")
         command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return text_reply("\n".join(filter(None, [command, await self._waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._proposals_waiting(caller)])))
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
@@ -178,7 +180,7 @@ class SlackKnowledge:
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
-        note = await self._waiting(caller)
+        note = await self._proposals_waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
         try:
             await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
@@ -289,8 +291,8 @@ class SlackKnowledge:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
-        if succeeded(result):
-            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
+        if isinstance(result, CancelRequested):
+            await self.cards.show_cancelling(result.job, press.person)
         else:
             await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 
@@ -337,9 +339,9 @@ class SlackKnowledge:
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
-        return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
+        return Caller(person, rights, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
 
-    async def _waiting(self, caller: Caller) -> str:
+    async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)
 
     async def _to_shown(self, result: KbResult, caller: Caller) -> ShownReply:

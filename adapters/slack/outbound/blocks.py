@@ -24,8 +24,8 @@ TASK = 250
 MOST_SOURCES = 12
 BUTTON = 75
 
-STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE = (
-    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share")
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
+    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 HELPFUL, UNHELPFUL = "up", "down"
@@ -116,11 +116,25 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
     return split_markdown(safe_markdown(answer.text), PART)
 
 
+def asked_line(name: str, question: str) -> Block:
+    """Who asked what, above an answer whose question stands in no message."""
+    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: “{escape(shorten(question, 300))}”")
+
+
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
     """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
     rows = sources(answer.citations)
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
+    return [*rows, *_follow_ups(answer, trace_id), *_buttons(answer, trace_id, handoff=handoff, private=private)]
+
+
+def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
+    """What could be asked next, a button each; it names the answer and the number of the suggestion."""
+    row = [
+        button(suggested.label, f"{FOLLOW_UP}_{number}", f"{trace_id} {number}")
+        for number, suggested in enumerate(answer.follow_ups, 1)
+    ]
+    return [{"type": "actions", "block_id": "footnote_follow_ups", "elements": row}] if row else []
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:

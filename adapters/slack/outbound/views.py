@@ -18,7 +18,7 @@ from core.service.answer_actions import (
     Quotes,
     SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS
 
 View = dict[str, Any]
 
@@ -116,6 +116,7 @@ def settings(
         one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
         checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
+        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _text_field(
             "languages",
@@ -135,20 +136,21 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
     def state(name: str) -> Mapping[str, Any]:
         return (values.get(name) or {}).get(name) or {}
 
-    def chosen(name: str) -> str:
+    def selected_value(name: str) -> str:
         return str((state(name).get("selected_option") or {}).get("value") or "")
 
     def many(name: str) -> tuple[str, ...]:
         return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
 
-    handoff = chosen("handoff")
+    handoff = selected_value("handoff")
     values = {
         "bases": ",".join(many("bases")),
-        "profile": chosen("profile"),
-        "behaviour": chosen("behaviour"),
+        "profile": selected_value("profile"),
+        "behaviour": selected_value("behaviour"),
         "checkpoints": ",".join(many("checkpoints")),
         "sources_first": "yes" if many("sources_first") else "no",
-        "reply_style": chosen("reply_style"),
+        "follow_ups": "yes" if many("follow_ups") else "no",
+        "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
         "handoff": "" if handoff == "none" else handoff,
     }

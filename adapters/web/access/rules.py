@@ -108,7 +108,7 @@ def _session(person: Person, method: SignInMethod, *, is_admin: bool = False) ->
 def hash_password(password: str) -> str:
     """The password as a setting may hold it."""
     salt = secrets.token_bytes(16)
-    return "$".join(("scrypt", _text(salt), _text(_derived(password, salt))))
+    return "$".join(("scrypt", _text(salt), _text(_derive_key(password, salt))))
 
 
 def fits(password: str, kept: str) -> bool:
@@ -117,7 +117,7 @@ def fits(password: str, kept: str) -> bool:
     if not parts or len(password) > _LONGEST_PASSWORD:
         return False
     salt, digest = parts
-    return hmac.compare_digest(_derived(password, salt), digest)
+    return hmac.compare_digest(_derive_key(password, salt), digest)
 
 
 def _parts(kept: str) -> tuple[bytes, bytes] | None:
@@ -128,7 +128,7 @@ def _parts(kept: str) -> tuple[bytes, bytes] | None:
         return None
 
 
-def _derived(password: str, salt: bytes) -> bytes:
+def _derive_key(password: str, salt: bytes) -> bytes:
     return hashlib.scrypt(password.encode(), salt=salt, n=_N, r=_R, p=_P, maxmem=_MEMORY, dklen=32)
 
 

@@ -132,7 +132,7 @@ class KnowledgeService(KnowledgeCommands):
             permalink=conversation.permalink,
             beginning=beginning_of(conversation, BEGINNING),
         )
-        return await self._proposed(proposal, caller)
+        return await self._propose(proposal, caller)
 
     async def correct(
         self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
@@ -175,7 +175,7 @@ class KnowledgeService(KnowledgeCommands):
     def _handler(self, verb: KbVerb) -> VerbHandler:
         return {
             KbVerb.INGEST: self._ingest,
-            KbVerb.LIST: self._queries.listing,
+            KbVerb.LIST: self._queries.list_contents,
             KbVerb.SHOW: self._queries.show,
             KbVerb.REMOVE: self._remove,
             KbVerb.RESTORE: self._restore,
@@ -271,7 +271,7 @@ class KnowledgeService(KnowledgeCommands):
             complete=begun.whole,
         )
 
-    async def _proposed(self, proposal: Proposal, caller: Caller) -> KbResult:
+    async def _propose(self, proposal: Proposal, caller: Caller) -> KbResult:
         try:
             if caller.permissions.is_admin:
                 base = await self._queries.base(proposal.base, caller, create=True)
@@ -324,7 +324,7 @@ class KnowledgeService(KnowledgeCommands):
             raise NotFound("That job is over.")
         if not await self.job_queue.jobs.cancel(job.id, caller.person.id):
             raise NotFound("That job is being cancelled already.")
-        return CancelRequested(job.id)
+        return CancelRequested(job.id, summarize_job(replace(job, cancelled_by=caller.person.id)))
 
     # --- taking out and putting back --------------------------------------------------------------------------------
 
@@ -355,11 +355,11 @@ class KnowledgeService(KnowledgeCommands):
             title=document.title,
             base=document.knowledge_base,
             passages=passages,
-            passages_left=await self._left(document),
+            passages_left=await self._count_left(document),
             check=await self._search_check(document),
         )
 
-    async def _left(self, document: Document) -> int:
+    async def _count_left(self, document: Document) -> int:
         return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
 
     async def _search_check(self, document: Document) -> SearchCheck:

@@ -3,6 +3,7 @@
 Each kind of place is a real one: memory, a folder, an S3 server (moto), an SFTP server (paramiko), a git repository.
 """
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -249,6 +250,7 @@ async def test_a_host_inside_ones_own_network_is_not_asked(host: str) -> None:
         await FsspecFileStores(["sftp://"]).read(f"sftp://{host}/docs/a.md")
 
 
+@pytest.mark.skipif(importlib.util.find_spec("adlfs") is not None, reason="the azure extra is installed")
 async def test_a_driver_that_is_not_installed_is_named() -> None:
     with pytest.raises(FetchRefused, match="abfs:// need a package") as refused:
         await FsspecFileStores(["abfs://"]).read("abfs://docs/a.md")
