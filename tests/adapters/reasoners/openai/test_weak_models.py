@@ -15,10 +15,11 @@ from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel, blocks_in
+from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, Outcome, Support
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.events import RetrievalStarted
-from core.model.inquiry import AnswerPolicy, Profile
+from core.model.inquiry import AnswerPolicy, Insufficient, Profile, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened
 from tests.core.scene import Scene
 
@@ -132,3 +133,16 @@ def test_the_control_says_what_the_documents_have_no_word_of() -> None:
     assert "ferry" in control_claim(claims, ["Refunds stay open."]).text
     assert "ferry" not in control_claim(claims, [ferry]).text
     assert control_claim(claims, [ferry]).evidence == (3,)
+
+
+async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.always("grade", 2)
+    model.enqueue("decide", *(Insufficient("more", (SearchKnowledge(f"planner {n}"),)) for n in range(2)))
+    model.always("decide", Sufficient())
+    quoting.enqueue("decide", Insufficient("its card", (SearchKnowledge("trial card"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    said = await scene.asks("How long does the trial of the planner last?")
+    assert said.outcome is Outcome.ANSWERED, "no question back after its own first search"
+    assert said.answer.written_by == "quotes"
