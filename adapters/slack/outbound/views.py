@@ -247,6 +247,13 @@ def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) 
     return field(name, label, element)
 
 
+def several(name: str, label: str, options: Mapping[str, str]) -> blocks.Block:
+    """A menu of which any number is chosen, by value."""
+    element: dict[str, Any] = {"type": "multi_static_select"}
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
+    return field(name, label, element)
+
+
 def _text_field(name: str, label: str, value: str) -> blocks.Block:
     element: dict[str, Any] = {"type": "plain_text_input", "max_length": 200}
     return field(name, label, element | ({"initial_value": value} if value else {}))
