@@ -360,7 +360,7 @@ class PlatformCheck(Protocol):
 
     @property
     def name(self) -> str:
-        """What was looked at."""
+        """What was examined."""
 
     @property
     def ok(self) -> bool:

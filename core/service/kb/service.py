@@ -324,7 +324,7 @@ class KnowledgeService(KnowledgeCommands):
             raise NotFound("That job is over.")
         if not await self.job_queue.jobs.cancel(job.id, caller.person.id):
             raise NotFound("That job is being cancelled already.")
-        return CancelRequested(job.id)
+        return CancelRequested(job.id, summarize_job(replace(job, cancelled_by=caller.person.id)))
 
     # --- taking out and putting back --------------------------------------------------------------------------------
 

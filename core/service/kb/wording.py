@@ -136,7 +136,7 @@ def readers_phrase(readers: Readers) -> str:
 
 
 def base_line(base: BaseSummary) -> Line:
-    """A base."""
+    """A base in one line: its name, size and description."""
     about = f": {base.description}" if base.description else ""
     size = f"{count(base.documents, 'document')}, {count(base.passages, 'passage')}"
     readers = (plain(", "), *readers_line(base.readers)) if base.readers is not None else ()
@@ -144,7 +144,7 @@ def base_line(base: BaseSummary) -> Line:
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
-    """A document."""
+    """A document in one line: its title, version, age and size."""
     added = age(document.added_at, now)
     facts = [count(document.passages, "passage"), f"version {document.version[:8]}", added and f"added {added}"]
     return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))

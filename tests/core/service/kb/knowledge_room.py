@@ -38,6 +38,7 @@ from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_cards import job_card
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
 from core.service.kb.place_watch import PlaceWatch
@@ -53,7 +54,7 @@ from core.service.kb.results import (
 )
 from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import summarize_job
-from core.service.kb.text_layout import job_id_line, job_lines, lay_out
+from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
@@ -314,14 +315,17 @@ def words(result: KbResult) -> str:
         return f"{words(result.outcome)}\n{words(result.remaining)}"
     if not isinstance(result, KbOutcome):
         return "\n".join(line_text(line) for part in lay_out(result).parts for line in part.lines)
-    cards = [line for job in accepted_jobs(result) for line in (*map(line_text, job_lines(job)), job_id_line(job.id))]
-    return "\n".join([*cards, *outcome_lines(result)])
+    return "\n".join([*map(_card_text, accepted_jobs(result)), *outcome_lines(result)])
 
 
 def card_words(job: Job) -> str:
     """All that a person reads on a job's card."""
-    summary = summarize_job(job)
-    return "\n".join([*map(line_text, job_lines(summary)), job_id_line(job.id)])
+    return _card_text(summarize_job(job))
+
+
+def _card_text(job: JobSummary) -> str:
+    card = job_card(job)
+    return "\n".join([*map(line_text, card.lines), card.footer])
 
 
 def denied(result: KbResult) -> bool:
