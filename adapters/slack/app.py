@@ -38,6 +38,7 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.home import Home
+from adapters.slack.outbound.payloads import ChoiceValue, ReasonForm, form_in
 from adapters.slack.outbound.sanitizer import acknowledge
 from adapters.slack.platform import Parse, SlackThreads
 from core.model.conversation import ThreadKey
@@ -334,7 +335,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         if not kept:
             return
-        checkpoint = press.value.partition(" ")[0]
+        checkpoint = ChoiceValue.decode(press.value).checkpoint
         shown = list(press.shown)
         if press.ephemeral:
             layout = await self._button_handlers.settle_card(press.thread, checkpoint, press.user, shown)
@@ -370,10 +371,8 @@ class SlackPlatform(SlackThreads):
             return
         await ack()
         if result is not None and self._knowledge is not None:
-            (team, user), kept = who_sent(body), views.kept_in(body["view"])
-            await self._knowledge.tell(
-                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
-            )
+            (team, user), kept = who_sent(body), form_in(ReasonForm, body["view"])
+            await self._knowledge.tell([result], ThreadKey(PLATFORM, team, kept.channel, kept.root), user)
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.service.kb.commands import EVERYONE, MOST_FILES
@@ -99,7 +100,7 @@ class FilledReaders:
 
 
 def readers_form(
-    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept: Mapping[str, str]
+    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept: CommandForm
 ) -> views.View:
     """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
@@ -136,7 +137,7 @@ def read_readers(view: Mapping[str, Any]) -> FilledReaders:
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str], note: str = "") -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept: CommandForm, note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}

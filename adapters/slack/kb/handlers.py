@@ -24,6 +24,7 @@ from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import CommandForm, form_in
 from core.model.conversation import Audience, Person, ThreadKey, channel_principal
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
@@ -196,7 +197,7 @@ class SlackKnowledge:
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
         in_channel = not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
-        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
         return await self._open(given, view)
 
     async def _open(self, given: SlashCommand, view: views.View) -> ShownReply | None:
@@ -217,12 +218,12 @@ class SlackKnowledge:
         listed = {group: f"@{handle}" for group, (handle, _) in sorted(groups.items(), key=lambda one: one[1][0])}
         form = await self.personal_actions.make(caller.person.id, command=command, channel=given.channel)
         grants = command.verb is KbVerb.GRANT
-        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept={"form": form})
+        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept=CommandForm(form))
         return await self._open(given, view)
 
     async def on_readers_submit(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""
-        (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
+        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if kept is None or kept.command is None:
             return FormResult({"channels": FORM_EXPIRED})
@@ -244,7 +245,7 @@ class SlackKnowledge:
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
-        (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
+        (team, user), form = who_sent(body), form_in(CommandForm, body.get("view") or {}).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
@@ -253,7 +254,7 @@ class SlackKnowledge:
 
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
-        (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
+        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
@@ -297,7 +298,7 @@ class SlackKnowledge:
 
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
-        if form := views.kept_in(body["view"]).get("form", ""):
+        if form := form_in(CommandForm, body["view"]).form:
             await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: FormResult, user: str) -> None:
