@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, print_json, there
+from bot.cli.runner import ConfirmationMissing, finish, print_json, say, there
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
     for one in refused_in(paths):
-        typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
+        say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
         if await footnote.knowledge_stack.trash.base(base) is None:
@@ -83,7 +83,7 @@ async def _bytes(files: "Sequence[tuple[Path, str]]") -> "AsyncIterator[tuple[st
         try:
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            typer.echo(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
+            say(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
 
 
 @kb.command("list")
@@ -245,11 +245,11 @@ async def _audit(limit: int, as_json: bool) -> int:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0
     if not entries:
-        typer.echo("No admin has done anything yet.")
+        say("No admin has done anything yet.")
     for entry in entries:
         refused = "" if entry.allowed else "  refused"
         detail = f"  ({entry.detail})" if entry.detail else ""
-        typer.echo(f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.actor}  {entry.action}  {entry.target}{refused}{detail}")
+        say(f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.actor}  {entry.action}  {entry.target}{refused}{detail}")
     return 0
 
 
@@ -292,7 +292,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     if not as_json:
         for result, text in zip(results, texts, strict=True):
             if text:
-                typer.echo(text, err=not succeeded(result))
+                say(text, err=not succeeded(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
     ended = await _until_over(footnote, accepted, quiet=as_json) if accepted else []
     ok = all(map(succeeded, results))
