@@ -62,6 +62,7 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -181,6 +182,16 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
+
+    def proposal_digest(self) -> ProposalDigest:
+        """What tells admins once a day, where they chose it, that proposals wait."""
+
+        def announcements(platform: str) -> "Announcements | None":
+            lent = self.lent.get(platform)
+            return lent.announcements if lent is not None else None
+
+        waiting = self.knowledge_stack.job_queue.proposal_store
+        return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""

@@ -14,7 +14,7 @@ HELP = (
     f"`{KB} grant NAME` opens one in which you pick who may read it; `#channel`, `@group` and `@person` work as well.\n"
     f"`{KB} {USAGE} | status | repair | cancel | proposals | approve | reject`\n"
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
-    "so many pages, `--every daily|weekly|never`, `--page N`, and `--yes` to confirm."
+    "so many pages, `--every daily|weekly|on-change|never`, `--page N`, and `--yes` to confirm."
 )
 _TEXT = {KbVerb.CREATE, KbVerb.DESCRIBE}
 _PRINCIPALS = {KbVerb.GRANT, KbVerb.REVOKE}

@@ -71,7 +71,7 @@ class KbCommand:
     conversation: str = ""  # ingest: the platform's reference to one thread, given to Transcript.conversation
     channel: str = ""  # ingest: the platform's reference to a channel, given to Transcript.conversations
     principals: tuple[str, ...] = ()  # create, grant, revoke: written as PRINCIPALS are, or EVERYONE
-    every: str = ""  # schedule: daily, weekly or never
+    every: str = ""  # schedule: daily, weekly, on-change or never
     limit: int = 0  # ingest of a link: follow it to this many pages; of a channel: this many conversations
     page: int = 1  # list, show, jobs, proposals
     confirmed: bool = False  # remove: set by the button of the first reply

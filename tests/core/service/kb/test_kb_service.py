@@ -735,7 +735,7 @@ async def test_a_proposal_is_told_by_who_said_what_first_without_marks(room: Roo
     assert proposal.beginning == "Bo: How long do refunds take? Ada: *Five* days."
 
 
-# --- for clients that show documents whole ------------------------------------------------------------------------------
+# --- for clients that show documents whole --------------------------------------------------------------------------
 
 
 async def test_who_lists_documents_whole_gets_those_of_bases_that_they_may_know_of(room: Room) -> None:
