@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, there
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, say, there
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
@@ -194,5 +194,5 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     if as_json:
         print_json({"removed": document.source, "title": document.title, "passages_left": left})
     else:
-        typer.echo(result_text(result), err=not removed)
+        say(result_text(result), err=not removed)
     return 0 if removed and not left else 1

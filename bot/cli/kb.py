@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, print_json, there
+from bot.cli.runner import ConfirmationMissing, finish, print_json, say, there
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
     for one in refused_in(paths):
-        typer.echo(one_line(f"{one.source} is not read: {one.reason}"), err=True)
+        say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
         there = await kb_service.require_base(base, caller)
@@ -68,13 +68,15 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
             return await _report(footnote, [there], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
         links = [KbCommand(KbVerb.INGEST, there.name, name, limit=limit) for name in what if LINK.match(name)]
-        results = [await kb_service.ingest_bytes(read_files(group, _say), there.name, caller) for group in groups]
+        results = [
+            await kb_service.ingest_bytes(read_files(group, _say_unreadable), there.name, caller) for group in groups
+        ]
         results += [await kb_service.handle(link, caller) for link in links]
         return await _report(footnote, results, as_json)
 
 
-def _say(path: Path, error: OSError) -> None:
-    typer.echo(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
+def _say_unreadable(path: Path, error: OSError) -> None:
+    say(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
 
 
 @kb.command("list")
@@ -236,11 +238,11 @@ async def _audit(limit: int, as_json: bool) -> int:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0
     if not entries:
-        typer.echo("No admin has done anything yet.")
+        say("No admin has done anything yet.")
     for entry in entries:
         refused = "" if entry.allowed else "  refused"
         detail = f"  ({entry.detail})" if entry.detail else ""
-        typer.echo(f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.actor}  {entry.action}  {entry.target}{refused}{detail}")
+        say(f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.actor}  {entry.action}  {entry.target}{refused}{detail}")
     return 0
 
 
@@ -285,7 +287,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     if not as_json:
         for result, text in zip(results, texts, strict=True):
             if text:
-                typer.echo(text, err=not succeeded(result))
+                say(text, err=not succeeded(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
     stack, console = footnote.knowledge_stack, SafeConsole(stderr=as_json)
     ended = await follow_jobs(console, accepted, stack.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
