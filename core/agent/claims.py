@@ -48,6 +48,7 @@ _ABSENCE_AFTER_ALL = re.compile(
 )
 # What goes on after it may be anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
+_YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
 _EXACT = re.compile(r"[\W_]+")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
@@ -95,10 +96,22 @@ def claims_in(draft: str) -> tuple[Claim, ...]:
     return tuple(Claim(unit.text, unit.evidence) for unit in units_in(draft) if unit.kind is UnitKind.STATEMENT)
 
 
-def says_nothing(draft: str) -> bool:
-    """Whether a draft only says, with or without marks, that the documents say nothing."""
-    units = [unit for unit in units_in(draft) if unit.kind is not UnitKind.LEAD]
-    return bool(units) and all(_is_absence(unit.text) for unit in units)
+def says_nothing(draft: str, question: str = "") -> bool:
+    """Whether a draft says, with or without marks, only that the documents say nothing, or only what was asked."""
+    units = units_in(draft)
+    stated = [unit for unit in units if unit.kind is not UnitKind.LEAD and not _repeats(unit, question)]
+    echoes = any(_asks(unit) or _repeats(unit, question) for unit in units)
+    return all(_is_absence(unit.text) for unit in stated) if stated else echoes
+
+
+def _asks(unit: DraftUnit) -> bool:
+    return without_markers(unit.text).rstrip("*_ ").endswith("?")
+
+
+def _repeats(unit: DraftUnit, question: str) -> bool:
+    """Whether it is a scrap of the question, as a heading is: neither yes nor no, and nothing new."""
+    said = content_words(without_markers(unit.text))
+    return 0 < len(said) < FEWEST_WORDS and set(said) <= set(content_words(question)) and not _YES_NO.search(unit.text)
 
 
 def _is_lead(line: str, below: str) -> bool:
@@ -119,8 +132,8 @@ def _kind(text: str) -> UnitKind:
     if _is_absence(text):
         return UnitKind.REMARK
     prose = without_markers(text).strip()
-    few = len(content_words(prose)) < FEWEST_WORDS
-    if not cited_ids(text) and (prose.endswith("?") or few):
+    few = len(content_words(prose)) < FEWEST_WORDS and not cited_ids(text)
+    if few or prose.rstrip("*_ ").endswith("?"):
         return UnitKind.LEAD
     return UnitKind.STATEMENT
 

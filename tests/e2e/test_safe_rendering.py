@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from adapters.discord.api.messages import Spot
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
@@ -30,6 +29,7 @@ from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import KnowledgeBase
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
@@ -104,7 +104,7 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         async def play(hostile: str) -> None:
             thread = ThreadKey("slack", slack.team_id, asked.channel.id, asked.ts)
             asker = Person(f"slack:{slack.team_id}/{alice}", hostile)
-            message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
+            message = IncomingMessage(asked.ts, thread, hostile, asker, ReplyTarget(asker=alice))
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
                 kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
@@ -184,7 +184,7 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     thread = ThreadKey("discord", guild, channel, str(asked.id))
     asker = Person(f"discord:user:{asked.author.id}", hostile)
     address = ReplyTarget(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
-    message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
+    message = IncomingMessage(str(asked.id), thread, hostile, asker, address)
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
         kept = DiscordQuestionState(thread=thread, message=subject, asker=asker.id)

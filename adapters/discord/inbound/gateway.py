@@ -19,6 +19,7 @@ from adapters.discord.inbound.buttons import (
     ButtonHandlers,
     ChoiceButton,
     CorrectButton,
+    FollowUpButton,
     KbButton,
     PlaceMenu,
     RoleMenu,
@@ -99,7 +100,9 @@ class FootnoteClient(discord.Client):
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
         self._identify_limiter = identify_limiter
-        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton)
+        self.add_dynamic_items(
+            StopButton, AnswerButton, FollowUpButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton
+        )
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""

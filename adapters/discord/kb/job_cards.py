@@ -7,7 +7,7 @@ kept, for a process that starts or runs on.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
+from core.model.reply_target import ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
@@ -105,7 +106,7 @@ class JobCards:
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
-        if not job.address.get("asker"):
+        if not job.address.asker:
             return
         card = DiscordJobCard(job=job.id, person=job.by.id, state=summarize_job(job), over=job.over)
         kept = await self._states.keep(card)
@@ -184,13 +185,13 @@ def _card(
     return layouts.layout(*parts)
 
 
-def _with_place(job_id: str, person: str, address: Mapping[str, str]) -> DiscordJobCard:
+def _with_place(job_id: str, person: str, address: ReplyTarget) -> DiscordJobCard:
     """Where the job was asked for, by whom, and the token under which that is answered."""
     return DiscordJobCard(
         job=job_id,
         person=person,
-        channel=address["channel"],
-        asker=address["asker"],
-        token=address["token"],
-        token_of=address["message"],
+        channel=address.channel,
+        asker=address.asker,
+        token=address.token,
+        token_of=address.message,
     )

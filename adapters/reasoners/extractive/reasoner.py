@@ -28,6 +28,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
+from core.agent.lexical_check import check_lexically
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
@@ -59,7 +60,7 @@ class ExtractiveReasoner:
             return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
         if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
-            return Investigate(question, (question,), "more of what was asked last")
+            return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
         if kind is not None:
             return replies.reply_to(kind, thread)
         if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
@@ -77,7 +78,13 @@ class ExtractiveReasoner:
             reasons.extend([resolved.reason] if resolved.reason else [])
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
-        return Investigate(question, tuple(needs), "; ".join(reasons), sources_first=asked.sources_first)
+        return Investigate(
+            question,
+            tuple(needs),
+            "; ".join(reasons),
+            sources_first=asked.sources_first,
+            resolved_from_thread=bool(reasons),
+        )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
@@ -195,8 +202,12 @@ class ExtractiveReasoner:
                 continue
             cosines = await self._similarity.of_sentences(claim.text, sentences_of(texts))
             judged = judge_claim(claim.text, texts, cosines)
-            correction = judged.sentence if judged.support is Support.CONTRADICTED else ""
-            verdicts.append(ClaimVerdict(claim, judged.support, judged.confidence, correction))
+            by_words = check_lexically(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            support = Support.SUPPORTED if by_words.stated else judged.support
+            if support is Support.SUPPORTED and by_words.borrowed:  # it speaks of what only the question names
+                support = Support.UNSUPPORTED
+            correction = judged.sentence if support is Support.CONTRADICTED else ""
+            verdicts.append(ClaimVerdict(claim, support, judged.confidence, correction))
         return verdicts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:

@@ -73,7 +73,7 @@ def card_of(job: Job) -> SlackJobCard:
     return SlackJobCard(
         person=job.by.id,
         job=job.id,
-        user=job.address.get("user", ""),
+        user=job.address.asker,
         space=space,
         state=summarize_job(job),
         over=job.over,
@@ -82,7 +82,7 @@ def card_of(job: Job) -> SlackJobCard:
 
 def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
     """The card for a job that this caller has just been promised."""
-    user, space = caller.address.get("user", ""), caller.thread.space
+    user, space = caller.address.asker, caller.thread.space
     return SlackJobCard(person=caller.person.id, job=job.id, user=user, space=space, state=job)
 
 

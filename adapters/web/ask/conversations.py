@@ -72,7 +72,6 @@ class Conversations:
             thread=visitor.thread(name),
             text=text,
             asker=visitor.person,
-            address={},
             direct=True,
             private=True,
             bases=bases,

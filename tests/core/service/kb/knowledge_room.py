@@ -1,7 +1,7 @@
 """An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -41,6 +41,7 @@ from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.results import (
     JobSummary,
     KbOutcome,
@@ -139,14 +140,16 @@ class RecordedPlatform:
 
 
 class Stores(FsspecFileStores):
-    """Files in memory, at memory://; reading one of ``away`` fails. ``brought`` lists what was."""
+    """Files at these addresses; reading one of ``away`` fails. ``asked`` and ``brought`` list them."""
 
-    def __init__(self) -> None:
-        super().__init__(["memory://"])
+    def __init__(self, allowed: Iterable[str] = ("memory://",), allow_private: frozenset[str] = frozenset()) -> None:
+        super().__init__(allowed, allow_private=allow_private)
         self.away: set[str] = set()
+        self.asked: list[str] = []
         self.brought: list[str] = []
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
+        self.asked.append(address)
         if address in self.away:
             raise FetchRefused("This place could not be read.")
         found = await super().read(address, version=version)
@@ -157,7 +160,7 @@ class Stores(FsspecFileStores):
 class Room:
     """Everything, with the means to say what someone does and to let the worker work."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: Stores | None = None) -> None:
         self.clock = ManualClock(datetime.now(UTC))
         self.admins = {ADMIN}
         self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
@@ -167,6 +170,7 @@ class Room:
         self.proposal_store = InProcessProposalStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
+        self.stores = Stores() if stores is None else stores
         self.assemble()
 
     def assemble(self) -> None:
@@ -191,7 +195,6 @@ class Room:
             originals=self.originals,
         )
         self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
-        self.stores = Stores()
         self.job_queue = JobQueue(
             self.jobs,
             self.inbox,
@@ -202,6 +205,7 @@ class Room:
             self.clock,
             self.orphans,
             self.stores,
+            PlaceWatch(self.stores, self.site_store),
         )
         self.kb_service = KnowledgeService(
             self.catalog,
