@@ -161,7 +161,13 @@ class _ServedPlatform:
             name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
         )
         digest = footnote.gap_digest()
-        return [worker.run(stop), self._do_jobs(stop), *([digest.run(stop)] if digest is not None else [])]
+        proposals = footnote.proposal_digest()
+        return [
+            worker.run(stop),
+            self._do_jobs(stop),
+            proposals.run(stop),
+            *([digest.run(stop)] if digest is not None else []),
+        ]
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""

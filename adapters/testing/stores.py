@@ -390,9 +390,15 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
         """What was chosen; nothing where nothing was."""
         return self._chosen.get(place, ChosenSettings())
 
+    async def places(self) -> Sequence[str]:
+        """Those in which something is chosen."""
+        return tuple(self._chosen)
+
     async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen."""
         self._chosen[place] = chosen
+        if chosen == ChosenSettings():
+            del self._chosen[place]
 
 
 class InProcessApiTokens(ApiTokens):

@@ -25,6 +25,7 @@ class ChannelSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
     handoff: str = ""  # the group or role that *Ask a person* calls
+    proposal_digest: bool = False  # once a day it is said here how many proposals wait
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
@@ -39,6 +40,7 @@ class ChannelSettings:
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "proposal_digest": _yes_or_no(self.proposal_digest),
         }
 
 
@@ -55,6 +57,7 @@ class ChosenSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
+    proposal_digest: bool | None = None
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
@@ -75,6 +78,7 @@ class ChosenSettings:
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
+            proposal_digest=_chosen(values.get("proposal_digest")),
         )
 
     def to_mapping(self) -> dict[str, str]:
@@ -89,6 +93,7 @@ class ChosenSettings:
             "bases": None if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
 

@@ -23,6 +23,7 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
     CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
     CheckpointKind.CLARIFY: "The question is unclear",
 }
+PROPOSALS_LABEL = "Say once a day which proposals wait"
 FOLLOW_UPS_LABEL = "Suggest what could be asked next"
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
 

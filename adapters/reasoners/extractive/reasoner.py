@@ -59,7 +59,7 @@ class ExtractiveReasoner:
             return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
         if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
-            return Investigate(question, (question,), "more of what was asked last")
+            return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
         if kind is not None:
             return replies.reply_to(kind, thread)
         if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
@@ -77,7 +77,13 @@ class ExtractiveReasoner:
             reasons.extend([resolved.reason] if resolved.reason else [])
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
-        return Investigate(question, tuple(needs), "; ".join(reasons), sources_first=asked.sources_first)
+        return Investigate(
+            question,
+            tuple(needs),
+            "; ".join(reasons),
+            sources_first=asked.sources_first,
+            resolved_from_thread=bool(reasons),
+        )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""

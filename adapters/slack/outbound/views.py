@@ -18,7 +18,7 @@ from core.service.answer_actions import (
     Quotes,
     SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
 
 View = dict[str, Any]
 
@@ -122,6 +122,8 @@ def settings(
             ", ".join(conduct.languages),
         ),
     ]
+    told = ("yes",) * now.proposal_digest
+    rows.append(checks("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
@@ -150,6 +152,7 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "follow_ups": "yes" if many("follow_ups") else "no",
         "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
+        "proposal_digest": "yes" if many("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
     }
     return ChosenSettings.from_mapping(values)
