@@ -39,7 +39,6 @@ from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
-from core.agent.gather import matching_sources
 from core.agent.run import AgentDeps
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -50,7 +49,6 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
-from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
@@ -148,17 +146,6 @@ class Footnote:
             there = ", ".join(sorted(names)) or "none yet"
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
-
-    async def one_document(self, name: str, base: str | None) -> Document:
-        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
-        documents = await self.catalog.documents(await self.only(base) or await self.all_bases())
-        found = matching_sources(documents, name)
-        if not found:
-            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
-        if len(found) > 1:
-            which = ", ".join(document.source for document in found[:5])
-            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
-        return found[0]
 
     def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
