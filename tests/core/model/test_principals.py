@@ -37,11 +37,13 @@ def test_a_direct_messages_channel_has_an_empty_space() -> None:
     assert Principal.parse("discord:channel:/5") == Principal("discord", PrincipalKind.CHANNEL, "5", "")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "everyone", "slack:channel:C1", "slack:channel:T1/C1/X", "slack:channel:T1/", "slack:team:T1/C1",
-     "slack:role:T1/R", "slack:channel:T1/c1", "slack:channel:T1/C1 ", "web:readers:x", "web:user:a b", "api:token:", "slack:channel:/C1"],
-)  # fmt: skip
+SLIPS = """
+everyone|slack:channel:C1|slack:channel:T1/C1/X|slack:channel:T1/|slack:team:T1/C1|slack:role:T1/R|slack:channel:/C1
+slack:channel:T1/c1|slack:channel:T1/C1 |web:readers:x|web:user:a b|api:token:|:|slack::|SLACK:team:T1
+"""
+
+
+@pytest.mark.parametrize("text", ["", *SLIPS.strip().replace("\n", "|").split("|")])
 def test_a_slip_is_nobody_whom_a_base_can_be_granted_to(text: str) -> None:
     assert not any(form.accepts(text) for form in PRINCIPAL_FORMS)
 
