@@ -62,6 +62,7 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
@@ -182,6 +183,10 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
+
+    def gap_overview(self) -> GapOverview:
+        """The same in a few lines, for an admin."""
+        return GapOverview(self.gaps(), self.catalog, self.audit)
 
     def proposal_digest(self) -> ProposalDigest:
         """What tells admins once a day, where they chose it, that proposals wait."""
