@@ -79,7 +79,6 @@ class DocumentUse:
 
     document: DocumentReference
     cited: int
-    last_cited: datetime | None = None
     dated: str = ""
     aged: int | None = None
 
