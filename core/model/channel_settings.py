@@ -15,6 +15,42 @@ class ReplyStyle(StrEnum):
 
     THREAD = "thread"
     PRIVATE = "private"  # for the asker's eyes only, with a button that shares it
+    CHANNEL = "channel"  # in the channel itself, as a reply to the question
+
+
+class Confidence(StrEnum):
+    """How sure an answer has to be before it is given to somebody who has not asked us."""
+
+    OFF = "off"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+NEVER = 0.0  # no answer to a question that is put to nobody in particular
+LEAST_CONFIDENCE = 0.5  # below even odds nobody wants to be answered unasked
+THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
+
+
+def parse_threshold(text: str) -> float | None:
+    """A threshold from a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for what is neither."""
+    word = text.strip().casefold()
+    if word == Confidence.OFF:
+        return NEVER
+    for name, value in THRESHOLDS.items():
+        if word == name:
+            return value
+    try:
+        number = float(word.replace(",", "."))
+    except ValueError:
+        return None
+    return number if LEAST_CONFIDENCE <= number <= 1.0 else None
+
+
+def threshold_name(threshold: float) -> str:
+    """A threshold as it is written: by its word where it has one."""
+    words = {value: name.value for name, value in THRESHOLDS.items()} | {NEVER: Confidence.OFF.value}
+    return words.get(threshold) or f"{threshold:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +61,13 @@ class ChannelSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
     handoff: str = ""  # the group or role that *Ask a person* calls
+    auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
+    forum_posts: bool = False  # whether every new post of a forum is answered
+
+    @property
+    def answers_unasked(self) -> bool:
+        """Whether questions in the channel are answered that do not name us: never where answers are private."""
+        return self.auto_answer > NEVER and self.reply_style is not ReplyStyle.PRIVATE
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
@@ -38,6 +81,8 @@ class ChannelSettings:
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "auto_answer": threshold_name(self.auto_answer),
+            "forum_posts": "yes" if self.forum_posts else "no",
         }
 
 
@@ -53,6 +98,8 @@ class ChosenSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
+    auto_answer: float | None = None
+    forum_posts: bool | None = None
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
@@ -63,7 +110,7 @@ class ChosenSettings:
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
         """From what the store keeps. What is no known value was not chosen."""
         wanted = values.get("checkpoints")
-        first = values.get("sources_first")
+        first, posts = values.get("sources_first"), values.get("forum_posts")
         return cls(
             profile=_one_of(Profile, values.get("profile")),
             behaviour=_one_of(Behaviour, values.get("behaviour")),
@@ -73,20 +120,23 @@ class ChosenSettings:
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
+            auto_answer=parse_threshold(values.get("auto_answer", "")),
+            forum_posts=None if posts is None else posts == "yes",
         )
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it: what was chosen, by name."""
-        first = None if self.sources_first is None else "yes" if self.sources_first else "no"
         values = {
             "profile": self.profile,
             "behaviour": self.behaviour,
             "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
-            "sources_first": first,
+            "sources_first": _yes_or_no(self.sources_first),
             "languages": None if self.languages is None else ",".join(self.languages),
             "bases": None if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
+            "forum_posts": _yes_or_no(self.forum_posts),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -103,6 +153,10 @@ _OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "language
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
     return [(one.name, getattr(chosen, one.name)) for one in fields(chosen)]
+
+
+def _yes_or_no(chosen: bool | None) -> str | None:
+    return None if chosen is None else "yes" if chosen else "no"
 
 
 def split_names(text: str) -> list[str]:
