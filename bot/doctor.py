@@ -7,7 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -23,12 +23,15 @@ from bot.home import open_to_others, secure_home
 from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
+from core.model.channel_settings import ChosenSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
+
+Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # what was chosen in channels, by place
 
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
@@ -37,6 +40,7 @@ SECONDS = 10.0  # for everything outside this process, at the same time; ``docto
 OPENING_SHARE, RERANKER_SHARE = 0.7, 0.15  # of them: for index and embedding model, and then for the reranker
 PATIENTLY = "footnote doctor --seconds 60."
 NAMED = 3  # documents in one line
+CHOSEN_SECONDS = 4.0  # for which the check of a platform waits for what was chosen in its channels
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
@@ -102,10 +106,11 @@ async def checks_of(
     yield _home(settings)
     if salvaged is not None:
         yield salvaged
+    chosen: Chosen = asyncio.get_running_loop().create_future()
     outside = {
-        "stores": _stores(settings, seconds),
+        "stores": _stores(settings, seconds, chosen),
         "model endpoint": endpoint_checks(settings),
-        "platforms": _platforms(settings),
+        "platforms": _platforms(settings, chosen),
     }
     looking = [asyncio.create_task(_in_time(name, checks, seconds)) for name, checks in outside.items()]
     try:
@@ -169,7 +174,17 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
+async def _stores(settings: Settings, seconds: float, chosen: Chosen) -> AsyncIterator[Check]:
+    """What is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
+    try:
+        async for check in _opened_stores(settings, seconds, chosen):
+            yield check
+    finally:
+        if not chosen.done():
+            chosen.set_result({})
+
+
+async def _opened_stores(settings: Settings, seconds: float, chosen: Chosen) -> AsyncIterator[Check]:
     from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
@@ -185,6 +200,7 @@ async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        chosen.set_result(await footnote.preferences.every())
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
@@ -306,7 +322,7 @@ async def endpoint_checks(settings: Settings) -> AsyncIterator[Check]:
         await endpoint.close()
 
 
-async def _platforms(settings: Settings) -> AsyncIterator[Check]:
+async def _platforms(settings: Settings, chosen: Chosen) -> AsyncIterator[Check]:
     if not settings.has_slack and not settings.has_discord:
         remedy = "footnote setup does it, step by step."
         yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
@@ -314,7 +330,7 @@ async def _platforms(settings: Settings) -> AsyncIterator[Check]:
         for check in await _slack(settings):
             yield check
     if settings.has_discord:
-        for check in await _discord(settings):
+        for check in await _discord(settings, await _in_short(chosen)):
             yield check
 
 
@@ -331,12 +347,26 @@ async def _slack(settings: Settings) -> list[Check]:
     return [check_of(check) for check in found]
 
 
-async def _discord(settings: Settings) -> list[Check]:
+async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
+    """What was chosen in channels, where the stores say so soon; nothing where they do not."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CHOSEN_SECONDS):
+            return await asyncio.shield(chosen)
+    return {}
+
+
+async def _discord(settings: Settings, chosen: Mapping[str, ChosenSettings]) -> list[Check]:
     from adapters.discord.preflight import preflight
     from bot.platforms import reveal
+    from core.model.channel_settings import ChannelSettings, channel_settings
 
     token = reveal(settings.discord_bot_token) or ""
-    found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
+    found = await preflight(
+        token,
+        api_url=settings.discord_api_url,
+        gateway_url=settings.discord_gateway_url,
+        chosen={place: channel_settings(ChannelSettings(), here) for place, here in chosen.items()},
+    )
     return [check_of(check) for check in found]
 
 

@@ -1,7 +1,7 @@
 """The settings of places, by id, and the record of who changed what, in Redis."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,8 @@ from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
 from core.ports.channel_settings import ChannelSettingsStore
+
+_PAGE = 1_000  # keys of one step through them all
 
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
@@ -26,6 +28,14 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
         async with bounded_call():
             stored = await self._client.get(_place_key(place))
         return ChosenSettings.from_mapping(json.loads(stored or "{}"))
+
+    async def every(self) -> Mapping[str, ChosenSettings]:
+        """What was chosen, by place. It looks at the name of every key there is."""
+        before, behind = _place_key("*").split("*")
+        async with bounded_call():
+            keys = [str(key) async for key in self._client.scan_iter(match=_place_key("*"), count=_PAGE)]
+        places = [key.removeprefix(before).removesuffix(behind) for key in keys]
+        return {place: await self.read(place) for place in places}
 
     async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen; nothing left means back to the defaults."""

@@ -390,6 +390,10 @@ class InProcessChannelSettingsStore(ChannelSettingsStore):
         """What was chosen; nothing where nothing was."""
         return self._chosen.get(place, ChosenSettings())
 
+    async def every(self) -> Mapping[str, ChosenSettings]:
+        """What was chosen, by place."""
+        return {place: chosen for place, chosen in self._chosen.items() if chosen != ChosenSettings()}
+
     async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen."""
         self._chosen[place] = chosen

@@ -33,6 +33,14 @@ class PreferencesContract:
         await preferences.write(PLACE, ChosenSettings())
         assert await preferences.read(PLACE) == ChosenSettings()
 
+    async def test_all_places_where_something_was_chosen_are_known(self, preferences: ChannelSettingsStore) -> None:
+        quick, forum = ChosenSettings(profile=Profile.QUICK), ChosenSettings(forum_posts=True, auto_answer=0.85)
+        await preferences.write(PLACE, quick)
+        await preferences.write("discord:channel:1/2", forum)
+        await preferences.write("discord:channel:1/3", quick)
+        await preferences.write("discord:channel:1/3", ChosenSettings())
+        assert await preferences.every() == {PLACE: quick, "discord:channel:1/2": forum}
+
 
 class AuditContract:
     """Override ``audit``: one that keeps three."""

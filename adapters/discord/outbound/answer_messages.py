@@ -67,6 +67,12 @@ class AnswerMessages:
         """The id of the first message; empty while there is none."""
         return self._message_state.kept.first
 
+    @property
+    def posted(self) -> tuple[str, ...]:
+        """The ids of all its messages, in order."""
+        kept = self._message_state.kept
+        return tuple(filter(None, (kept.first, *kept.parts)))
+
     # --- showing
 
     async def open(self, render: Render) -> None:
