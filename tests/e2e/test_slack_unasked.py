@@ -75,7 +75,7 @@ async def test_without_the_setting_and_below_the_threshold_there_is_no_sign_at_a
 
 
 async def test_an_answer_that_nobody_asked_for_goes_with_its_question(slack: FakeSlack, bot: Bot) -> None:
-    await choose(slack, "0.75")
+    await choose(slack, "0.6")
     alice = slack.person("alice")
     asked = await alice.says(ASKED, channel="general")
     await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())

@@ -27,7 +27,7 @@ PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
-OTHER_THRESHOLDS = (0.95, 0.85, 0.75, 0.65, 0.6, 0.55, 0.5)  # beside those that have a word
+OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
