@@ -88,7 +88,7 @@ OPENAI = "https://api.openai.com/v1"
 
 
 class SystemClock(Clock):
-    """The machine's time."""
+    """``core.model.clock.Clock`` by the machine's clock."""
 
     def now(self) -> datetime:
         """The current time in UTC."""
@@ -376,7 +376,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         question_service=question_service,
         ingestor=ingestor,
         knowledge_stack=knowledge,
-        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
+        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
         daily_budget=budget,
     )
 

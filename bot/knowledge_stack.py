@@ -39,6 +39,7 @@ from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.service import KnowledgeService
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def knowledge_stack(
     consistency = IndexConsistency(catalog, index)
     orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
     stores = stores_of(settings)
-    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores)
+    watch = PlaceWatch(stores, site_store)
+    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores, watch)
     return KnowledgeStack(
         kb_service=KnowledgeService(
             catalog,

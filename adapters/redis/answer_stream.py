@@ -23,7 +23,7 @@ class RedisAnswerStream(AnswerStream):
         self._client = client
 
     async def publish(self, thread: str, subject: str, updates: Sequence[AnswerUpdate]) -> None:
-        """Add to the stream."""
+        """Append an event to an answer's stream."""
         key = live_key(thread, subject)
         added = [
             ("XADD", key, "MAXLEN", "~", MOST_UPDATES, "*", "update", to_json(update, AnswerUpdate))

@@ -138,7 +138,7 @@ class RedisMessageStateStore(MessageStateStore):
         return bool(kept)
 
     async def remove(self, record: Record) -> None:
-        """Keep it no longer."""
+        """Remove a record; nothing happens where there is none."""
         address = record.address
         async with bounded_call():
             if address.entry:

@@ -67,7 +67,7 @@ class RedisTraceStore(TraceStore):
             await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
     async def counts(self) -> UsageCounts:
-        """All that was counted."""
+        """Every counter by name."""
         async with bounded_call():
             found = await self._client.hgetall(COUNTERS)
         return UsageCounts.from_mapping({str(name): int(value) for name, value in found.items()})

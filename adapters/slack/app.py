@@ -38,6 +38,7 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.agent_sessions import Sessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.home import Home
+from adapters.slack.outbound.payloads import ChoiceValue, ReasonForm, form_in
 from adapters.slack.outbound.sanitizer import acknowledge
 from adapters.slack.platform import Parse, SlackThreads
 from core.model.conversation import ThreadKey
@@ -261,6 +262,7 @@ class SlackPlatform(SlackThreads):
         }
         for action, work in pressed.items():
             app.action(action)(self._button_listener(work))
+        app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._button_listener(self._button_handlers.ask_follow_up))
         app.action(blocks.SHARE)(self._share)
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)
@@ -295,7 +297,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=503, body="")
         if turned.told and turned.message is not None:
             message = turned.message
-            self._do_aside(self._tell(message.thread, message.address["user"], turned.told))
+            self._do_aside(self._tell(message.thread, message.address.asker, turned.told))
         return BoltResponse(status=200, body="")
 
     async def _open_home(self, event: Body, team: str) -> None:
@@ -334,7 +336,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         if not kept:
             return
-        checkpoint = press.value.partition(" ")[0]
+        checkpoint = ChoiceValue.decode(press.value).checkpoint
         shown = list(press.shown)
         if press.ephemeral:
             layout = await self._button_handlers.settle_card(press.thread, checkpoint, press.user, shown)
@@ -354,7 +356,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept
-            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address["user"], card, [])
+            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address.asker, card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
         """What was wrong, and what would be right, is kept before the form closes."""
@@ -370,10 +372,8 @@ class SlackPlatform(SlackThreads):
             return
         await ack()
         if result is not None and self._knowledge is not None:
-            (team, user), kept = who_sent(body), views.kept_in(body["view"])
-            await self._knowledge.tell(
-                [result], ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", "")), user
-            )
+            (team, user), kept = who_sent(body), form_in(ReasonForm, body["view"])
+            await self._knowledge.tell([result], ThreadKey(PLATFORM, team, kept.channel, kept.root), user)
 
     async def _save_settings(self, ack: Ack, body: Body) -> None:
         try:

@@ -26,7 +26,7 @@ class SafeConsole(Console):
 
     @property
     def file(self) -> IO[str]:
-        """Where it writes to."""
+        """The stream that is written to."""
         return _TrimmedConsole(super().file)  # type: ignore[return-value]
 
     @file.setter

@@ -189,7 +189,7 @@ class ScriptedEndpoint:
         return self
 
     def routes(self, app: web.Application) -> None:
-        """Where it is asked."""
+        """The paths that it answers, with their handlers."""
         app.router.add_post("/v1/chat/completions", self._completions)
 
     async def __aexit__(
@@ -226,7 +226,7 @@ class ScriptedEndpoint:
         self._script.extend([Fails(status, message, retry_after)] * times)
 
     def hangs(self, times: int = 1) -> None:
-        """Never answer."""
+        """Accept the next request and never answer it."""
         self._script.extend([Hangs()] * times)
 
     def drips(self, every_seconds: float = 0.02, *, begins: str = "") -> None:
@@ -246,7 +246,7 @@ class ScriptedEndpoint:
         self._script.append(Garbles())
 
     def empty(self, times: int = 1) -> None:
-        """Reply with nothing."""
+        """Answer the next request with a completion without text."""
         self._script.extend([Says("")] * times)
 
     def answers_with(self, answering: Answering) -> None:

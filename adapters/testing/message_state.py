@@ -54,7 +54,7 @@ class InProcessMessageStateStore(MessageStateStore):
         return True
 
     async def remove(self, record: Record) -> None:
-        """Keep it no longer."""
+        """Remove a record; nothing happens where there is none."""
         address = record.address
         if address.entry:
             self._fields_of(record).pop(address.entry, None)
@@ -66,7 +66,7 @@ class InProcessMessageStateStore(MessageStateStore):
         self._state.cancel_requests[thread, subject] = reason
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
-        """The reason, taken."""
+        """The reason of a requested cancel, once."""
         return self._state.cancel_requests.pop((thread, subject), None)
 
     def _fields_of(self, record: Record) -> dict[str, str]:

@@ -269,7 +269,7 @@ class InProcessTraceStore(TraceStore):
         self._counts.update(added.to_mapping())
 
     async def counts(self) -> UsageCounts:
-        """All that was counted."""
+        """Every counter by name."""
         return UsageCounts.from_mapping(self._counts)
 
 

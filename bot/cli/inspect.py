@@ -87,7 +87,7 @@ def doctor(
         str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="First cut off what cannot be read of damaged memory.")] = False,
-    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 8.5,
     as_json: Json = False,
 ) -> None:
     """Check every dependency and setting, each with what to do about it."""

@@ -144,7 +144,7 @@ def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without o
 
 @kb.command()
 def schedule(link: Annotated[str, typer.Argument(help="A link, or a document that came from one.")],
-             every: Annotated[str, typer.Argument(help="daily, weekly or never.")], base: Kb = "",
+             every: Annotated[str, typer.Argument(help="daily, weekly, on-change (files) or never.")], base: Kb = "",
              limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,
              as_json: Json = False) -> None:  # fmt: skip
     """Fetch a link again and again.

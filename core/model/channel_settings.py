@@ -76,13 +76,14 @@ class ChannelSettings:
             "profile": conduct.profile,
             "behaviour": conduct.behaviour,
             "checkpoints": ",".join(sorted(conduct.checkpoints)),
-            "sources_first": "yes" if conduct.sources_first else "no",
+            "sources_first": _yes_or_no(conduct.sources_first),
             "languages": ",".join(conduct.languages),
+            "follow_ups": _yes_or_no(conduct.follow_ups),
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
             "auto_answer": threshold_name(self.auto_answer),
-            "forum_posts": "yes" if self.forum_posts else "no",
+            "forum_posts": _yes_or_no(self.forum_posts),
         }
 
 
@@ -95,6 +96,7 @@ class ChosenSettings:
     checkpoints: frozenset[CheckpointKind] | None = None
     sources_first: bool | None = None
     languages: tuple[str, ...] | None = None
+    follow_ups: bool | None = None
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
@@ -110,18 +112,18 @@ class ChosenSettings:
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
         """From what the store keeps. What is no known value was not chosen."""
         wanted = values.get("checkpoints")
-        first, posts = values.get("sources_first"), values.get("forum_posts")
         return cls(
             profile=_one_of(Profile, values.get("profile")),
             behaviour=_one_of(Behaviour, values.get("behaviour")),
             checkpoints=None if wanted is None else frozenset(ALL_CHECKPOINTS & set(split_names(wanted))),
-            sources_first=None if first is None else first == "yes",
+            sources_first=_chosen(values.get("sources_first")),
             languages=tuple(split_names(values["languages"])) if "languages" in values else None,
+            follow_ups=_chosen(values.get("follow_ups")),
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
             auto_answer=parse_threshold(values.get("auto_answer", "")),
-            forum_posts=None if posts is None else posts == "yes",
+            forum_posts=_chosen(values.get("forum_posts")),
         )
 
     def to_mapping(self) -> dict[str, str]:
@@ -130,13 +132,14 @@ class ChosenSettings:
             "profile": self.profile,
             "behaviour": self.behaviour,
             "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
-            "sources_first": _yes_or_no(self.sources_first),
+            "sources_first": None if self.sources_first is None else _yes_or_no(self.sources_first),
             "languages": None if self.languages is None else ",".join(self.languages),
+            "follow_ups": None if self.follow_ups is None else _yes_or_no(self.follow_ups),
             "bases": None if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
             "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
-            "forum_posts": _yes_or_no(self.forum_posts),
+            "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -148,20 +151,24 @@ def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> Chann
     return replace(default, conduct=replace(default.conduct, **conduct), **chosen)
 
 
-_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages")
+_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
     return [(one.name, getattr(chosen, one.name)) for one in fields(chosen)]
 
 
-def _yes_or_no(chosen: bool | None) -> str | None:
-    return None if chosen is None else "yes" if chosen else "no"
-
-
 def split_names(text: str) -> list[str]:
     """The names in a list that is separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _chosen(value: str | None) -> bool | None:
+    return None if value is None else value == "yes"
 
 
 def _one_of(kind: type[E], value: str | None) -> E | None:

@@ -74,6 +74,7 @@ class ModelFailure(StrEnum):
     REFUSED_TEXT = "refusal"
     LENGTH = "length"
     MALFORMED = "malformed"
+    UNRELIABLE = "unreliable"  # it judges what it has not read
     OTHER = "other"
 
 

@@ -68,13 +68,13 @@ class Record:
 
     @property
     def address(self) -> Address:
-        """Where it is kept."""
+        """The place, subject and entry that it is kept under."""
         kept_at = self.kept_at
         return Address(_fill(kept_at.place, self), _fill(kept_at.subject, self), _fill(kept_at.entry, self))
 
     @property
     def owners(self) -> Owners:
-        """Whose it is."""
+        """The people and threads that it is erased with."""
         layout = layout_of(type(self))
         return Owners(_names_of(self, layout.people), _names_of(self, layout.threads))
 

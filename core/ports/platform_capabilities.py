@@ -65,4 +65,4 @@ class OffersKnowledge(Protocol):
     """A platform from which knowledge can be brought in; whoever runs jobs asks for its seams once, at the start."""
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends."""
+        """What this platform can do for knowledge commands and jobs."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from core.model.evidence import Quote
+from core.model.markdown_lines import is_table_rule
 from core.model.text import content_words, sentences, words
 from core.retrieval.bm25 import coverage, scores
 
-_TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
 LONGEST_VERBATIM = 600  # of a sentence that an answer repeats
@@ -93,7 +93,7 @@ def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
     for start, end in _spans(text):
         if content_words(text[start:end]):
             spans.append((start, end))
-        elif spans and _TABLE_RULE.fullmatch(text[start:end]):
+        elif spans and is_table_rule(text[start:end]):
             heads.add(len(spans) - 1)
     return spans, frozenset(heads)
 

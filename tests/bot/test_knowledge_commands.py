@@ -251,7 +251,7 @@ def test_a_link_is_scheduled_fetched_at_once_and_taken_off_again(terminal: Termi
     assert "1 added" in printed.out
     assert "daily, next" in terminal("kb", "status").out
     wrong = terminal("kb", "schedule", "https://docs.example/a", "sometimes")
-    assert (wrong.code, wrong.err) == (1, "How often should it be fetched? Choose daily, weekly or never.\n")
+    assert (wrong.code, wrong.err) == (1, "How often should it be fetched? Choose daily, weekly, on-change or never.\n")
     assert "not fetched again" in terminal("kb", "schedule", "https://docs.example/a", "never").out
     assert "daily" not in terminal("kb", "status").out
 

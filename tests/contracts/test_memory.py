@@ -405,7 +405,7 @@ class TestRedisMemory(MemoryContract):
         await stores.ask("d1", THREAD, ANA.id)
         lease = await stores.inbox.take("worker", WAIT)
         assert lease is not None
-        said = IncomingMessage("m1", THREAD, words, ANA, {})
+        said = IncomingMessage("m1", THREAD, words, ANA)
         card = CheckpointState(thread=THREAD, checkpoint="c1", asker=ANA.id, question=said)
         await stores.message_states.save(posted(THREAD, "m1"), card, fence=lease.fence)
         theirs = [kind for kind in product_types() if not kind.of_installation]

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from adapters.discord.api.messages import Spot
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
@@ -30,9 +29,11 @@ from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import KnowledgeBase
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
+from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import Line, Span, Style, plain
 from tests.e2e import discord_links, slack_links
@@ -103,7 +104,7 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         async def play(hostile: str) -> None:
             thread = ThreadKey("slack", slack.team_id, asked.channel.id, asked.ts)
             asker = Person(f"slack:{slack.team_id}/{alice}", hostile)
-            message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
+            message = IncomingMessage(asked.ts, thread, hostile, asker, ReplyTarget(asker=alice))
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
                 kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
@@ -138,7 +139,7 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
         user_id=user,
         view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
     )
-    await platform.workspace.say(thread, hostile, kb_blocks.card(summarize_job(job(hostile))))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
     await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
     await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
@@ -183,7 +184,7 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     thread = ThreadKey("discord", guild, channel, str(asked.id))
     asker = Person(f"discord:user:{asked.author.id}", hostile)
     address = ReplyTarget(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
-    message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
+    message = IncomingMessage(str(asked.id), thread, hostile, asker, address)
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
         kept = DiscordQuestionState(thread=thread, message=subject, asker=asker.id)

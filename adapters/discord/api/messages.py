@@ -22,12 +22,13 @@ from adapters.discord.api.api_errors import (
     api_call,
 )
 from adapters.discord.api.api_responses import LimitedForLong
-from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
+from adapters.discord.api.reply_target import TOKEN_SECONDS
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import only_text, text_of
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.reply_target import ReplyMode, ReplyTarget
 
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message

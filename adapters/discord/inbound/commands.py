@@ -19,16 +19,7 @@ from discord import app_commands
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import (
-    ReplyMode,
-    ReplyTarget,
-    base_channel_id,
-    direct_key,
-    guild_key,
-    key_of,
-    person_of,
-    private_key,
-)
+from adapters.discord.api.reply_target import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.interaction_errors import (
     LOOK_UP_SECONDS,
@@ -51,6 +42,7 @@ from core.model.conversation import Audience, ThreadKey, channel_principal
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.records import Record
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import HELP, AnswerActions
 
@@ -163,7 +155,7 @@ class Commands:
                 thread=asked_in(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
-                address=address.to_mapping(),
+                address=address,
                 mentions_us=True,
                 direct=press.guild_id is None,
                 private=alone,
@@ -234,7 +226,7 @@ class Commands:
                 thread=key_of(press.channel, press.guild_id, message.id),
                 text=text,
                 asker=person_of(press.user),
-                address=address.to_mapping(),
+                address=address,
                 mentions_us=True,
                 files=files,
             )

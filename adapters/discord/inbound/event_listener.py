@@ -15,7 +15,7 @@ import structlog
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import Messages
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, private_key
+from adapters.discord.api.reply_target import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
@@ -26,6 +26,7 @@ from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
@@ -92,7 +93,7 @@ class EventListener:
                 return
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
-            replied = ReplyTarget.of(incoming.address).manner is ReplyMode.REPLY
+            replied = incoming.address.manner is ReplyMode.REPLY
             if replied or str(incoming.thread) != str(expected):
                 await self._shown.keep_question(incoming)
             if edited and message.edited_at is not None:
@@ -144,7 +145,7 @@ class EventListener:
             return
         await self._edit_versions.announce(incoming)
         await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
-        await self._enqueue(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
+        await self._enqueue(f"discord:{incoming.id}:{incoming.address.edited}", incoming)
         await self._edit_versions.note_kept(incoming)
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
@@ -166,17 +167,17 @@ class EventListener:
 
     async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
         """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
-        address = ReplyTarget.of(incoming.address)
+        address = incoming.address
         if address.manner is not ReplyMode.START:
             return incoming
         style = (await self._readers.settings(incoming.thread)).reply_style
         if style is ReplyStyle.THREAD:
             return incoming
         if style is ReplyStyle.CHANNEL:
-            return replace(incoming, address=replace(address, manner=ReplyMode.REPLY).to_mapping())
+            return replace(incoming, address=replace(address, manner=ReplyMode.REPLY))
         directly = replace(address, manner=ReplyMode.DIRECT)
         key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
-        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+        return replace(incoming, thread=key, address=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
@@ -189,7 +190,7 @@ class EventListener:
             question = kept.question if kept is not None else None
             if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
-                question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
+                question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
             await take_in_deletion(self._message_states, self._inbox, question)
 
         self._ordered_queue.add(take_in)

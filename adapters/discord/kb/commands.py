@@ -17,7 +17,7 @@ from discord import app_commands, ui
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
+from adapters.discord.api.reply_target import base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
 from adapters.discord.inbound.forms import files_form
 from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
@@ -33,11 +33,13 @@ from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.json_codec import to_json
 from core.model.records import PERSON
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     JobList,
     JobSummary,
     KbAction,
@@ -183,6 +185,8 @@ class KbGroup:
                 return await self._show(press, result, caller, in_place=True)
             await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
+            if isinstance(result, CancelRequested):
+                await self._cards.show_cancelling(result.job, caller.person.id)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
@@ -212,7 +216,7 @@ class KbGroup:
             asker=str(press.user.id),
             token=press.token,
         )
-        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address.to_mapping())
+        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address)
 
     # --- what is shown
 

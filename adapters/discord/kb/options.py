@@ -13,6 +13,7 @@ from discord import app_commands
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.options import PlaceOption
 from core.model.conversation import channel_principal
+from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
@@ -62,7 +63,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         one("remove", "Take a source out", _about_source(kb, verb.REMOVE)),
         one("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
         one("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
-        one("schedule", "Refresh a link daily, weekly or never", _schedule(kb)),
+        one("schedule", "Refresh a link daily, weekly, on change or never", _schedule(kb)),
     )
     bases = (
         one("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
@@ -154,7 +155,7 @@ def _schedule(kb: KbRunner) -> Callable[..., Any]:
         pages="Follow the link to this many pages",
         knowledge="Which knowledge base",
     )
-    @app_commands.choices(every=[app_commands.Choice(name=one, value=one) for one in ("daily", "weekly", "never")])
+    @app_commands.choices(every=[app_commands.Choice(name=one.value, value=one.value) for one in Every])
     @app_commands.rename(knowledge="kb")
     async def schedule(
         interaction: discord.Interaction,

@@ -23,7 +23,7 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.inquiry import Behaviour, Profile
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS, THRESHOLD_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS, THRESHOLD_LABELS
 
 DEFAULT = "default"
 OTHER = "other"
@@ -76,6 +76,7 @@ def _explain(applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) 
         "behaviour": ("Behaviour", conduct.behaviour.value),
         "checkpoints": ("I ask back when", "; ".join(asks) or "never"),
         "sources_first": ("Sources before an answer", "yes" if conduct.sources_first else "no"),
+        "follow_ups": (FOLLOW_UPS_LABEL, "yes" if conduct.follow_ups else "no"),
         "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
         "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
     }
@@ -156,14 +157,16 @@ def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
 
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    first = applies.conduct.sources_first
+    first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
+    suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")
     options = [
         discord.SelectOption(label="Show sources before every answer", value="sources_first=yes", default=first),
         discord.SelectOption(label="Answer at once", value="sources_first=no", default=not first),
+        discord.SelectOption(label=suggesting[0], value=f"follow_ups={suggesting[1]}"),
         discord.SelectOption(label="Languages …", value="languages"),
         discord.SelectOption(label="Back to the defaults", value=DEFAULT),
     ]
-    return PlaceMenu.create(OTHER, place_id, "Sources first, languages, defaults", options)
+    return PlaceMenu.create(OTHER, place_id, "Sources first, suggestions, languages, defaults", options)
 
 
 def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:

@@ -28,7 +28,7 @@ def frame(*messages: dict[str, Any]) -> bytes:
 
 
 def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
-    """A reading as messages."""
+    """A parsed document as messages to the parent process."""
     head = {
         "title": parsed.title,
         "media_type": parsed.media_type,

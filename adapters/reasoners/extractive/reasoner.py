@@ -27,6 +27,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
+from core.agent.lexical_check import check_lexically
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
@@ -48,7 +49,7 @@ class ExtractiveReasoner:
 
     @property
     def name(self) -> str:
-        """Who wrote this."""
+        """The name under which its answers stand in traces and metrics."""
         return "quotes from the documents"
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
@@ -192,8 +193,12 @@ class ExtractiveReasoner:
                 continue
             cosines = await self._similarity.of_sentences(claim.text, sentences_of(texts))
             judged = judge_claim(claim.text, texts, cosines)
-            correction = judged.sentence if judged.support is Support.CONTRADICTED else ""
-            verdicts.append(ClaimVerdict(claim, judged.support, judged.confidence, correction))
+            by_words = check_lexically(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            support = Support.SUPPORTED if by_words.stated else judged.support
+            if support is Support.SUPPORTED and by_words.borrowed:  # it speaks of what only the question names
+                support = Support.UNSUPPORTED
+            correction = judged.sentence if support is Support.CONTRADICTED else ""
+            verdicts.append(ClaimVerdict(claim, support, judged.confidence, correction))
         return verdicts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:

@@ -50,7 +50,7 @@ class Failures:
         return self._connection(chain)
 
     def late(self, waiting_for: str = "") -> ModelUnavailable:
-        """A deadline passed."""
+        """The error for a reply that did not come within its deadline."""
         where = f" {waiting_for}" if waiting_for else ""
         return ModelUnavailable(
             f"{self._at} did not answer in time{where}.",
@@ -59,7 +59,7 @@ class Failures:
         )
 
     def no_completion(self) -> ModelMisbehaved:
-        """It sent something else."""
+        """The error for a body that is no chat completion."""
         return ModelMisbehaved(
             f"{self._at} sent something that is no chat completion.",
             remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
@@ -89,7 +89,7 @@ class Failures:
         )
 
     def refusal_error(self) -> ModelMisbehaved:
-        """The model itself refused."""
+        """The error for a model that refused to answer."""
         return ModelMisbehaved(f"{self._model} refused to answer.", kind=ModelFailure.REFUSED_TEXT)
 
     def only_thoughts(self) -> ModelMisbehaved:

@@ -54,7 +54,7 @@ def refusal_of(message: object) -> str:
 
 
 def completion_of(reply: object) -> Completion:
-    """The whole reply."""
+    """A whole reply, of an endpoint that does not stream."""
     message = field_of(first_choice(reply), "message")
     calls = field_of(message, "tool_calls")
     found = calls if isinstance(calls, list) else []

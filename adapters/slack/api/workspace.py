@@ -88,9 +88,9 @@ class SlackWorkspace:
     async def principals(self, team: str, user: str) -> frozenset[str]:
         """What one person holds by themselves: the person, their user groups, the workspace unless they are a guest."""
         member = await self.directory.member(user)
-        groups = {f"{PLATFORM}:group:{team}/{group}" for group in await self.directory.groups_of(user)}
+        groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}
         workspace = set() if member.is_guest else {team_principal(team)}
-        return frozenset({f"{PLATFORM}:user:{team}/{user}"} | groups | workspace)
+        return frozenset({user_principal(team, user)} | groups | workspace)
 
     async def _room(self, channel: str) -> Room | None:
         try:
@@ -100,7 +100,7 @@ class SlackWorkspace:
             return None
 
     async def person(self, team: str, user: str) -> Person:
-        """Someone, by name."""
+        """A person by their Slack id, with the name that others see."""
         return Person(person_id(team, user), await self.directory.name(user))
 
     # --- saying something
@@ -149,3 +149,13 @@ class SlackWorkspace:
 def team_principal(team: str) -> str:
     """The principal that stands for every full member of the workspace."""
     return f"{PLATFORM}:team:{team}"
+
+
+def group_principal(team: str, group: str) -> str:
+    """The principal that stands for everybody in a user group."""
+    return f"{PLATFORM}:group:{team}/{group}"
+
+
+def user_principal(team: str, user: str) -> str:
+    """The principal that stands for one person; not their id, which has no kind in it."""
+    return f"{PLATFORM}:user:{team}/{user}"

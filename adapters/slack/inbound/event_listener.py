@@ -19,6 +19,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
@@ -50,7 +51,7 @@ NOTHING = IntakeResult()
 
 
 class EventListener:
-    """Takes events in."""
+    """Turns Slack's events into deliveries of the inbox."""
 
     def __init__(
         self,
@@ -101,6 +102,10 @@ class EventListener:
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
+    async def put_suggested(self, message: IncomingMessage) -> None:
+        """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
+        await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
+
     # --- what was said
 
     async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
@@ -146,7 +151,7 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
+            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),

@@ -3,11 +3,11 @@
 Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of private metadata.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
@@ -18,7 +18,7 @@ from core.service.answer_actions import (
     Quotes,
     SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS, THRESHOLD_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS, THRESHOLD_LABELS
 
 View = dict[str, Any]
 
@@ -32,21 +32,19 @@ MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
 
-def modal(title: str, rows: list[blocks.Block], *, callback: str = "", submit: str = "", kept: Any = None) -> View:
+def modal(
+    title: str,
+    rows: list[blocks.Block],
+    *,
+    callback: str = "",
+    submit: str = "",
+    kept: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
+) -> View:
     """A modal; ``kept`` comes back with the submission."""
     made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
     if callback:
-        made |= {"callback_id": callback, "private_metadata": json.dumps(kept or {})[:3_000]}
+        made |= {"callback_id": callback, "private_metadata": "{}" if kept is None else encode_form(kept)}
     return made | ({"submit": plain(submit)} if submit else {})
-
-
-def kept_in(view: Mapping[str, Any]) -> dict[str, str]:
-    """What was kept in a view; empty when it is not ours."""
-    try:
-        kept = json.loads(view.get("private_metadata") or "{}")
-    except json.JSONDecodeError:
-        return {}
-    return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, dict) else {}
 
 
 def note(title: str, text: str) -> View:
@@ -68,7 +66,7 @@ def quotes(found: Quotes) -> View:
     return modal("Quotes", rows)
 
 
-def narrow(question: str, kept: Mapping[str, str]) -> View:
+def narrow(question: str, kept: ChoiceForm) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
@@ -76,7 +74,7 @@ def narrow(question: str, kept: Mapping[str, str]) -> View:
     return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
 
 
-def reason(kept: Mapping[str, str], *, correctable: bool = False) -> View:
+def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
     """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = plain("What was wrong, or missing?")
@@ -103,7 +101,7 @@ def typed_value(view: Mapping[str, Any], block: str, action: str = "text") -> st
 
 
 def settings(
-    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: Mapping[str, str]
+    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: SettingsForm
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
     conduct = now.conduct
@@ -117,6 +115,7 @@ def settings(
         one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
         checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
+        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
         _text_field(
@@ -160,6 +159,7 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "behaviour": selected_value("behaviour"),
         "checkpoints": ",".join(many("checkpoints")),
         "sources_first": "yes" if many("sources_first") else "no",
+        "follow_ups": "yes" if many("follow_ups") else "no",
         "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
         "handoff": "" if handoff == "none" else handoff,
@@ -255,6 +255,13 @@ def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) 
     element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
     if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
         element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def several(name: str, label: str, options: Mapping[str, str]) -> blocks.Block:
+    """A menu of which any number is chosen, by value."""
+    element: dict[str, Any] = {"type": "multi_static_select"}
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     return field(name, label, element)
 
 

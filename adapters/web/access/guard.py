@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler as PlainHandler
 
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
-from adapters.web.routing import MULTIPART, Route, Visitor
+from adapters.web.routing import MULTIPART, Right, Route, Visitor
 from core.model.errors import Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
 from core.ports.audit import Audit
 from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
@@ -92,7 +92,7 @@ class Guard:
         request[VISITOR] = visitor
         if not visitor.may(route.right):
             await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
-            raise Denied("Only admins can see this.", remedy="Ask one of them.")
+            raise _denied(route.right)
         if request.method not in ("GET", "HEAD"):
             await self._check_change(request, visitor)
         response = await route.handler(request, visitor)
@@ -124,6 +124,12 @@ class Guard:
     def set_cookie(self, response: web.StreamResponse, token: str) -> None:
         """Hand the browser its token: no script reads it, no foreign page's form carries it."""
         response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=self.rules.is_secure, path="/")
+
+
+def _denied(right: Right) -> Denied:
+    if right is Right.OPERATOR:
+        return Denied("This is for who runs this machine.", remedy="footnote web prints the link that says so.")
+    return Denied("Only admins can see this.", remedy="Ask one of them.")
 
 
 def check_origin(request: web.Request) -> None:

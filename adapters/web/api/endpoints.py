@@ -90,7 +90,7 @@ class _Recorder:
 
     @property
     def end(self) -> AnswerReply | Problem:
-        """How it ended."""
+        """The reply at the end of a run."""
         return self.final or problem(500, WENT_WRONG, trace_id=self.trace_id)
 
 
@@ -110,7 +110,7 @@ class Api:
     asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_ASKING))
 
     def routes(self) -> tuple[web.RouteDef, ...]:
-        """Its addresses."""
+        """The routes of ``/v1``."""
         handlers = {
             "/v1/ask": self._ask,
             "/v1/resume": self._resume,

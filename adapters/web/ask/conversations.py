@@ -59,7 +59,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """Keeps the lists."""
+    """The list of a visitor's conversations: titles, order, deletion."""
 
     message_states: MessageStateStore
     clock: Clock
@@ -72,7 +72,6 @@ class Conversations:
             thread=visitor.thread(name),
             text=text,
             asker=visitor.person,
-            address={},
             direct=True,
             private=True,
             bases=bases,

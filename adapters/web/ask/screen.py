@@ -34,7 +34,7 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class AskScreen:
-    """The first screen."""
+    """Asking, following up, choosing, stopping and rating on the page."""
 
     pages: Pages
     conversations: Conversations
@@ -46,7 +46,7 @@ class AskScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of asking."""
         question = "/ask/{name}/{question}"
         return (
             Route("GET", "/", self._home),
@@ -161,7 +161,9 @@ class AskScreen:
     ) -> None:
         """Put the choice in line. The same press again is the same delivery, and changes nothing."""
         chosen = f"{choice.label}: {words}" if words else choice.label
-        pressed = IncomingChoice(checkpoint.id, choice.id, visitor.person, message.thread, {}, words, message.id)
+        pressed = IncomingChoice(
+            checkpoint.id, choice.id, visitor.person, message.thread, text=words, subject=message.id
+        )
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
         await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))

@@ -4,7 +4,7 @@ Everything goes through ``KnowledgeCommands``, as in chat: rights, audit and wor
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
 from core.ports.audit import Audit
+from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import EVERYONE, MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (
     BaseDetails,
@@ -44,22 +45,28 @@ Files = Callable[[], AsyncIterator[tuple[str, str, bytes]]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeScreen:
-    """``samples`` are the documents of an invented company, for who wants to look around first."""
+    """The knowledge and what is done to it.
+
+    ``samples`` are the documents of an invented company, for who wants to look around first; ``local_files`` are what
+    lies at a path of this machine, for its operator.
+    """
 
     pages: Pages
     kb: KnowledgeService
     audit: Audit
     clock: Clock
     samples: Files
+    local_files: Callable[[str], Awaitable[LocalFiles]]
     menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of the knowledge screens."""
         return (
             Route("GET", "/knowledge", self._overview),
             Route("GET", "/knowledge/bases/{base}", self._base),
             Route("POST", "/knowledge/do", self._do),
             Route("POST", "/knowledge/files", self._files, Right.ADMIN),
+            Route("POST", "/knowledge/folder", self._folder, Right.OPERATOR),
             Route("POST", "/knowledge/samples", self._samples, Right.ADMIN),
             Route("GET", "/knowledge/jobs", self._jobs, Right.ADMIN),
             Route("GET", "/knowledge/jobs/{job}", self._job, Right.ADMIN),
@@ -136,6 +143,13 @@ class KnowledgeScreen:
         except TimeoutError:
             raise DocumentRejected("The files took too long to arrive.", remedy="Send fewer at once.") from None
         return self._result(request, visitor, result, upload.refused)
+
+    async def _folder(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
+        form = await request.post()
+        found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
+        result = await self._ingest(visitor, str(form.get("base", "")).strip()[:_LONGEST], found.read())
+        return self._result(request, visitor, result, list(found.refused))
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))

@@ -35,7 +35,7 @@ class SourceScreen:
     menu: tuple[MenuEntry, ...] = ()
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of reading a document."""
         return (
             Route("GET", "/ask/{name}/{question}/source/{n}", self._source),
             Route("GET", "/documents/{document}", self._document),

@@ -50,7 +50,7 @@ class GapDigest:
     announcements: Callable[[], Announcements | None]  # of the channel's platform, once it is connected here
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set."""
+        """Post the digest when it is due, until ``stop`` is set."""
         while not stop.is_set():
             try:
                 await self.look()

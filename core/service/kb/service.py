@@ -243,11 +243,11 @@ class KnowledgeService(KnowledgeCommands):
 
     async def _schedule(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.every not in tuple(Every):
-            raise NotFound("How often should it be fetched?", remedy="Choose daily, weekly or never.")
+            raise NotFound("How often should it be fetched?", remedy="Choose daily, weekly, on-change or never.")
         base = await self._queries.base(command.base, caller, create=True)
         every, link = Every(command.every), command.target.strip()
         known = matching_sources(await self._queries.documents(base), link) if link else ()
-        link = known[0].source if len(known) == 1 and not is_link(link) else link
+        link = known[0].source if len(known) == 1 and "://" not in link else link
         schedule = await self.job_queue.schedule(link, every, command.limit, base.name, caller)
         if every is Every.NEVER:
             return ScheduleRemoved(base.name, redact_link(link))
@@ -324,7 +324,7 @@ class KnowledgeService(KnowledgeCommands):
             raise NotFound("That job is over.")
         if not await self.job_queue.jobs.cancel(job.id, caller.person.id):
             raise NotFound("That job is being cancelled already.")
-        return CancelRequested(job.id)
+        return CancelRequested(job.id, summarize_job(replace(job, cancelled_by=caller.person.id)))
 
     # --- taking out and putting back --------------------------------------------------------------------------------
 

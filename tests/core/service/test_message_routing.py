@@ -76,7 +76,8 @@ def test_words_that_answer_an_open_checkpoint_are_for_us() -> None:
 
 
 def _asked_of_all(text: str, **more: bool) -> MessageRoute:
-    return route_message(replace(MessageFacts(text, in_channel=True, answers_unasked=True), **more))
+    facts = MessageFacts(text, in_channel=True, answers_unasked=True)
+    return route_message(replace(facts, **more))  # type: ignore[arg-type]
 
 
 def test_a_question_in_a_channel_is_left_alone_unless_an_admin_wants_it_answered() -> None:
@@ -108,7 +109,7 @@ def test_a_new_post_is_a_question_like_any_other_where_only_those_are_answered()
 
 def test_where_answers_are_private_nobody_is_answered_unasked() -> None:
     private = ChannelSettings(auto_answer=0.8, reply_style=ReplyStyle.PRIVATE)
-    message = IncomingMessage("1", KEY, "how long is a refund?", Person("p", "P"), {}, in_channel=True)
+    message = IncomingMessage("1", KEY, "how long is a refund?", Person("p", "P"), in_channel=True)
     assert could_be_answered(message, ChannelSettings(auto_answer=0.8))
     assert not could_be_answered(message, private)
     assert not could_be_answered(message, ChannelSettings())

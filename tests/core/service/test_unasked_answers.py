@@ -32,9 +32,9 @@ def _channel(room: Room, settings: ChannelSettings) -> None:
     room.paper = RecordedPlatform(admins=frozenset({ADA.id}), settings=settings)
 
 
-async def _asks_all(room: Room, text: str = ASKED, **more: object) -> None:
+async def _asks_all(room: Room) -> None:
     thread = ThreadKey("paper", "T", "C", f"root-{next(_THREADS)}")
-    await room.asks(text, mentions_us=False, in_channel=True, thread=thread, **more)
+    await room.asks(ASKED, BOB, mentions_us=False, in_channel=True, thread=thread)
     await room.settled()
 
 
@@ -119,7 +119,7 @@ async def test_a_channel_is_tried_so_often_in_an_hour_and_then_left_alone(room: 
     _channel(room, ChannelSettings(auto_answer=0.8))
     async with room.working():
         for _ in range(MOST_AN_HOUR + 3):
-            await _asks_all(room, by=BOB)
+            await _asks_all(room)
     assert len(room.paper.visible) == MOST_AN_HOUR
     assert not room.paper.told
 

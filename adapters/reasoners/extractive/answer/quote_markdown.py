@@ -10,11 +10,11 @@ from itertools import groupby
 
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
+from core.model.markdown_lines import LIST_ITEM
 from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
@@ -97,7 +97,7 @@ def _list_lines(members: Sequence[Unit], mark: str) -> str:
 def _item(unit: Unit, mark: str) -> str:
     """A list item with a marker after each of its sentences: each is a claim of its own."""
     text = shorten(unit.text)
-    bullet = _BULLET.match(text)
+    bullet = LIST_ITEM.match(text)
     start = bullet.end() if bullet else 0
     return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
 

@@ -3,11 +3,9 @@
 Each kind of place is a real one: memory, a folder, an S3 server (moto), an SFTP server (paramiko), a git repository.
 """
 
-import os
+import importlib.util
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
@@ -16,154 +14,13 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
 from core.ports.web import PageGone
-from tests.adapters.documents.sources.servers import PASSWORD, s3_server, sftp_server
-
-
-class Place(Protocol):
-    """A place of one kind: its address, and how its files are written and removed."""
-
-    address: str
-    allow_private: frozenset[str]
-
-    def write(self, name: str, data: bytes) -> None: ...
-
-    def remove(self, name: str) -> None: ...
-
-
-class Folder:
-    allow_private: frozenset[str] = frozenset()
-
-    def __init__(self, root: Path, address: str = "") -> None:
-        self.root = root / "docs"
-        self.address = address or f"file://{self.root}"
-
-    def write(self, name: str, data: bytes) -> None:
-        file = self.root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        before = file.stat().st_mtime if file.exists() else 0.0
-        file.write_bytes(data)
-        os.utime(file, (before + 10, before + 10))
-
-    def remove(self, name: str) -> None:
-        (self.root / name).unlink()
-
-
-class Memory:
-    allow_private: frozenset[str] = frozenset()
-    address = "memory://handbook/docs"
-
-    def write(self, name: str, data: bytes) -> None:
-        import fsspec
-
-        fsspec.filesystem("memory").pipe_file(f"/handbook/docs/{name}", data)
-
-    def remove(self, name: str) -> None:
-        import fsspec
-
-        fsspec.filesystem("memory").rm_file(f"/handbook/docs/{name}")
-
-
-class Bucket:
-    allow_private: frozenset[str] = frozenset()
-    address = "s3://handbook/docs"
-
-    def __init__(self, endpoint: str) -> None:
-        import boto3
-
-        self.client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-        self.client.create_bucket(Bucket="handbook")
-
-    def write(self, name: str, data: bytes) -> None:
-        self.client.put_object(Bucket="handbook", Key=f"docs/{name}", Body=data)
-
-    def remove(self, name: str) -> None:
-        self.client.delete_object(Bucket="handbook", Key=f"docs/{name}")
-
-
-class Server(Folder):
-    def __init__(self, root: Path, port: int) -> None:
-        super().__init__(root, f"sftp://127.0.0.1:{port}/docs")
-        self.allow_private = frozenset({f"127.0.0.1:{port}"})
-
-
-class Repository:
-    """A branch that is not checked out."""
-
-    allow_private: frozenset[str] = frozenset()
-
-    def __init__(self, root: Path) -> None:
-        from dulwich.repo import Repo
-
-        self.repo = Repo.init(str(root))
-        self.files: dict[str, bytes] = {}
-        self.address = f"git://{root}@team%2Fmain/docs"
-
-    def _commit(self) -> None:
-        from dulwich.index import commit_tree
-        from dulwich.objects import Blob, Commit
-
-        blobs = []
-        for name, data in self.files.items():
-            blob = Blob.from_string(data)
-            self.repo.object_store.add_object(blob)
-            blobs.append((f"docs/{name}".encode(), blob.id, 0o100644))
-        commit = Commit()
-        commit.tree = commit_tree(self.repo.object_store, blobs)
-        commit.author = commit.committer = b"Ada <ada@acme.example>"
-        commit.author_time = commit.commit_time = 0
-        commit.author_timezone = commit.commit_timezone = 0
-        commit.encoding, commit.message = b"UTF-8", b"Write it down"
-        self.repo.object_store.add_object(commit)
-        self.repo.refs[b"refs/heads/team/main"] = commit.id
-
-    def write(self, name: str, data: bytes) -> None:
-        self.files[name] = data
-        self._commit()
-
-    def remove(self, name: str) -> None:
-        del self.files[name]
-        self._commit()
-
-
-KINDS = (
-    "memory",
-    "file",
-    "git",
-    pytest.param("s3", marks=pytest.mark.e2e),
-    pytest.param("sftp", marks=pytest.mark.e2e),
-)
+from tests.adapters.documents.sources.places import KINDS, Place, open_place
 
 
 @pytest.fixture(params=KINDS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    match request.param:
-        case "memory":
-            memory = Memory()
-            yield memory
-            import fsspec
-
-            with suppress(FileNotFoundError):
-                fsspec.filesystem("memory").rm("/handbook", recursive=True)
-        case "file":
-            yield Folder(tmp_path)
-        case "git":
-            pytest.importorskip("dulwich")
-            yield Repository(tmp_path)
-        case "s3":
-            pytest.importorskip("s3fs")
-            pytest.importorskip("moto")
-            monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-            monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-            with s3_server() as endpoint:
-                monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-                yield Bucket(endpoint)
-        case _:
-            pytest.importorskip("paramiko")
-            import fsspec
-
-            monkeypatch.setitem(fsspec.config.conf, "sftp", {"username": "ada", "password": PASSWORD})
-            with sftp_server(tmp_path) as port:
-                yield Server(tmp_path, port)
+    with open_place(request.param, tmp_path, monkeypatch) as opened:
+        yield opened
 
 
 def stores(place: Place) -> FsspecFileStores:
@@ -249,6 +106,7 @@ async def test_a_host_inside_ones_own_network_is_not_asked(host: str) -> None:
         await FsspecFileStores(["sftp://"]).read(f"sftp://{host}/docs/a.md")
 
 
+@pytest.mark.skipif(importlib.util.find_spec("adlfs") is not None, reason="the azure extra is installed")
 async def test_a_driver_that_is_not_installed_is_named() -> None:
     with pytest.raises(FetchRefused, match="abfs:// need a package") as refused:
         await FsspecFileStores(["abfs://"]).read("abfs://docs/a.md")
