@@ -39,7 +39,6 @@ from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
-from core.agent.gather import matching_sources
 from core.agent.run import AgentDeps
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -50,7 +49,6 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
-from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
@@ -64,6 +62,8 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.overview import GapOverview
+from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -148,17 +148,6 @@ class Footnote:
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
 
-    async def one_document(self, name: str, base: str | None) -> Document:
-        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
-        documents = await self.catalog.documents(await self.only(base) or await self.all_bases())
-        found = matching_sources(documents, name)
-        if not found:
-            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
-        if len(found) > 1:
-            which = ", ".join(document.source for document in found[:5])
-            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
-        return found[0]
-
     def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
         return AnswerActions(
@@ -195,6 +184,20 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
+
+    def gap_overview(self) -> GapOverview:
+        """The same in a few lines, for an admin."""
+        return GapOverview(self.gaps(), self.catalog, self.audit)
+
+    def proposal_digest(self) -> ProposalDigest:
+        """What tells admins once a day, where they chose it, that proposals wait."""
+
+        def announcements(platform: str) -> "Announcements | None":
+            lent = self.lent.get(platform)
+            return lent.announcements if lent is not None else None
+
+        waiting = self.knowledge_stack.job_queue.proposal_store
+        return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""

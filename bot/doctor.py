@@ -234,7 +234,8 @@ async def _opened_stores(settings: Settings, seconds: float, chosen: Chosen) -> 
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        chosen.set_result(await footnote.preferences.every())
+        preferences = footnote.preferences
+        chosen.set_result({place: await preferences.read(place) for place in await preferences.places()})
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)

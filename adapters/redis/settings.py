@@ -1,14 +1,14 @@
 """The settings of places, by id, and the record of who changed what, in Redis."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import bounded_call
-from adapters.redis.keys import AUDIT, tagged_key
+from adapters.redis.client import bounded_call, texts
+from adapters.redis.keys import AUDIT, PLACES, tagged_key
 from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
@@ -18,7 +18,11 @@ _PAGE = 1_000  # keys of one step through them all
 
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
-    """One JSON object for each place. No time to live: it is configuration."""
+    """One JSON object for each place. No time to live: it is configuration.
+
+    Which places there are stands in a set of its own, written first: it may name one too many, and lacks none that was
+    written since there is the set.
+    """
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -29,21 +33,20 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
             stored = await self._client.get(_place_key(place))
         return ChosenSettings.from_mapping(json.loads(stored or "{}"))
 
-    async def every(self) -> Mapping[str, ChosenSettings]:
-        """What was chosen, by place. It looks at the name of every key there is."""
-        before, behind = _place_key("*").split("*")
-        async with bounded_call():
-            keys = [str(key) async for key in self._client.scan_iter(match=_place_key("*"), count=_PAGE)]
-        places = [key.removeprefix(before).removesuffix(behind) for key in keys]
-        return {place: await self.read(place) for place in places}
-
     async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen; nothing left means back to the defaults."""
         async with bounded_call():
             if values := chosen.to_mapping():
+                await self._client.sadd(PLACES, place)
                 await self._client.set(_place_key(place), json.dumps(values))
             else:
                 await self._client.delete(_place_key(place))
+                await self._client.srem(PLACES, place)
+
+    async def places(self) -> Sequence[str]:
+        """Every place in which something is chosen."""
+        async with bounded_call():
+            return texts(await self._client.smembers(PLACES))
 
 
 class RedisAudit(Audit):

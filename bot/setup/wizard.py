@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from bot.cli.runner import say
 from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
@@ -29,7 +30,7 @@ def set_up(place: Place | None, ingest: Ingest, *, browser: bool) -> int:
     try:
         return _steps(dialogue, place, ingest)
     except (typer.Abort, KeyboardInterrupt, EOFError):
-        typer.echo(STOPPED, err=True)
+        say(STOPPED, err=True)
         return 130
 
 

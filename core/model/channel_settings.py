@@ -63,6 +63,7 @@ class ChannelSettings:
     handoff: str = ""  # the group or role that *Ask a person* calls
     auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
     forum_posts: bool = False  # whether every new post of a forum is answered
+    proposal_digest: bool = False  # once a day it is said here how many proposals wait
 
     @property
     def answers_unasked(self) -> bool:
@@ -84,6 +85,7 @@ class ChannelSettings:
             "handoff": self.handoff,
             "auto_answer": threshold_name(self.auto_answer),
             "forum_posts": _yes_or_no(self.forum_posts),
+            "proposal_digest": _yes_or_no(self.proposal_digest),
         }
 
 
@@ -102,6 +104,7 @@ class ChosenSettings:
     handoff: str | None = None
     auto_answer: float | None = None
     forum_posts: bool | None = None
+    proposal_digest: bool | None = None
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
@@ -124,6 +127,7 @@ class ChosenSettings:
             handoff=values.get("handoff"),
             auto_answer=parse_threshold(values.get("auto_answer", "")),
             forum_posts=_chosen(values.get("forum_posts")),
+            proposal_digest=_chosen(values.get("proposal_digest")),
         )
 
     def to_mapping(self) -> dict[str, str]:
@@ -140,6 +144,7 @@ class ChosenSettings:
             "handoff": self.handoff,
             "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
             "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
+            "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
 

@@ -33,13 +33,13 @@ class PreferencesContract:
         await preferences.write(PLACE, ChosenSettings())
         assert await preferences.read(PLACE) == ChosenSettings()
 
-    async def test_all_places_where_something_was_chosen_are_known(self, preferences: ChannelSettingsStore) -> None:
-        quick, forum = ChosenSettings(profile=Profile.QUICK), ChosenSettings(forum_posts=True, auto_answer=0.85)
-        await preferences.write(PLACE, quick)
-        await preferences.write("discord:channel:1/2", forum)
-        await preferences.write("discord:channel:1/3", quick)
-        await preferences.write("discord:channel:1/3", ChosenSettings())
-        assert await preferences.every() == {PLACE: quick, "discord:channel:1/2": forum}
+    async def test_every_place_in_which_something_is_chosen_is_known(self, preferences: ChannelSettingsStore) -> None:
+        for place in (PLACE, "discord:channel:1/2"):
+            await preferences.write(place, ChosenSettings(proposal_digest=True))
+        assert set(await preferences.places()) == {PLACE, "discord:channel:1/2"}
+        assert (await preferences.read(PLACE)).proposal_digest
+        await preferences.write(PLACE, ChosenSettings())
+        assert list(await preferences.places()) == ["discord:channel:1/2"]
 
 
 class AuditContract:

@@ -164,8 +164,8 @@ async def test_without_message_content_a_post_is_left_alone_and_the_preflight_sa
         posted = await discord.person("alice").posts_in_forum("questions", "Refunds", ASKED)
         await closed.settled()
     assert discord.answers_to(posted) == []
-    every = await closed.preferences.every()
-    chosen = {place: channel_settings(ChannelSettings(), here) for place, here in every.items()}
+    (place,) = await closed.preferences.places()
+    chosen = {place: channel_settings(ChannelSettings(), await closed.preferences.read(place))}
     found = await preflight(discord.token, api_url=discord.api_url, gateway_url=discord.gateway_url, chosen=chosen)
     (intents,) = [one for one in found if one.name == "Discord intents"]
     assert "new posts and questions, which one place" in intents.detail

@@ -23,7 +23,13 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.inquiry import Behaviour, Profile
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS, THRESHOLD_LABELS
+from core.service.channel_settings import (
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 DEFAULT = "default"
 OTHER = "other"
@@ -85,6 +91,7 @@ def _explain(applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) 
     told["auto_answer"] = ("Questions that do not mention me", _auto_label(applies))
     if kind.forum:
         told["forum_posts"] = ("New posts", POSTS_LABELS[applies.forum_posts])
+    told["proposal_digest"] = (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no")
     lines = [
         f"-# {name}: {plain(value)}{' · chosen here' if setting in here else ''}"
         for setting, (name, value) in told.items()
@@ -158,15 +165,17 @@ def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
+    told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
     suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")
     options = [
         discord.SelectOption(label="Show sources before every answer", value="sources_first=yes", default=first),
         discord.SelectOption(label="Answer at once", value="sources_first=no", default=not first),
         discord.SelectOption(label=suggesting[0], value=f"follow_ups={suggesting[1]}"),
+        discord.SelectOption(label=told[0], value=f"proposal_digest={told[1]}"),
         discord.SelectOption(label="Languages …", value="languages"),
         discord.SelectOption(label="Back to the defaults", value=DEFAULT),
     ]
-    return PlaceMenu.create(OTHER, place_id, "Sources first, suggestions, languages, defaults", options)
+    return PlaceMenu.create(OTHER, place_id, "Sources first, suggestions, proposals, languages, defaults", options)
 
 
 def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:

@@ -195,7 +195,7 @@ class SlackKnowledge:
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
-        in_channel = not given.channel.startswith("D")
+        in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
         return await self._open(given, view)
@@ -242,6 +242,11 @@ class SlackKnowledge:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
         return await self._accept(form, {"channels": command}, caller)
+
+    async def open_form(self, given: SlashCommand) -> ShownReply | None:
+        """The form for adding, from wherever; what to say to who is no admin, or when Slack does not open it."""
+        caller = await self._caller(given.place, given.user)
+        return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
@@ -376,7 +381,7 @@ class SlackKnowledge:
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
         shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
-        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
+        if thread.channel and await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")

@@ -13,12 +13,15 @@ from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
-    HELP,
-    KnowledgeBaseSummary,
     Quotes,
-    SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, REPLY_LABELS, THRESHOLD_LABELS
+from core.service.channel_settings import (
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 View = dict[str, Any]
 
@@ -124,6 +127,8 @@ def settings(
             ", ".join(conduct.languages),
         ),
     ]
+    told = ("yes",) * now.proposal_digest
+    rows.append(checks("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
@@ -162,50 +167,11 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "follow_ups": "yes" if many("follow_ups") else "no",
         "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
+        "proposal_digest": "yes" if many("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
         "auto_answer": selected_value("auto_answer"),
     }
     return ChosenSettings.from_mapping(values)
-
-
-# --- the Home tab
-
-
-def home(
-    knowledge_bases: Sequence[KnowledgeBaseSummary],
-    system_status: SystemStatus | None,
-    told: Sequence[blocks.Block] = (),
-    waiting: Sequence[blocks.Block] = (),
-) -> View:
-    """What it knows, how to ask, and for admins what waits for them and how things are.
-
-    ``told`` is what came of the last press, ``waiting`` the proposals with their buttons.
-    """
-    rows: list[blocks.Block] = [*told]
-    if waiting:
-        rows += [_header("Proposals to look at"), *waiting]
-    rows.append(_header("What I know"))
-    rows += [blocks.section(_base_summary(base_summary)) for base_summary in knowledge_bases[:40]]
-    if not knowledge_bases:
-        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if system_status is not None:
-        rows += [_header("For admins"), blocks.section(_system_status(system_status))]
-        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
-    return {"type": "home", "blocks": rows[:100]}
-
-
-def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
-    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
-    about = f"\n{escape(shorten(base_summary.base.description, 300))}" if base_summary.base.description else ""
-    return f"*{escape(base_summary.base.name)}* · {count}{about}"
-
-
-def _system_status(system_status: SystemStatus) -> str:
-    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
-    usage = system_status.usage
-    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
-    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])
 
 
 # --- elements
@@ -244,10 +210,6 @@ def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[s
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
         element["initial_options"] = initial
     return field(name, label, element)
-
-
-def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
 
 
 def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:

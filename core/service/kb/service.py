@@ -152,6 +152,20 @@ class KnowledgeService(KnowledgeCommands):
                 log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
         return result
 
+    # --- for clients that show documents whole
+
+    async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
+        """Every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
+        queries = self._queries
+        bases = [await queries.base(base, caller)] if base else await queries.visible(caller)
+        return await queries.documents(*bases)
+
+    async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
+        """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
+        found = await self._queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
+        scope = Scope(frozenset({found.knowledge_base}))
+        return found, await self.index.passages(found.id, found.version, scope)
+
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at."""
         try:
@@ -211,6 +225,17 @@ class KnowledgeService(KnowledgeCommands):
             return Refused.of(error)
         await self._record(caller, KbVerb.INGEST, f"{kept.name}/{job.subject}", detail=f"job {job.id}")
         return _job_accepted(job, kept)
+
+    async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
+        """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+        there = await self.job_queue.trash.base(name)
+        if there is not None:
+            return there
+        made = await self.handle(KbCommand(KbVerb.CREATE, name), caller)
+        there = await self.job_queue.trash.base(name)  # another may have been quicker
+        if there is not None:
+            return there
+        return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
     async def _refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.target:

@@ -34,12 +34,15 @@ class Repository:
     def __init__(self, files: dict[str, bytes], branch: str) -> None:
         self.files, self.branch = files, branch
         self.left: int | None = None  # requests that may still be made; None: any number
+        self.authorization: str | None = None  # what a request must say of itself to be shown anything
         self.asked: list[str] = []
 
-    def answer(self, target: str) -> Answer:
+    def answer(self, target: str, authorization: str | None) -> Answer:
         """What the API answers to a GET of this path and query."""
         url = urlsplit(target)
         self.asked.append(target)
+        if self.authorization not in (None, authorization):
+            return NOT_FOUND
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
@@ -135,7 +138,7 @@ def _proxy_handler(repository: Repository, context: ssl.SSLContext) -> type[Base
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            status, body = repository.answer(self.path)
+            status, body = repository.answer(self.path, self.headers["Authorization"])
             data = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")

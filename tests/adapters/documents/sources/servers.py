@@ -32,11 +32,11 @@ def s3_server() -> Iterator[str]:
 
 
 @contextmanager
-def sftp_server(root: Path) -> Iterator[int]:
+def sftp_server(root: Path, key: Any = None) -> Iterator[int]:
     """The port of an SFTP server that shows this folder to anybody with the password."""
     import paramiko
 
-    key = paramiko.ECDSAKey.generate()
+    key = key or paramiko.ECDSAKey.generate()
     listening = socket.create_server(("127.0.0.1", 0))
     listening.settimeout(0.2)
     over = threading.Event()
