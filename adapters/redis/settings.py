@@ -14,8 +14,6 @@ from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
 from core.ports.channel_settings import ChannelSettingsStore
 
-_PAGE = 1_000  # keys of one step through them all
-
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
     """One JSON object for each place. No time to live: it is configuration.
