@@ -7,7 +7,7 @@ import pytest
 from adapters.discord.manifest import permissions
 from adapters.discord.preflight import preflight
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.service.heard_places import HeardUntil
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office

@@ -38,9 +38,10 @@ from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import LEAST_CONFIDENCE, ReplyStyle, parse_threshold
-from core.model.conversation import Audience, ThreadKey, channel_principal
+from core.model.conversation import Audience, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.principals import channel_principal
 from core.model.records import Record
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
