@@ -4,6 +4,7 @@ Everything it decides is counted from words, scores and sentence vectors, so the
 always gets the same answer. Each method only joins what the modules beside it do.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from adapters.reasoners.extractive.answer import composer, replies, selection
@@ -119,14 +120,15 @@ class ExtractiveReasoner:
         question = await self._in_words_of(intent.final_question(need), pool)
         asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
-        by_words = [
-            [
+        by_words: list[list[ScoredUnit]] = []
+        for item in evidence:
+            worded = [
                 one
                 for one in scored_by_words(asked, item)
                 if says_something(one.unit, question) and not repeats_title(one.unit, item.passage)
-            ][:share]
-            for item in evidence
-        ]
+            ]
+            by_words.append(worded[:share])
+            await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
@@ -138,6 +140,7 @@ class ExtractiveReasoner:
             whole = max(near, default=0.0) if item.hit.dense is None or question != need else item.hit.dense
             ranked = answer_odds.score_units(everything, item, listed, near, whole, subjects)
             found.append(WeighedPassage(item, asked, tuple(ranked), whole))
+            await asyncio.sleep(0)
         return found
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
