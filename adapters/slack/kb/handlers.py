@@ -25,12 +25,13 @@ from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm, form_in
-from core.model.conversation import Audience, Person, ThreadKey, channel_principal
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
+from core.model.principals import EVERYONE, channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.kb.commands import EVERYONE, Caller, KbCommand, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
