@@ -332,6 +332,9 @@ class AnswerActions:
         return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
-STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
+STAYS = (
+    "What stays: the record of admin actions; what became a document, which an admin can remove; and, without your"
+    " name, jobs and schedules that you began."
+)
 MUTED = "I keep quiet in this thread now. Say `unmute`, or mention me, when you want me back."
 UNMUTED = "I am listening in this thread again."

@@ -201,7 +201,7 @@ class AskScreen:
         raise web.HTTPSeeOther("/ask")
 
     async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        text = await self.actions.forget_person(visitor.person)
+        text = f"{await self.actions.forget_person(visitor.person)} You are signed out of this page."
         return self.pages.html(request, visitor, "said.html", text=text)
 
     # --- finding
