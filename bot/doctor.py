@@ -84,9 +84,12 @@ async def explain(place: str, *, as_json: bool) -> int:
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
-        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen.to_mapping())})
+        settings = {line.name: line.value for line in lines}
+        print_json({"place": place, "settings": settings, "chosen": sorted(one.name for one in lines if one.chosen)})
     else:
-        SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
+        SafeConsole().print(
+            "\n".join([f"What applies in {place}:", *(f"  {line.text}" for line in lines)]), highlight=False
+        )
     return 0
 
 

@@ -252,7 +252,7 @@ class DiscordButtonHandlers:
                 case "why":
                     await press.response.defer(ephemeral=True, thinking=True)
                     told = await self._answer_actions.why(shown.thread, await self.audience(press), trace_id)
-                    await tell(press, markdown(told))
+                    await tell(press, markdown(told.text))
                 case "helpful":
                     await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
