@@ -67,6 +67,6 @@ async def test_doctor_says_what_a_model_does_without() -> None:
 
 @pytest.mark.parametrize("name", ["llm_timeout", "answer_deadline"])
 def test_a_slow_local_model_may_take_up_to_an_hour(name: str) -> None:
-    assert getattr(Settings(**{name: 3_600}), name) == 3_600
+    assert getattr(Settings.model_validate({name: 3_600}), name) == 3_600
     with pytest.raises(ValidationError):
-        Settings(**{name: 3_601})
+        Settings.model_validate({name: 3_601})
