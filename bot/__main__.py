@@ -1,7 +1,6 @@
 """The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
 
 import io
-import shutil
 import sys
 from typing import Any, NoReturn
 
@@ -19,19 +18,11 @@ from bot.cli import serve as serving
 from bot.cli import setup as preparing
 from bot.cli import tokens as admitting
 from bot.cli.examples import add_examples
-from bot.cli.runner import print_json
+from bot.cli.narrow_help import use_narrow_help
+from bot.cli.runner import print_json, say
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
-
-WIDTH_OF_HELP = 52  # columns, below which the library would not go by itself
-
-
-def _narrow() -> int | None:
-    """The width of a terminal in which help would be cut in the middle of words; None leaves it to the library."""
-    columns = shutil.get_terminal_size().columns
-    return columns - 1 if columns < WIDTH_OF_HELP else None
-
 
 app = typer.Typer(
     name="footnote",
@@ -39,7 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _narrow()},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
 
@@ -70,6 +61,7 @@ def main() -> None:
     With ``--json`` it is a document on standard output: what is wrong, and what to do about it.
     """
     _speak_as_the_terminal_can()
+    use_narrow_help()
     interrupt_on_ending_signals()
     try:
         code = app(prog_name="footnote", standalone_mode=False)
@@ -95,7 +87,7 @@ def _fail(message: str, remedy: str = "", code: int = 1) -> NoReturn:
     if "--json" in sys.argv[1:]:
         print_json({"error": remove_controls(message), "remedy": remove_controls(remedy)})
     else:
-        sys.stderr.write(f"{remove_controls(' '.join(filter(None, (message, remedy))))}\n")
+        say(" ".join(filter(None, (message, remedy))), err=True)
     sys.exit(code)
 
 

@@ -36,10 +36,9 @@ from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
-from bot.opening import Opening
 from bot.settings import Settings
+from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
-from core.agent.gather import matching_sources
 from core.agent.run import AgentDeps
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -50,7 +49,6 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
-from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
@@ -64,6 +62,8 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.overview import GapOverview
+from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -82,15 +82,13 @@ log = structlog.get_logger(__name__)
 CONFIDENT = 0.06
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
-NOTHING_TO_READ = (
-    "An admin can add some: `/kb ingest` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
-)
+NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
 
 
 class SystemClock(Clock):
-    """The machine's time."""
+    """``core.model.clock.Clock`` by the machine's clock."""
 
     def now(self) -> datetime:
         """The current time in UTC."""
@@ -108,7 +106,7 @@ class Footnote:
     settings: Settings
     clock: Clock
     opened: "asyncio.Task[None]"
-    opening: Opening
+    opening: StoreStartup
     redis: "Redis"
     index: MilvusIndex
     encoder: Encoder
@@ -149,17 +147,6 @@ class Footnote:
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
 
-    async def one_document(self, name: str, base: str | None) -> Document:
-        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
-        documents = await self.catalog.documents(await self.only(base) or await self.all_bases())
-        found = matching_sources(documents, name)
-        if not found:
-            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
-        if len(found) > 1:
-            which = ", ".join(document.source for document in found[:5])
-            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
-        return found[0]
-
     def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
         return AnswerActions(
@@ -197,6 +184,20 @@ class Footnote:
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
 
+    def gap_overview(self) -> GapOverview:
+        """The same in a few lines, for an admin."""
+        return GapOverview(self.gaps(), self.catalog, self.audit)
+
+    def proposal_digest(self) -> ProposalDigest:
+        """What tells admins once a day, where they chose it, that proposals wait."""
+
+        def announcements(platform: str) -> "Announcements | None":
+            lent = self.lent.get(platform)
+            return lent.announcements if lent is not None else None
+
+        waiting = self.knowledge_stack.job_queue.proposal_store
+        return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
+
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
         return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
@@ -232,7 +233,7 @@ class _Search:
     catalog: RedisCatalog
     retriever: Retriever
     parser: DocumentParser
-    opening: Opening
+    opening: StoreStartup
     opened: "asyncio.Task[None]"
 
 
@@ -254,7 +255,7 @@ async def _open_search(
     stack.push_async_callback(reranker.close)
     catalog = RedisCatalog(redis)
     agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
-    opening = Opening(patient=not wait)
+    opening = StoreStartup(patient=not wait)
     opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
     stack.push_async_callback(_cancel, opened)
     if wait:
@@ -375,7 +376,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         question_service=question_service,
         ingestor=ingestor,
         knowledge_stack=knowledge,
-        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour),
+        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
     )
 
 
@@ -432,7 +433,7 @@ async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
 
 async def _open_index_and_model(
     settings: Settings,
-    opening: Opening,
+    opening: StoreStartup,
     redis: "Redis",
     index: MilvusIndex,
     loading: "asyncio.Task[None] | None",

@@ -6,8 +6,8 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Mapping
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,6 +20,7 @@ from rich.text import Text
 from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
+from bot.model_checks import late_check, model_checks
 from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
-SECONDS = 10.0  # for everything outside this process, at the same time; ``doctor --seconds`` waits longer
-OPENING_SHARE, RERANKER_SHARE = 0.7, 0.15  # of them: for index and embedding model, and then for the reranker
+SECONDS = 8.5  # for everything at the same time, so that the command is over in ten; ``doctor --seconds`` waits longer
+OPENING_SHARE = 0.9  # of them: for the index; then it is said what is not open, and why
+MODELS = "models"
 PATIENTLY = "footnote doctor --seconds 60."
 NAMED = 3  # documents in one line
 NAMES = 21  # columns of mark and name
@@ -42,12 +44,18 @@ ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
 
 async def examine(*, as_json: bool, fix: bool = False, seconds: float = SECONDS) -> int:
-    """Run every check and show it; 1 when one failed. With ``fix`` damaged memory is mended first."""
+    """Run every check and show it as it comes; 1 when one failed. With ``fix`` damaged memory is mended first."""
     console = SafeConsole()
     checks = []
     settings = load_settings()
-    with nullcontext() if as_json else console.status("Checking …"):
-        async for check in checks_of(settings, await _salvage_check(settings) if fix else None, seconds=seconds):
+    with nullcontext() if as_json else console.status("Checking …") as status:
+
+        def waiting(for_what: Collection[str]) -> None:
+            if status is not None:
+                status.update(f"Checking {', '.join(for_what)} …")
+
+        salvaged = await _salvage_check(settings) if fix else None
+        async for check in checks_of(settings, salvaged, seconds=seconds, waiting=waiting):
             checks.append(check)
             if not as_json:
                 console.print(line_of(check, console.width))
@@ -94,45 +102,68 @@ async def _salvage_check(settings: Settings) -> Check | None:
 
 
 async def checks_of(
-    settings: Settings, salvaged: Check | None = None, *, seconds: float = SECONDS
+    settings: Settings,
+    salvaged: Check | None = None,
+    *,
+    seconds: float = SECONDS,
+    waiting: Callable[[Collection[str]], None] = lambda _: None,
 ) -> AsyncIterator[Check]:
-    """Every check, in the order in which things depend on each other; what takes longer than this is said to."""
+    """Every check, each as soon as it is known; what takes longer than this is said to.
+
+    ``waiting`` is told what is still looked at, whenever that changes.
+    """
     yield _python()
     yield _settings()
-    yield _home(settings)
+    yield await asyncio.to_thread(_home, settings)
     if salvaged is not None:
         yield salvaged
     outside = {
+        MODELS: model_checks(settings.embedding_model or "", settings.reranker_model),  # first: it takes longest
         "stores": _stores(settings, seconds),
         "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings),
     }
-    looking = [asyncio.create_task(_in_time(name, checks, seconds)) for name, checks in outside.items()]
+    found: asyncio.Queue[Check | str] = asyncio.Queue()  # of the four together; a name: that one has ended
+    until = asyncio.get_running_loop().time() + seconds
+    looking = [asyncio.create_task(_look(name, checks, until, found)) for name, checks in outside.items()]
+    open_ones = dict.fromkeys(outside)
     try:
-        for look in looking:
-            for check in await look:
-                yield check
+        while open_ones:
+            waiting(open_ones)
+            if isinstance(said := await found.get(), Check):
+                yield said
+            else:
+                del open_ones[said]
+        await asyncio.gather(*looking)  # what nobody foresaw is raised
     finally:
         for look in looking:
             look.cancel()
+        await asyncio.gather(*looking, return_exceptions=True)
 
 
-async def _in_time(name: str, checks: AsyncIterator[Check], seconds: float) -> list[Check]:
-    """What was found before the deadline; what came to nothing by then is a failure of its own."""
-    found: list[Check] = []
+async def _look(name: str, checks: AsyncGenerator[Check], until: float, found: "asyncio.Queue[Check | str]") -> None:
+    """Hand on what is found before the deadline, in the loop's time; what came to nothing by then is told of too."""
+    last, seconds = "", until - asyncio.get_running_loop().time()
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout_at(until), aclosing(checks):
             async for check in checks:
-                found.append(check)  # noqa: PERF401 - what came before a failure counts
+                found.put_nowait(check)
+                last = check.name
     except TimeoutError:
-        after = f" after {found[-1].name}" if found else ""
-        detail = f"no answer within {seconds:g} seconds{after}"
-        found.append(
-            Check(name, Health.FAILED, detail, f"Check the addresses that are set, or wait longer: {PATIENTLY}")
-        )
+        found.put_nowait(_too_slow(name, last, seconds))
     except FootnoteError as error:
-        found.append(Check(name, Health.FAILED, str(error)))
-    return found
+        found.put_nowait(Check(name, Health.FAILED, str(error)))
+    finally:
+        found.put_nowait(name)
+
+
+def _too_slow(name: str, last: str, seconds: float) -> Check:
+    """A server that does not answer is a failure; a machine that is slow is none."""
+    if name == MODELS:
+        return late_check(last, f"It may only be slow: {PATIENTLY}")
+    after = f" after {last}" if last else ""
+    remedy = f"Check the addresses that are set, or wait longer: {PATIENTLY}"
+    return Check(name, Health.FAILED, f"no answer within {round(seconds, 1):g} seconds{after}", remedy)
 
 
 def _python() -> Check:
@@ -169,13 +200,15 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
+async def _stores(settings: Settings, seconds: float) -> AsyncGenerator[Check]:
+    from adapters.encoders.model_files import find_model
     from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
     deadline = asyncio.get_running_loop().time() + seconds * OPENING_SHARE
-    async with open_footnote(settings, any_index=True, wait=False) as footnote:
+    unknown = find_model(settings.embedding_model or "").dimension() is None  # only loading the model tells it
+    async with open_footnote(settings, models=unknown, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
@@ -196,11 +229,6 @@ async def _stores(settings: Settings, seconds: float) -> AsyncIterator[Check]:
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
         yield processes_check(await footnote.processes.serving())
-        yield Check("embedding model", Health.OK, f"{footnote.encoder.name}, {footnote.encoder.dimension} dimensions")
-        reranking = asyncio.create_task(footnote.reranker.open())
-        yield _reranker(
-            settings.reranker_model, await _is_done(reranking, seconds * RERANKER_SHARE), footnote.reranker.available
-        )
 
 
 async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
@@ -215,20 +243,7 @@ def _still_opening(reasons: Mapping[str, str]) -> Check:
     """A server that does not answer is a failure; a machine that is slow is none."""
     if reasons:
         return Check("stores", Health.FAILED, " ".join(reasons.values()))
-    detail = "index and embedding model are still opening"
-    return Check("stores", Health.NOTE, detail, f"They may only be slow: {PATIENTLY}")
-
-
-def _reranker(name: str, opened: bool, available: bool) -> Check:
-    if available:
-        return Check("reranker", Health.OK, name)
-    if not opened:
-        detail = f"{name} is still loading"
-        return Check(
-            "reranker", Health.NOTE, detail, "It is downloaded the first time; until it is there, ranking does without."
-        )
-    remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
-    return Check("reranker", Health.NOTE, f"{name} is not available; ranking without it", remedy)
+    return Check("Milvus", Health.NOTE, "it is still opening", f"It may only be slow: {PATIENTLY}")
 
 
 async def _blob_store(settings: Settings) -> Check:
@@ -284,7 +299,7 @@ def _overkill(searched: int, one: int) -> Check:
     return Check("searches", Health.OK, f"{share:.0%} of {searched} answers needed only one search")
 
 
-async def endpoint_checks(settings: Settings) -> AsyncIterator[Check]:
+async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
     """Whether the configured model answers, and what its endpoint does without."""
     if not settings.has_llm:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
@@ -306,7 +321,7 @@ async def endpoint_checks(settings: Settings) -> AsyncIterator[Check]:
         await endpoint.close()
 
 
-async def _platforms(settings: Settings) -> AsyncIterator[Check]:
+async def _platforms(settings: Settings) -> AsyncGenerator[Check]:
     if not settings.has_slack and not settings.has_discord:
         remedy = "footnote setup does it, step by step."
         yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
@@ -345,7 +360,7 @@ class PlatformCheck(Protocol):
 
     @property
     def name(self) -> str:
-        """What was looked at."""
+        """What was examined."""
 
     @property
     def ok(self) -> bool:

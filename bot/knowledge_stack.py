@@ -39,6 +39,7 @@ from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.service import KnowledgeService
 
 if TYPE_CHECKING:
@@ -89,16 +90,19 @@ class KnowledgeStack:
         )
         return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.job_queue.tick, lanes=lanes)
 
+    def terminal_worker(self) -> JobWorker:
+        """Who does jobs in a command's process, without any platform."""
+        return self.worker(f"terminal-{os.getpid()}", {})
+
     def terminal(self) -> Terminal:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
         return Terminal(
-            handle=self.kb_service.handle,
-            ingest=self.kb_service.ingest_bytes,
+            kb=self.kb_service,
             jobs=self.jobs,
             trash=self.trash,
             ingestor=self.ingestor,
             consistency=self.consistency,
-            worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
+            worker=self.terminal_worker,
             caller=operator(),
         )
 
@@ -134,7 +138,8 @@ def knowledge_stack(
     consistency = IndexConsistency(catalog, index)
     orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
     stores = stores_of(settings)
-    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores)
+    watch = PlaceWatch(stores, site_store)
+    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores, watch)
     return KnowledgeStack(
         kb_service=KnowledgeService(
             catalog,

@@ -18,12 +18,14 @@ from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
+from adapters.web.setup.screen import SetupScreen
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.platforms import reveal, split_names
 from bot.settings import Settings
+from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
@@ -37,7 +39,7 @@ _BY_HAND = "Run footnote doctor in a terminal: it says more."
 async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[WebPlatform]:
     """The page with all its screens."""
     pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.answer_actions()
-    knowledge = footnote.knowledge_stack
+    knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
     turns = Turns(footnote.message_states, footnote.checkpoints, actions)
     live = LiveStreams(stream, turns, pages)
@@ -66,7 +68,9 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             audit=footnote.audit,
             clock=footnote.clock,
             samples=sample_files,
+            local_files=guide.files,
         )
+        setup = SetupScreen(pages=pages, guide=guide, kb=knowledge.kb_service, audit=footnote.audit, examine=examine)
         inspect = InspectScreen(
             pages=pages,
             retriever=footnote.retriever,
@@ -88,7 +92,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, gaps, inspect, source],
+            screens=[ask, knowledge_screen, gaps, inspect, setup, source],
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def api_clients(footnote: Footnote) -> ApiClients:
-    """Who holds a token."""
+    """The holders of API tokens, as ``/v1`` and MCP ask for them."""
     return ApiClients(RedisApiTokens(footnote.redis), footnote.catalog, footnote.audit, footnote.clock)
 
 

@@ -1,6 +1,7 @@
 """Platforms and workers in one process: started together, drained together."""
 
 import asyncio
+import gc
 import os
 import secrets
 import socket
@@ -51,7 +52,7 @@ async def run(role: Role = Role.ALL) -> int:
             open_footnote(settings, models=models, wait=False) as footnote,
             _connect_platforms(settings, footnote, role, name) as connected,
         ):
-            await _Serving(settings, footnote, role, name, connected).run(stop)
+            await _ServedPlatform(settings, footnote, role, name, connected).run(stop)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -68,10 +69,10 @@ async def run_page(port: int | None = None, announce: Callable[[str], None] = pr
     try:
         async with open_footnote(settings, wait=False) as footnote, open_page(settings, footnote) as page:
 
-            async def listening(address: str) -> None:
+            async def report_ready(address: str) -> None:
                 announce(address + await page.sign_in_link())
 
-            await _Serving(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, listening)
+            await _ServedPlatform(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, report_ready)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -98,7 +99,16 @@ async def _connect_platforms(
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
 
 
-class _Serving:
+def freeze_loaded_objects() -> None:
+    """Keep the cyclic garbage collector from walking what is loaded by now and stays for as long as the process.
+
+    With the encoder's library loaded, a full collection takes a third of a second on the event loop's thread; of what
+    comes and goes with questions alone, some milliseconds. https://docs.python.org/3/library/gc.html#gc.freeze
+    """
+    gc.freeze()
+
+
+class _ServedPlatform:
     """One process while it serves, under its name among those that do."""
 
     def __init__(
@@ -118,16 +128,16 @@ class _Serving:
             blobs=footnote.knowledge_stack.blob_stores["originals"],
         )
 
-    async def run(self, stop: asyncio.Event, listening: Callable[[str], Awaitable[None]] | None = None) -> None:
-        """Until ``stop`` is set, and what is under way is finished; ``listening`` is told our address."""
+    async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
+        """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
         settings, footnote = self._settings, self._footnote
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
-        if listening is not None:
-            await listening(address_of(runner))
+        if report_ready is not None:
+            await report_ready(address_of(runner))
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:
@@ -161,7 +171,13 @@ class _Serving:
             name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
         )
         digest = footnote.gap_digest()
-        return [worker.run(stop), self._do_jobs(stop), *([digest.run(stop)] if digest is not None else [])]
+        proposals = footnote.proposal_digest()
+        return [
+            worker.run(stop),
+            self._do_jobs(stop),
+            proposals.run(stop),
+            *([digest.run(stop)] if digest is not None else []),
+        ]
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
@@ -185,6 +201,7 @@ class _Serving:
         await footnote.opening.reach("index", self._report, remote=True)
         if self._role.works:
             await footnote.reranker.open()
+        freeze_loaded_objects()
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())

@@ -70,6 +70,7 @@ class Settings(_Location):
     # How it answers
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
+    follow_ups: bool = False
     answer_deadline: float = Field(default=60.0, gt=0, le=3600)
     checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
 

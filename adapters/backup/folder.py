@@ -124,7 +124,7 @@ class BackupReader:
         return [name.removeprefix(f"{below}/") for name in self.manifest.files if name.startswith(f"{below}/")]
 
     def read(self, below: str, entry: str) -> bytes:
-        """One of them."""
+        """The bytes of one file of the backup."""
         return (self._folder / below / entry).read_bytes()
 
 

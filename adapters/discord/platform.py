@@ -17,7 +17,7 @@ from cachetools import LRUCache
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
-from adapters.discord.api.reply_target import PLATFORM, ReplyMode, ReplyTarget
+from adapters.discord.api.reply_target import PLATFORM
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
 from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
@@ -45,6 +45,7 @@ from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
 from core.model.parsed_document import ParsedDocument
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -260,25 +261,25 @@ class DiscordPlatform:
         self._connection.mark_serving()
 
     def on_resume(self) -> None:
-        """The session goes on."""
+        """The gateway resumed our session: nothing was missed."""
         self._connection.mark_resumed()
 
     def on_disconnect(self) -> None:
-        """The connection is lost."""
+        """The gateway's connection is lost; discord.py reconnects."""
         self._connection.mark_disconnected()
 
     # --- what the gateway tells
 
     def on_message(self, message: discord.Message) -> None:
-        """Something was said."""
+        """A message was posted."""
         self._event_listener.on_message(message)
 
     def on_edit(self, message: discord.Message) -> None:
-        """Something reads otherwise now."""
+        """A message was edited."""
         self._event_listener.on_edit(message)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Something is gone."""
+        """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
 
     async def on_submit(self, press: discord.Interaction) -> None:
@@ -365,7 +366,7 @@ class DiscordPlatform:
         Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
         PlatformUnavailable, and nothing else.
         """
-        address = ReplyTarget.of(_address(incoming))
+        address = _address(incoming)
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
         spot = spot_of(address)
@@ -404,7 +405,7 @@ class DiscordPlatform:
         self._pace(message).stop()
         await AnswerMessages(
             message_state=message_state,
-            address=ReplyTarget.of(message.address),
+            address=message.address,
             question=message.text,
             messages=self.messages,
             moved=lambda _: None,
@@ -432,5 +433,5 @@ def _person(incoming: Incoming) -> Person:
     return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
 
 
-def _address(incoming: Incoming) -> dict[str, str]:
-    return dict(incoming.question.address if isinstance(incoming, Expiry) else incoming.address)
+def _address(incoming: Incoming) -> ReplyTarget:
+    return incoming.question.address if isinstance(incoming, Expiry) else incoming.address

@@ -278,7 +278,7 @@ def _reveal_address(tag: Tag, inner: str) -> str:
     return _mail_address(tag, "") or inner
 
 
-def _heading(tag: Tag) -> str:
+def _heading_text(tag: Tag) -> str:
     text = _tidy("".join(_inline(child) for child in tag.children)).replace("\n", " ").replace("**", "")
     return f"{'#' * int(tag.name[1])} {text}" if text else ""
 
@@ -431,7 +431,7 @@ def _with_one_header(rows: list[list[Tag]], texts: list[list[str]]) -> list[Row]
 
 
 _WRITERS: dict[str, Callable[[Tag], str]] = {
-    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _heading),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _heading_text),
     **dict.fromkeys(("ul", "ol", "menu"), _list),
     "pre": _code_block,
     "blockquote": _quote,

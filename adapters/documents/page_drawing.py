@@ -37,12 +37,12 @@ def draw(data: bytes, page: int, quote: str) -> dict[str, Any]:
             pages = len(document)
             if not 1 <= page <= pages:
                 raise DocumentRejected(f"There is no page {page}: it has {pages}.")
-            return {"pages": pages} | _drawn(document[page - 1], quote)
+            return {"pages": pages} | _draw_page(document[page - 1], quote)
     except pypdfium2.PdfiumError as error:
         raise DocumentRejected(f"Page {page} is damaged and cannot be drawn.") from error
 
 
-def _drawn(page: "pypdfium2.PdfPage", quote: str) -> dict[str, Any]:
+def _draw_page(page: "pypdfium2.PdfPage", quote: str) -> dict[str, Any]:
     width, height = (max(side, 1.0) for side in page.get_size())
     scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
     picture = page.render(scale=scale).to_pil().convert("RGB")

@@ -7,9 +7,9 @@ from email.utils import parsedate_to_datetime
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from core.model.markdown_lines import HEADING, with_fences
+
 TITLE_CHARS = 200
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
-_FENCE = re.compile(r"^\s{0,3}(```|~~~)")
 _NOT_A_TITLE = re.compile(
     r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
         |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
@@ -38,14 +38,12 @@ def stem(name: str) -> str:
 
 def first_heading(texts: Iterable[str]) -> str | None:
     """The text of the first top-level heading of some Markdown, or of the first of any level, fences skipped."""
-    first, fenced = None, False
-    for line in (line for text in texts for line in text.splitlines()):
-        if _FENCE.match(line):
-            fenced = not fenced
-        if not fenced and (match := _HEADING.match(line)):
-            if len(match[1]) == 1:
-                return plain(match[2])
-            first = first or plain(match[2])
+    first = None
+    for line, fenced in with_fences(line for text in texts for line in text.splitlines()):
+        if not fenced and (match := HEADING.match(line)):
+            if len(match["level"]) == 1:
+                return plain(match["text"])
+            first = first or plain(match["text"])
     return first
 
 

@@ -1,7 +1,8 @@
 """Opening zip packages (office files, e-books, archives) that somebody else made.
 
 Everything is decided from the central directory before a byte is unpacked; zipfile then enforces the sizes
-that the directory states. XML parts must not declare entities: no office program writes them.
+that the directory states. XML parts must not declare entities: no office program writes them. A document type without
+any, as OpenOffice wrote it, is harmless: what it points at is never fetched.
 """
 
 import re
@@ -23,7 +24,7 @@ MAX_RATIO = 250
 RATIO_FREE = 5 * 1024 * 1024
 """Up to this size a part may be as well compressed as it likes."""
 
-_DECLARES = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
+_DECLARES = re.compile(rb"<!(?:DOCTYPE[^>\[]*\[|ENTITY)", re.IGNORECASE)
 _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, NotImplementedError, ValueError, RuntimeError)
 
 
@@ -81,7 +82,7 @@ def part(package: zipfile.ZipFile, path: str) -> bytes:
 
 
 def refuse_declared_entities(package: zipfile.ZipFile) -> None:
-    """Refuse a package whose XML parts declare a document type or entities (billion laughs, outside files)."""
+    """Refuse a package whose XML parts declare entities or a grammar of their own (billion laughs, outside files)."""
     for member in package.infolist():
         if not member.filename.lower().endswith((".xml", ".rels", ".vml")):
             continue

@@ -76,13 +76,13 @@ async def serve_http(server: MCPServer, host: str, port: int, announce: Callable
     app = server.streamable_http_app(
         streamable_http_path=PATH, stateless_http=True, max_request_body_size=BODY_LIMIT, host=host
     )
-    listening = _listening(host, port)
+    listening = _listen(host, port)
     announce(f"http://{host}:{listening.getsockname()[1]}{PATH}")
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
     await uvicorn.Server(config).serve(sockets=[listening])
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     one = socket.socket(family)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

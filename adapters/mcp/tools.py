@@ -55,19 +55,19 @@ class KnowledgeTools:
 
     async def search_knowledge_base(self, query: Query, knowledge_base: Base = "", limit: Limit = 8) -> SearchResult:
         """Search the team's documents by meaning and by words; the best passages, best first."""
-        async with self._called(TokenScope.SEARCH) as client:
+        async with self._open_call(TokenScope.SEARCH) as client:
             found = await self.reader.search(client, query, base=knowledge_base, limit=limit)
             return SearchResult([FoundPassage.of(hit) for hit in found.hits])
 
     async def search_by_source(self, query: Query, source: Name, limit: Limit = 8) -> SearchResult:
         """Search within the documents whose title or path is, or holds, ``source``."""
-        async with self._called(TokenScope.SEARCH) as client:
+        async with self._open_call(TokenScope.SEARCH) as client:
             found = await self.reader.search(client, query, source=source, limit=limit)
             return SearchResult([FoundPassage.of(hit) for hit in found.hits])
 
     async def list_sources(self, knowledge_base: Base = "", name: Name = "") -> Sources:
         """The knowledge bases and documents that may be read; with ``name``, the documents that it means."""
-        async with self._called(TokenScope.SEARCH) as client:
+        async with self._open_call(TokenScope.SEARCH) as client:
             bases = await client.visible_bases(self.reader.catalog)
             listing = await self.reader.documents(client, base=knowledge_base, name=name)
             documents = [SourceDocument.of(document) for document in listing.documents]
@@ -79,7 +79,7 @@ class KnowledgeTools:
         section: Annotated[str, Field(max_length=200, description="A section's id, from a search.")],
     ) -> SectionText:
         """The whole section around a passage that a search found."""
-        async with self._called(TokenScope.SEARCH) as client:
+        async with self._open_call(TokenScope.SEARCH) as client:
             return SectionText.of(await self.reader.section(client, document, section))
 
     async def ask(self, question: Asked, conversation: Conversation = "") -> AskResult:
@@ -88,10 +88,10 @@ class KnowledgeTools:
         ``outcome`` is "abstained" where the documents don't say. Where the answer asks back, say one of ``choices``
         in the same conversation.
         """
-        async with self._called(TokenScope.ASK) as client:
-            return await self._asked(client, question, conversation or uuid.uuid4().hex[:16])
+        async with self._open_call(TokenScope.ASK) as client:
+            return await self._ask(client, question, conversation or uuid.uuid4().hex[:16])
 
-    async def _asked(self, client: ApiClient, text: str, conversation: str) -> AskResult:
+    async def _ask(self, client: ApiClient, text: str, conversation: str) -> AskResult:
         thread = client.thread(conversation)
         question = Question(text, thread, client.person(), client.audience, self.policy, client.bases)
         trace_id, notices = question.trace_id, list[str]()
@@ -123,7 +123,7 @@ class KnowledgeTools:
             log.warning("not_summarised", extra={"reason": str(error)})
 
     @asynccontextmanager
-    async def _called(self, scope: TokenScope) -> AsyncIterator[ApiClient]:
+    async def _open_call(self, scope: TokenScope) -> AsyncIterator[ApiClient]:
         """Who calls, if they may; errors of ours as the tool's, in one line."""
         try:
             client = await self.caller()

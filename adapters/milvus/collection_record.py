@@ -37,7 +37,7 @@ class CollectionRecord:
             return cls("something else", 0)
 
     def to_json(self) -> str:
-        """What ``of`` reads."""
+        """As it is kept on the collection; ``of`` reads it."""
         return json.dumps(asdict(self))
 
     def check(self, model: str, dimension: int) -> None:

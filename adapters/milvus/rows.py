@@ -44,13 +44,13 @@ def key(value: str) -> str:
 
 
 def one_of(field: str, values: Iterable[str]) -> str:
-    """``field in ["…", …]``."""
+    """A filter expression: ``field in ["…", …]``, values escaped."""
     quoted = ", ".join(f'"{key(value)}"' for value in sorted(values))
     return f"{field} in [{quoted}]"
 
 
 def equal(field: str, value: str) -> str:
-    """``field == "…"``."""
+    """A filter expression: ``field == "…"``, the value escaped."""
     return f'{field} == "{key(value)}"'
 
 

@@ -53,15 +53,15 @@ class TracingStore(TraceStore):
             self._export(trace_id, _last_run(await self._trace_store.trace(trace_id)))
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
-        """What is kept."""
+        """The trace, as the store behind keeps it."""
         return await self._trace_store.trace(trace_id)
 
     async def count(self, added: UsageCounts) -> None:
-        """Kept."""
+        """Count, in the store behind."""
         await self._trace_store.count(added)
 
     async def counts(self) -> UsageCounts:
-        """What is kept."""
+        """All counts of the store behind."""
         return await self._trace_store.counts()
 
     def _export(self, trace_id: str, events: Sequence[TracedEvent]) -> None:

@@ -30,7 +30,7 @@ class CircuitBreaker:
 
     @property
     def state(self) -> BreakerState:
-        """Where it stands now."""
+        """Closed, open, or half-open: one call may try."""
         if self._failures < self._most:
             return BreakerState.CLOSED
         over = self._clock.monotonic() - self._opened_at >= self._cool_down
@@ -49,11 +49,11 @@ class CircuitBreaker:
         return self.state is BreakerState.CLOSED
 
     def record_success(self) -> None:
-        """The call succeeded."""
+        """A call succeeded: the breaker closes."""
         self._failures, self._trying = 0, False
 
     def record_failure(self) -> None:
-        """The call failed."""
+        """A call failed: enough of them in a row open the breaker."""
         self._failures += 1
         self._opened_at, self._trying = self._clock.monotonic(), False
 

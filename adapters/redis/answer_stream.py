@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
 from adapters.redis.keys import live_key
-from adapters.redis.pipelining import in_order
+from adapters.redis.pipelines import in_order
 from core.model.json_codec import from_json, to_json
 from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
 
@@ -23,7 +23,7 @@ class RedisAnswerStream(AnswerStream):
         self._client = client
 
     async def publish(self, thread: str, subject: str, updates: Sequence[AnswerUpdate]) -> None:
-        """Add to the stream."""
+        """Append an event to an answer's stream."""
         key = live_key(thread, subject)
         added = [
             ("XADD", key, "MAXLEN", "~", MOST_UPDATES, "*", "update", to_json(update, AnswerUpdate))

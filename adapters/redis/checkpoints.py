@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from adapters.redis.client import bounded_call, texts
 from adapters.redis.erasure import CLOSE_CHECKPOINT
 from adapters.redis.keys import DUE, checkpoint_key, of_person, of_thread, thread_keys
-from adapters.redis.pipelining import in_order
+from adapters.redis.pipelines import in_order
 from core.model.json_codec import from_json, to_json
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 

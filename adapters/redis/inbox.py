@@ -28,7 +28,7 @@ from adapters.redis.keys import (
     seen_key,
     waiting_member,
 )
-from adapters.redis.pipelining import Command, in_order, lua
+from adapters.redis.pipelines import Command, in_order, lua
 from adapters.redis.ready_stream import FairQueue, ReadyThread, ReadyTokens
 from core.model.errors import Busy, LeaseLost
 from core.model.json_codec import from_json, to_json

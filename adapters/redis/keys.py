@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
-from adapters.redis.pipelining import Command, lua
+from adapters.redis.pipelines import Command, lua
 from core.model.records import Address
 
 PREFIX = "footnote"
@@ -30,6 +30,7 @@ QUESTIONS_OWNERS = f"{PREFIX}:{{questions}}:owners"
 QUESTIONS_CORRECTED = f"{PREFIX}:{{questions}}:corrected"
 API_TOKENS = f"{PREFIX}:api-tokens"
 AUDIT = f"{PREFIX}:audit"
+PLACES = f"{PREFIX}:places"
 INBOX = f"{PREFIX}:inbox"
 WAITING = f"{PREFIX}:waiting"
 JOBS = f"{PREFIX}:jobs"

@@ -20,7 +20,7 @@ from adapters.redis.keys import (
     record_key,
     thread_index_key,
 )
-from adapters.redis.pipelining import Command, in_order, lua
+from adapters.redis.pipelines import Command, in_order, lua
 from core.model.errors import LeaseLost
 from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
 from core.model.records import Address, Record
@@ -89,13 +89,13 @@ class RedisMessageStateStore(MessageStateStore):
         by_place: dict[str, list[Record]] = {}
         for record in records:
             by_place.setdefault(record.address.place, []).append(record)
-        saving = [self._saving(place, together, was, fence) for place, together in by_place.items()]
+        saving = [self._save_command(place, together, was, fence) for place, together in by_place.items()]
         async with bounded_call():
-            replies = await in_order(self._client, *self._indexing(records, frozenset(by_place)), *saving)
+            replies = await in_order(self._client, *self._index_command(records, frozenset(by_place)), *saving)
         if -1 in replies:
             raise LeaseLost("Another worker has taken this thread over.")
 
-    def _saving(self, place: str, records: Sequence[Record], was: Record | None, fence: int | None) -> Command:
+    def _save_command(self, place: str, records: Sequence[Record], was: Record | None, fence: int | None) -> Command:
         """Write records of one place; where that is the thread they belong to, into its index in the same step."""
         texts: list[str | int] = []
         for record in records:
@@ -108,7 +108,7 @@ class RedisMessageStateStore(MessageStateStore):
         fenced = "" if fence is None else fence
         return lua(_SAVE, keys, fenced, self._ttl, now, now - self._ttl, len(members), *members, *texts)
 
-    def _indexing(self, records: Sequence[Record], apart: frozenset[str] = frozenset()) -> Sequence[Command]:
+    def _index_command(self, records: Sequence[Record], apart: frozenset[str] = frozenset()) -> Sequence[Command]:
         """Note under their owners where these records are kept, but for the threads that are done apart."""
         people: dict[str, list[str]] = {}
         threads: dict[str, list[str]] = {}
@@ -131,12 +131,14 @@ class RedisMessageStateStore(MessageStateStore):
         values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
         async with bounded_call():
             *_, kept = await in_order(
-                self._client, *self._indexing([now]), lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values)
+                self._client,
+                *self._index_command([now]),
+                lua(_EXCHANGE, [_key(now.address)], self._ttl, person, *values),
             )
         return bool(kept)
 
     async def remove(self, record: Record) -> None:
-        """Keep it no longer."""
+        """Remove a record; nothing happens where there is none."""
         address = record.address
         async with bounded_call():
             if address.entry:

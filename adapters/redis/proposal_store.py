@@ -57,7 +57,7 @@ class RedisProposalStore(ProposalStore):
         return sorted(found, key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """One that waits."""
+        """A proposal by its id; None when it is unknown or decided."""
         async with bounded_call():
             stored = await self._client.hget(PROPOSALS, proposal_id)
         proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from adapters.redis.pipelining import Command, in_order, lua
+from adapters.redis.pipelines import Command, in_order, lua
 
 _GROUP = "workers"
 _CONSUMER = "worker"

@@ -7,8 +7,8 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import bounded_call
-from adapters.redis.keys import AUDIT, tagged_key
+from adapters.redis.client import bounded_call, texts
+from adapters.redis.keys import AUDIT, PLACES, tagged_key
 from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
@@ -16,7 +16,11 @@ from core.ports.channel_settings import ChannelSettingsStore
 
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
-    """One JSON object for each place. No time to live: it is configuration."""
+    """One JSON object for each place. No time to live: it is configuration.
+
+    Which places there are stands in a set of its own, written first: it may name one too many, and lacks none that was
+    written since there is the set.
+    """
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -31,9 +35,16 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
         """Replace all that was chosen; nothing left means back to the defaults."""
         async with bounded_call():
             if values := chosen.to_mapping():
+                await self._client.sadd(PLACES, place)
                 await self._client.set(_place_key(place), json.dumps(values))
             else:
                 await self._client.delete(_place_key(place))
+                await self._client.srem(PLACES, place)
+
+    async def places(self) -> Sequence[str]:
+        """Every place in which something is chosen."""
+        async with bounded_call():
+            return texts(await self._client.smembers(PLACES))
 
 
 class RedisAudit(Audit):

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
 from adapters.redis.keys import COUNTERS, of_person, of_thread, trace_key
-from adapters.redis.pipelining import in_order, lua
+from adapters.redis.pipelines import in_order, lua
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.json_codec import from_json, to_json
 from core.model.usage import UsageCounts
@@ -67,7 +67,7 @@ class RedisTraceStore(TraceStore):
             await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
     async def counts(self) -> UsageCounts:
-        """All that was counted."""
+        """Every counter by name."""
         async with bounded_call():
             found = await self._client.hgetall(COUNTERS)
         return UsageCounts.from_mapping({str(name): int(value) for name, value in found.items()})

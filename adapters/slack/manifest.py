@@ -71,7 +71,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
         "command": KB,
         "description": "Look after the knowledge; alone, add to it",
         "usage_hint": USAGE,
-        "should_escape": False,
+        "should_escape": True,  # a channel, a group or a person that is named comes with its id
     }
     about = "Answers questions from your team's own documents, with citations you can check."
     return {

@@ -191,11 +191,12 @@ def user_of(person: Person) -> str:
 
 
 def _spot(message: IncomingMessage) -> Spot:
-    return Spot(message.thread, message.asker, message.text, message.direct, message.private)
+    ts, said = _ts(message), message.text
+    return Spot(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
 
 
 def _ts(message: IncomingMessage) -> str:
-    return str(message.address.get("ts") or message.id)
+    return message.address.message or message.id
 
 
 def _question(incoming: Incoming) -> IncomingMessage | None:

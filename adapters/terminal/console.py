@@ -26,8 +26,8 @@ class SafeConsole(Console):
 
     @property
     def file(self) -> IO[str]:
-        """Where it writes to."""
-        return _Trimmed(super().file)  # type: ignore[return-value]
+        """The stream that is written to."""
+        return _TrimmedConsole(super().file)  # type: ignore[return-value]
 
     @file.setter
     def file(self, new_file: IO[str]) -> None:
@@ -43,7 +43,7 @@ class SafeConsole(Console):
             yield Segment(remove_controls(segment.text), style)
 
 
-class _Trimmed:
+class _TrimmedConsole:
     """A stream without spaces at the ends of lines, where it is no terminal: rich fills every line up."""
 
     def __init__(self, stream: IO[str]) -> None:

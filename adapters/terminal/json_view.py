@@ -28,19 +28,19 @@ class Recorder:
         """The whole text comes at the end."""
 
     async def notice(self, text: str) -> None:
-        """Kept."""
+        """Keep a notice for the document at the end."""
         self._notices.append(text)
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Kept."""
+        """Keep the answer for the document at the end."""
         self._trace_id = trace_id
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """Kept."""
+        """Keep the checkpoint for the document at the end."""
         self._trace_id = trace_id
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Kept."""
+        """Keep the failure for the document at the end."""
         self._trace_id = trace_id
 
     def close(self) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 from core.model.jobs import Job
 from core.model.json_codec import to_json
 from core.model.plain_text import remove_controls
+from core.service.kb.job_cards import job_card
 from core.service.kb.results import KbOutcome, KbResult, ProposalDecided
 from core.service.kb.summaries import summarize_job
-from core.service.kb.text_layout import job_id_line, job_lines, lay_out
+from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
@@ -33,6 +34,5 @@ def result_json(result: KbResult) -> Any:
 
 def job_text(job: Job) -> str:
     """A job as it stands, in plain lines."""
-    summary = summarize_job(job)
-    lines = [*map(line_text, job_lines(summary)), job_id_line(job.id)]
-    return "\n".join(map(remove_controls, lines))
+    card = job_card(summarize_job(job))
+    return "\n".join(map(remove_controls, [*map(line_text, card.lines), card.footer]))

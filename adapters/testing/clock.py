@@ -21,6 +21,6 @@ class ManualClock(Clock):
         return self._monotonic
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock forward by some seconds."""
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds

@@ -189,7 +189,7 @@ class ScriptedEndpoint:
         return self
 
     def routes(self, app: web.Application) -> None:
-        """Where it is asked."""
+        """The paths that it answers, with their handlers."""
         app.router.add_post("/v1/chat/completions", self._completions)
 
     async def __aexit__(
@@ -226,7 +226,7 @@ class ScriptedEndpoint:
         self._script.extend([Fails(status, message, retry_after)] * times)
 
     def hangs(self, times: int = 1) -> None:
-        """Never answer."""
+        """Accept the next request and never answer it."""
         self._script.extend([Hangs()] * times)
 
     def drips(self, every_seconds: float = 0.02, *, begins: str = "") -> None:
@@ -246,7 +246,7 @@ class ScriptedEndpoint:
         self._script.append(Garbles())
 
     def empty(self, times: int = 1) -> None:
-        """Reply with nothing."""
+        """Answer the next request with a completion without text."""
         self._script.extend([Says("")] * times)
 
     def answers_with(self, answering: Answering) -> None:
@@ -357,7 +357,7 @@ def _whole(reply: Says, request: Request) -> web.Response:
 async def _stream(reply: Says, request: Request, incoming: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers=_STREAM)
     await response.prepare(incoming)
-    for piece in reply.pieces or tuple(_cut(reply.text)):
+    for piece in reply.pieces or tuple(_split(reply.text)):
         await response.write(_event(_chunk(request, {"content": piece})))
     if reply.finish is not None:
         await response.write(_event(_chunk(request, {}, finish=reply.finish)))
@@ -395,7 +395,7 @@ def _event(data: Json) -> bytes:
     return f"data: {json.dumps(data)}\n\n".encode()
 
 
-def _cut(text: str) -> Iterator[str]:
+def _split(text: str) -> Iterator[str]:
     """A text in pieces of about one word, as models send it."""
     words = text.split(" ")
     for position, word in enumerate(words):

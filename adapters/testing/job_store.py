@@ -68,7 +68,7 @@ class InProcessBlobStore(BlobStore):
         self.kept.pop(name, None)
 
     async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
-        """Nothing is old."""
+        """Remove what is old: here nothing is."""
         return 0
 
     async def entries(self) -> AsyncIterator[tuple[str, bytes]]:

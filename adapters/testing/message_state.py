@@ -21,11 +21,11 @@ class InProcessMessageStateStore(MessageStateStore):
 
     async def read(self, blank: R) -> R | None:
         """The record at this one's address; None where nothing is kept."""
-        return from_fields(blank, self._kept(blank))
+        return from_fields(blank, self._fields_of(blank))
 
     async def read_entries(self, blank: R) -> Sequence[R]:
         """All records that share this one's place and subject."""
-        return entries_from_fields(blank, self._kept(blank))
+        return entries_from_fields(blank, self._fields_of(blank))
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
         """Keep records. Raises LeaseLost when ``fence`` is stale."""
@@ -44,7 +44,7 @@ class InProcessMessageStateStore(MessageStateStore):
 
     async def exchange(self, was: R, now: R) -> bool:
         """Keep ``now`` in place of ``was``, once."""
-        kept, before, after = self._kept(was), to_fields(was), to_fields(now)
+        kept, before, after = self._fields_of(was), to_fields(was), to_fields(now)
         names = (before.keys() | after.keys()) - {OWNER}
         changed = [name for name in names if before.get(name, "") != after.get(name, "")]
         if any(kept.get(name, "") != before.get(name, "") for name in changed):
@@ -54,10 +54,10 @@ class InProcessMessageStateStore(MessageStateStore):
         return True
 
     async def remove(self, record: Record) -> None:
-        """Keep it no longer."""
+        """Remove a record; nothing happens where there is none."""
         address = record.address
         if address.entry:
-            self._kept(record).pop(address.entry, None)
+            self._fields_of(record).pop(address.entry, None)
         else:
             self._state.records.pop((address.place, address.subject), None)
 
@@ -66,9 +66,9 @@ class InProcessMessageStateStore(MessageStateStore):
         self._state.cancel_requests[thread, subject] = reason
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
-        """The reason, taken."""
+        """The reason of a requested cancel, once."""
         return self._state.cancel_requests.pop((thread, subject), None)
 
-    def _kept(self, record: Record) -> dict[str, str]:
+    def _fields_of(self, record: Record) -> dict[str, str]:
         address = record.address
         return self._state.records.get((address.place, address.subject), {})

@@ -25,7 +25,7 @@ class Page:
 
     @property
     def text(self) -> str:
-        """What it says now."""
+        """The text as it stands after all pieces."""
         return self.history[-1] if self.history else ""
 
 
@@ -61,26 +61,26 @@ class RecordedAnswerView:
         self._platform.steps.append(step)
 
     async def write(self, text: str) -> None:
-        """More text."""
+        """Append a piece of the draft."""
         self._streamed += text
         self._page.history.append(self._streamed)
 
     async def rewrite(self, reason: str) -> None:
-        """From the beginning."""
+        """Drop what was streamed and begin with this text."""
         self._streamed = ""
 
     async def notice(self, text: str) -> None:
-        """Written beside."""
+        """Keep a notice beside the answer."""
         self._platform.notices.append(text)
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """The final text."""
+        """Keep the final answer."""
         self._page.history.append(answer.text)
         self._page.answer, self._page.checkpoint = answer, None
         await self._message_state.settle(self._message_state.kept, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A card."""
+        """Keep a checkpoint's card."""
         self._page.history.append(checkpoint.message)
         self._page.checkpoint = checkpoint
         await self._message_state.settle(self._message_state.kept, answer.outcome)
@@ -114,7 +114,7 @@ class RecordedPlatform:
         return [page for page in self.pages.values() if not page.gone]
 
     def new_page(self) -> Page:
-        """A new message."""
+        """A new message in the thread."""
         page = Page(f"page-{len(self.pages) + 1}")
         self.pages[page.id] = page
         return page
@@ -127,23 +127,23 @@ class RecordedPlatform:
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[RecordedQuestionState], trace_id: str
     ) -> RecordedAnswerView:
-        """A page for this."""
+        """A page for this question."""
         return RecordedAnswerView(self, message_state)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """As given."""
+        """The settings that the scene gave."""
         return self._settings
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """As set."""
+        """The audience that the scene gave."""
         return Audience(self.principals, public=self.public)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Admins are those given."""
+        """Admin rights for those whom the scene named."""
         return Permissions(is_admin=person.id in self._admins)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Nothing was said before."""
+        """No earlier messages."""
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
@@ -151,14 +151,14 @@ class RecordedPlatform:
         return tuple(ContextMessage(file.name, f"text of {file.name}") for file in message.files)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """Written down."""
+        """Keep that this message was acknowledged."""
         self.acknowledged.append(decided)
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Written down."""
+        """Keep what a person was told privately."""
         self.told.append(text)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
-        """The page is gone."""
+        """Remove the page of a message."""
         if (page := self.pages.get(message_state.kept.page)) is not None:
             page.gone = True

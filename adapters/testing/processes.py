@@ -47,5 +47,5 @@ class InProcessProcessRegistry(ProcessRegistry):
         return [process for _, (process, until) in sorted(self._serving.items()) if until > now]
 
     async def withdraw(self, name: str) -> None:
-        """Be known no more."""
+        """Remove this process from the registry."""
         self._serving.pop(name, None)

@@ -27,7 +27,7 @@ class InProcessProposalStore(ProposalStore):
         return sorted(self._proposals.values(), key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """One that waits."""
+        """A proposal by its id; None when it is unknown or decided."""
         return self._proposals.get(proposal_id)
 
     async def decide(self, decision: Decision) -> Decision | None:

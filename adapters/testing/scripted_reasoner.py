@@ -82,7 +82,7 @@ class ScriptedReasoner:
         return [Grade(grades)] * len(evidence) if isinstance(grades, int) else grades
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
-        """It suffices."""
+        """Always that the evidence suffices."""
         decision: Decision = self._next("decide", Sufficient, meter, inquiry, thread)
         return decision
 
@@ -97,14 +97,14 @@ class ScriptedReasoner:
             yield part
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """Everything is supported."""
+        """Always that every claim is supported."""
         verdicts = self._next(
             "check", lambda: [ClaimVerdict(claim, Support.SUPPORTED) for claim in claims], meter, inquiry, claims
         )
         return [ClaimVerdict(c, verdicts) for c in claims] if isinstance(verdicts, Support) else list(verdicts)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
-        """It is complete."""
+        """Always that the answer is complete."""
         return str(self._next("critique", str, meter, inquiry, answer))
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:

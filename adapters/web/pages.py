@@ -13,7 +13,8 @@ from markupsafe import Markup
 from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
 from core.model.plain_text import remove_controls
-from core.service.kb.job_wording import job_remarks, job_state, job_title
+from core.service.kb.job_cards import job_card
+from core.service.kb.job_wording import job_title
 from core.service.kb.text_spans import age, count
 from core.service.kb.wording import readers_phrase, removal_question
 
@@ -52,8 +53,7 @@ class Pages:
             static=static_path,
             age=age,
             count=count,
-            job_remarks=job_remarks,
-            job_state=job_state,
+            job_card=job_card,
             job_title=job_title,
             readers_phrase=readers_phrase,
             removal_question=removal_question,

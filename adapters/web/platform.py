@@ -28,7 +28,7 @@ from core.service.answer_actions import AnswerActions
 
 
 class WebPlatform:
-    """Everything under one address."""
+    """The page, ``/v1`` and MCP under one address."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class WebPlatform:
         return PlatformCapabilities()
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """All its addresses."""
+        """The routes of every screen."""
         behind = [*self._sign_in.routes(), *(route for screen in self._screens for route in screen.routes())]
         return (
             web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),

@@ -20,6 +20,7 @@ class Right(StrEnum):
 
     READER = "reader"
     ADMIN = "admin"
+    OPERATOR = "operator"  # who runs this machine, and came by the link from its terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,14 @@ class Visitor:
 
     def may(self, right: Right) -> bool:
         """Whether they have this right."""
+        if right is Right.OPERATOR:
+            return self.is_operator
         return self.is_admin or right is Right.READER
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is who runs this machine: the data directory is theirs anyway."""
+        return self.audience.unrestricted
 
     def thread(self, name: str) -> ThreadKey:
         """A conversation of theirs: nobody else's page leads to it."""

@@ -39,7 +39,7 @@ class Corpus:
     asked: "Vectors"  # (questions, dimension)
 
     def batches(self) -> Iterator[tuple[list[Passage], "Vectors"]]:
-        """Everything, in order."""
+        """All passages in batches, in reading order."""
         for number, vectors in enumerate(self.cloud.batches(self.size, BATCH)):
             start = number * BATCH
             yield [self.passage(n) for n in range(start, start + len(vectors))], vectors

@@ -167,10 +167,10 @@ async def _serve(seconds: float, log: Path, refused_from: int) -> None:
 
     with log.open("a", encoding="utf-8", buffering=1) as lines:
 
-        def timed(request: Request, came: float, answered: float) -> None:
+        def record_times(request: Request, came: float, answered: float) -> None:
             lines.write(f"{cases(request)}\t{came:.6f}\t{answered:.6f}\n")
 
-        async with ScriptedEndpoint(latency=seconds, timed=timed) as endpoint:
+        async with ScriptedEndpoint(latency=seconds, timed=record_times) as endpoint:
             endpoint.answers_with(answer)
             sys.stdout.write(f"{endpoint.base_url}\n")
             sys.stdout.flush()

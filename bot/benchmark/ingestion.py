@@ -100,7 +100,7 @@ class TimedEncoder(WrappedEncoder):
         self.texts: list[str] = []
 
     async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
-        """Timed."""
+        """Encode, and count the seconds."""
         started = time.perf_counter()
         vectors = await self._encoder.encode_passages(texts)
         self.seconds += time.perf_counter() - started

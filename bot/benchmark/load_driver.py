@@ -96,7 +96,7 @@ class Load:
         thread = ThreadKey(self._platform.name, "bench", "load", f"case-{case}")
         person = Person(f"paper:person-{case % PEOPLE}", "Ada")
         text = asked_as(case, self._questions[(case - 1) % len(self._questions)])
-        message = IncomingMessage(f"m{case}", thread, text, person, {}, mentions_us=True)
+        message = IncomingMessage(f"m{case}", thread, text, person, mentions_us=True)
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._platform.waiting[case] = ended
         self._platform.times.put[case] = time.monotonic()

@@ -49,7 +49,7 @@ class Figures:
 
 
 def rows_of(figures: Figures) -> list[Row]:
-    """All rows."""
+    """The table's rows for a load's figures."""
     plan = figures.plan
     return [
         *_latency_rows(figures, plan.burst, f"{plan.threads} threads in the same instant"),

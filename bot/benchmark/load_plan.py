@@ -16,7 +16,7 @@ class Plan:
 
     @property
     def cases(self) -> int:
-        """All of them."""
+        """The numbers of all questions of the plan."""
         return self.sustained[-1]
 
     @property

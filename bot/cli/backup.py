@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish
+from bot.cli.runner import finish, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ async def _backup(folder: Path) -> int:
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).make(folder, progress)
-    typer.echo(f"Backed up {manifest.documents:,} documents with {manifest.passages:,} passages, "
+    say(f"Backed up {manifest.documents:,} documents with {manifest.passages:,} passages, "
                f"and {manifest.keys:,} records of conversations, settings and jobs, into {folder}.")  # fmt: skip
     return 0
 
@@ -56,7 +56,7 @@ async def _restore(folder: Path) -> int:
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).restore(folder, progress)
-    typer.echo(f"Restored {manifest.documents:,} documents with {manifest.passages:,} passages, "
+    say(f"Restored {manifest.documents:,} documents with {manifest.passages:,} passages, "
                f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
                "Questions that waited for an answer then are not asked again.")  # fmt: skip
     return 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json
+from bot.cli.runner import finish, print_json, say
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -79,10 +79,10 @@ async def _draft(footnote: "Footnote", gap_id: str, period: "timedelta", reader:
 
     drafts = footnote.gap_drafts()
     begun = await drafts.begin(await footnote.gaps().gap(gap_id, period, reader), reader.bases)
-    typer.echo(remove_controls(begun.text))
+    say(remove_controls(begun.text))
     if propose:
         proposal = await drafts.propose(begun, OPERATOR, is_admin=True)
-        typer.echo(f"It waits as proposal {proposal.id}: footnote kb proposals shows it.", err=True)
+        say(f"It waits as proposal {proposal.id}: footnote kb proposals shows it.", err=True)
     return 0
 
 
@@ -94,4 +94,4 @@ def _write(report: "GapReport", path: Path) -> None:
     except OSError as error:
         raise typer.BadParameter(f"{path} cannot be written: {error.strerror}.") from None
     lines = len(report.gaps)
-    typer.echo(f"{lines} gap{'' if lines == 1 else 's'} written to {path}.", err=True)
+    say(f"{lines} gap{'' if lines == 1 else 's'} written to {path}.", err=True)

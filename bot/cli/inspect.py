@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_to_read, print_json
+from bot.cli.runner import finish, open_to_read, print_json, say
 
 if TYPE_CHECKING:
     from core.model.conversation import ThreadKey
@@ -68,11 +68,11 @@ async def _forget(thread: str | None, person: str | None) -> int:
             else:
                 there |= await footnote.memory.forget_thread(_thread_key(thread or ""))
     if person is None:
-        typer.echo(f"Forgot the thread {thread}." if there else f"There is no thread {thread}.")
+        say(f"Forgot the thread {thread}." if there else f"There is no thread {thread}.")
     elif turns:
-        typer.echo(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
+        say(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
     else:
-        typer.echo(f"No question of {person} is kept. An id is written as slack:T1/U1, a workspace and a member of it.")
+        say(f"No question of {person} is kept. An id is written as slack:T1/U1, a workspace and a member of it.")
     return 0
 
 
@@ -87,7 +87,7 @@ def doctor(
         str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="First cut off what cannot be read of damaged memory.")] = False,
-    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 8.5,
     as_json: Json = False,
 ) -> None:
     """Check every dependency and setting, each with what to do about it."""

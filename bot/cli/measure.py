@@ -1,5 +1,7 @@
 """Measuring: ``eval``, ``bench``, and ``feedback export``, which makes a dataset of what people thought of answers."""
 
+import shutil
+import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json
+from bot.cli.runner import finish, print_json, say
 
 if TYPE_CHECKING:
     from bot.evaluation.dataset_loader import Dataset
@@ -114,7 +116,7 @@ async def _evaluate(
         keep_baseline(save_baseline, results)
     worse = worse_than(baseline, results) if baseline is not None else []
     for line in worse:
-        typer.echo(line, err=True)
+        say(line, err=True)
     return 1 if worse else 0
 
 
@@ -169,7 +171,9 @@ async def _bench(
             rows.append(row)
             if not as_json:
                 met = {True: "reached", False: "MISSED", None: ""}[row.met]
-                typer.echo(f"{row.what:42} {row.value:18} {row.against:56} {row.target:14} {met}")
+                line = f"{row.what:42} {row.value:18} {row.against:56} {row.target:14} {met}"
+                fits = not sys.stdout.isatty() or len(line) <= shutil.get_terminal_size().columns
+                say(line if fits else "\n  ".join(filter(None, (row.what, row.value, row.against, row.target, met))))
     if as_json:
         print_json([asdict(row) for row in rows])
     return 0
@@ -191,5 +195,5 @@ async def _export(folder: Path) -> int:
     async with open_footnote(load_settings(), models=False) as footnote:
         found = await export_feedback(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)
     found.write(folder)
-    typer.echo(f"Wrote {len(found.queries)} questions and {len(found.corpus)} documents to {folder}.")
+    say(f"Wrote {len(found.queries)} questions and {len(found.corpus)} documents to {folder}.")
     return 0

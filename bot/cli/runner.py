@@ -63,6 +63,23 @@ def there(names: Iterable[str | Path]) -> None:
         raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """A message for a person, without control characters.
+
+    On a terminal it is broken between words; behind a pipe every line of it stays whole.
+    """
+    if (sys.stderr if err else sys.stdout).isatty():
+        from rich.text import Text
+
+        from adapters.terminal.console import SafeConsole
+
+        SafeConsole(stderr=err).print(Text(text))
+    else:
+        from core.model.plain_text import remove_controls
+
+        typer.echo(remove_controls(text), err=err)
+
+
 def print_json(value: object) -> None:
     """One JSON document on standard output, escaped where its encoding does not hold every sign."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish
+from bot.cli.runner import finish, say
 from bot.roles import Role
 
 
@@ -36,7 +36,9 @@ def web(
     from bot.server import run_page
 
     def announce(link: str) -> None:
-        typer.echo(f"\n  Footnote is at\n\n    {link}\n\n  The link signs you in, once. Ctrl-C ends it.\n")
+        say("\n  Footnote is at\n")
+        typer.echo(f"    {link}")  # whole, however narrow the terminal is
+        say("\n  The link signs you in, once.\n  Ctrl-C ends it.\n")
 
     finish(run_page(port, announce), quiet=False)
 
@@ -67,4 +69,5 @@ def manifest(
     from bot.settings import load_settings
 
     token = load_settings().discord_bot_token
-    typer.echo(discord_manifest(token.get_secret_value() if token else None))
+    for line in discord_manifest(token.get_secret_value() if token else None).splitlines():
+        (typer.echo if "https://" in line else say)(line)  # a link stays whole

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.observability import logs
-from bot.setup.places import Place
+from core.model.setup_steps import Place
 
 if TYPE_CHECKING:
     from pathlib import Path

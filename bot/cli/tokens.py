@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json
+from bot.cli.runner import finish, print_json, say
 
 if TYPE_CHECKING:
     from core.ports.api_tokens import ApiToken
@@ -52,7 +52,7 @@ async def _create(name: str, scope: str, bases: list[str], rate: int, public: bo
         print_json({"id": made.id, "token": secret})
         return 0
     typer.echo(secret)
-    typer.echo(f"{_line(made)}\nThe token above is shown this once. Send it as Authorization: Bearer TOKEN.", err=True)
+    say(f"{_line(made)}\nThe token above is shown this once. Send it as Authorization: Bearer TOKEN.", err=True)
     return 0
 
 
@@ -75,9 +75,9 @@ async def _list(as_json: bool) -> int:
     if as_json:
         print_json([json.loads(to_json(one)) for one in tokens])
     elif not tokens:
-        typer.echo("There is no token yet. footnote token create makes one.")
+        say("There is no token yet. footnote token create makes one.")
     for one in tokens if not as_json else ():
-        typer.echo(_line(one))
+        say(_line(one))
     return 0
 
 
@@ -95,7 +95,7 @@ async def _revoke(token_id: str) -> int:
 
     async with open_footnote(load_settings(), models=False) as footnote:
         gone = await api_clients(footnote).revoke(token_id, OPERATOR)
-    typer.echo(f"{gone.id} opens nothing any more.")
+    say(f"{gone.id} opens nothing any more.")
     return 0
 
 

@@ -1,16 +1,21 @@
 """The configured model beside quotes alone, on the same questions with the same threads before them."""
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bot.container import Footnote
 from bot.evaluation.answers import pursue_question, turn_of
 from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.question_runs import reply_of
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
+from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
+from core.evaluation.question_sets import Question
 from core.model.answer import Answer, Outcome, Spent
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
@@ -20,6 +25,7 @@ ACCEPTED = {
     "clarified": {Outcome.CLARIFIED},
     "abstained": {Outcome.ABSTAINED, Outcome.PARKED},
 }
+Judge = Callable[[Answer | None], AnswerVerdict]
 
 
 @dataclass(slots=True)
@@ -27,24 +33,13 @@ class Column:
     """What one way of answering came to over all questions."""
 
     name: str
-    right: int = 0
-    wrong: int = 0
-    refused: int = 0
+    verdicts: Counter[AnswerVerdict] = field(default_factory=Counter)
     citations: int = 0
     spent: Spent = field(default_factory=Spent)
 
-    def add(self, query: Query, answer: Answer | None, seconds: float) -> None:
-        """Judge one answer and count what it cost."""
-        outcome = answer.outcome if answer else Outcome.FAILED
-        if query.expect == "answered":
-            self.refused += outcome is not Outcome.ANSWERED
-            right = (
-                outcome is Outcome.ANSWERED and answer is not None and contains(answer.text, query.answers) is not False
-            )
-        else:
-            right = outcome in ACCEPTED[query.expect]
-        self.right += right
-        self.wrong += outcome is Outcome.ANSWERED and not right
+    def add(self, verdict: AnswerVerdict, answer: Answer | None, seconds: float) -> None:
+        """Count one answer and what it cost."""
+        self.verdicts[verdict] += 1
         self.citations += len(answer.citations) if answer else 0
         spent = answer.spent if answer else Spent()
         self.spent = Spent(
@@ -58,6 +53,15 @@ class Column:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with the thread before it, and how an answer to it is judged."""
+
+    text: str
+    thread: Thread
+    judge: Judge
+
+
 async def compare_model(
     settings: Settings, datasets: Sequence[Dataset]
 ) -> AsyncGenerator[tuple[str, Column, Column], None]:
@@ -69,29 +73,57 @@ async def compare_model(
             await fill(footnote, dataset)
             quoting = replace(footnote, agent=footnote.agent.by_quotes())
             quotes, model = Column("quotes alone"), Column(settings.llm_model or "")
-            for query in dataset.queries:
-                thread = await _thread(quoting, dataset, query)
+            async for one in _questions(quoting, dataset):
                 for column, asked in ((quotes, quoting), (model, footnote)):
                     started = time.perf_counter()
-                    answer, _ = await pursue_question(asked, dataset.name, query.text, thread)
-                    column.add(query, answer, time.perf_counter() - started)
+                    answer, _ = await pursue_question(asked, dataset.name, one.text, one.thread)
+                    column.add(one.judge(answer), answer, time.perf_counter() - started)
             yield dataset.name, quotes, model
 
 
-async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
-    thread = Thread(ThreadKey("eval", dataset.name, "", query.id))
-    for earlier in query.thread:
-        answer, inquiry = await pursue_question(footnote, dataset.name, earlier, thread)
-        thread = replace(thread, turns=(*thread.turns, turn_of(footnote, inquiry, answer)))
-    return thread
+async def _questions(quoting: Footnote, dataset: Dataset) -> AsyncIterator[_Asked]:
+    """Every question; what its thread had before it was answered by quotes, for both columns."""
+    for query in dataset.queries:
+        thread = Thread(ThreadKey("eval", dataset.name, "", query.id))
+        for earlier in query.thread:
+            thread = await _continued(quoting, dataset, thread, earlier)
+        yield _Asked(query.text, thread, partial(_verdict, query))
+    if dataset.questions is None:
+        return
+    found = await quoting.catalog.documents(frozenset({dataset.name}))
+    titles = {document.source: document.title for document in found}
+    for conversation in dataset.questions.conversations:
+        thread = Thread(ThreadKey("eval", dataset.name, "", conversation[0].id))
+        for at, question in enumerate(conversation, 1):
+            yield _Asked(question.text, thread, partial(_verdict_by_facts, question, titles))
+            if at < len(conversation):
+                thread = await _continued(quoting, dataset, thread, question.text)
+
+
+async def _continued(quoting: Footnote, dataset: Dataset, thread: Thread, text: str) -> Thread:
+    answer, inquiry = await pursue_question(quoting, dataset.name, text, thread)
+    return replace(thread, turns=(*thread.turns, turn_of(quoting, inquiry, answer)))
+
+
+def _verdict(query: Query, answer: Answer | None) -> AnswerVerdict:
+    """Of a question with a gold answer, or with the way in which it should end."""
+    outcome = answer.outcome if answer else Outcome.FAILED
+    if query.expect != "answered" and outcome in ACCEPTED[query.expect]:
+        return AnswerVerdict.RIGHT
+    if answer is None or outcome is not Outcome.ANSWERED:
+        return AnswerVerdict.REFUSED
+    answers = query.expect == "answered" and contains(answer.text, query.answers) is not False
+    return AnswerVerdict.RIGHT if answers else AnswerVerdict.WRONG
+
+
+def _verdict_by_facts(question: Question, titles: Mapping[str, str], answer: Answer | None) -> AnswerVerdict:
+    return score_reply(question, reply_of(answer), titles).verdict
 
 
 def lines_of(name: str, columns: Sequence[Column]) -> list[str]:
     """The table of one dataset."""
-    rows = [
-        ("right", [str(column.right) for column in columns]),
-        ("wrong", [str(column.wrong) for column in columns]),
-        ("refused", [str(column.refused) for column in columns]),
+    rows: list[tuple[str, list[str]]] = [
+        *((verdict, [str(column.verdicts[verdict]) for column in columns]) for verdict in AnswerVerdict),
         ("citations", [str(column.citations) for column in columns]),
         ("calls", [str(column.spent.calls) for column in columns]),
         ("tokens in, out", [f"{column.spent.tokens_in:,}, {column.spent.tokens_out:,}" for column in columns]),

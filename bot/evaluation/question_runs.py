@@ -83,7 +83,7 @@ async def _ask_conversation(
         started = time.perf_counter()
         answer, inquiry = await pursue_question(footnote, base, question.text, thread)
         took = time.perf_counter() - started
-        reply = _reply(answer)
+        reply = reply_of(answer)
         kind = questions.document_kinds[question.documents[0]] if question.documents else None
         after = tuple(turn.question for turn in thread.turns)
         scored.append(ScoredQuestion(question, kind, after, reply, score_reply(question, reply, titles), took))
@@ -91,7 +91,7 @@ async def _ask_conversation(
     return scored
 
 
-def _reply(answer: Answer | None) -> Reply:
+def reply_of(answer: Answer | None) -> Reply:
     """What the asker reads: the text and the notices below it."""
     if answer is None:
         return Reply(Outcome.FAILED, "")

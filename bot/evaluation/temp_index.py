@@ -35,7 +35,7 @@ class CorpusParser(Parser):
     """The parser of a corpus that is text already: ``name`` is the title."""
 
     async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
-        """One block."""
+        """The text as one block, as corpora hold it."""
         return ParsedDocument(name, (Block(data.decode()),), "text/plain")
 
 
@@ -68,7 +68,7 @@ class KeptVectors(WrappedEncoder):
         import numpy as np
 
         found: dict[bytes, Vectors] = {}
-        with self._opened() as database:
+        with self._open() as database:
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
@@ -77,14 +77,14 @@ class KeptVectors(WrappedEncoder):
         return found
 
     def _write(self, vectors: "Mapping[bytes, Vectors]") -> None:
-        with self._opened() as database, database:
+        with self._open() as database, database:
             database.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                 [(key, vector.tobytes()) for key, vector in vectors.items()],
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Iterator[sqlite3.Connection]:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._file, timeout=30)) as database:
             database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")

@@ -33,7 +33,7 @@ class Dialogue:
         self._console.print(Text(text, style="bold"))
 
     def say(self, text: str) -> None:
-        """Tell something."""
+        """Print a line to the person."""
         self._console.print(Text(text))
 
     def show(self, checks: Sequence[Check]) -> None:
@@ -61,7 +61,7 @@ class Dialogue:
         return not typer.prompt(f"Enter when {until}; s: later", default="", show_default=False)
 
     def confirm(self, question: str, *, default: bool = False) -> bool:
-        """Yes or no."""
+        """Ask a yes-or-no question."""
         return typer.confirm(question, default=default)
 
     def choose(self, question: str, choices: Sequence[str]) -> int:

@@ -1,48 +1,42 @@
 """Discord's part of the setup: the bot's token, the intent to switch on, and the invitation to a server."""
 
-import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from adapters.discord.manifest import PORTAL
 from adapters.discord.preflight import CONTENT, SERVERS, DiscordCheck, preflight
 from bot.doctor import check_of
 from bot.settings import load_settings
-from bot.setup.credentials import Credential, obtain
-from bot.setup.dialogue import Dialogue
-from bot.setup.saved_settings import SavedSettings
+from bot.setup.credentials import Credential
+from bot.setup.platform_setup import Finding, PlatformSetup
 from core.model.health import Check
+from core.model.setup_steps import SetupStep, TokenField
+
+_BOT = TokenField("DISCORD_BOT_TOKEN", "bot token", "has three parts with dots between them, about 70 characters")
 
 
-def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
-    """Whether the token works and the bot is in a server; what is only useful may be left for later."""
-    if not saved.value("DISCORD_BOT_TOKEN"):
-        dialogue.heading("The application")
-        dialogue.say("New Application, a name, Create.")
-        dialogue.link(PORTAL)
-    dialogue.heading("The bot token")
-    token = obtain(bot_token(), dialogue, saved)
-    if not token:
-        return False
-    dialogue.heading("What it may read")
-    _mend(dialogue, token, CONTENT, "it is switched on and saved")
-    dialogue.heading("The server")
-    return _mend(dialogue, token, SERVERS, "it is in your server")
+def platform_setup() -> PlatformSetup:
+    """Four steps: the application, its token, the intent, and the server."""
+    steps = (
+        SetupStep("app", "The application", "New Application, a name, Create.", link=PORTAL),
+        SetupStep(
+            "bot-token",
+            "The bot token",
+            "In the application's pages: Bot, Reset Token. It is shown once.",
+            token=_BOT,
+        ),
+        SetupStep("intent", "What it may read", until="it is switched on and saved", optional=True),
+        SetupStep("server", "The server", until="it is in your server"),
+    )
+    return PlatformSetup(steps, {_BOT.setting: bot_token()}, {"intent": _finding(CONTENT), "server": _finding(SERVERS)})
 
 
-def _mend(dialogue: Dialogue, token: str, name: str, until: str) -> bool:
-    """Show one check until it is in order; False where that is left for later."""
-    while True:
-        found = next((one for one in asyncio.run(_preflight(token)) if one.name == name), None)
-        if found is None:
-            return False
-        dialogue.show([check_of(found)])
-        if found.ok:
-            return True
-        if found.link:
-            dialogue.link(found.link)
-        if not dialogue.pause(until):
-            return False
+def _finding(name: str) -> Callable[[str], Awaitable[Finding | None]]:
+    async def find(token: str) -> Finding | None:
+        found = next((one for one in await _preflight(token) if one.name == name), None)
+        return None if found is None else Finding(check_of(found), found.link)
+
+    return find
 
 
 async def _preflight(token: str) -> Sequence[DiscordCheck]:
@@ -57,11 +51,8 @@ def bot_token() -> Credential:
         return [check_of(one) for one in (await _preflight(token))[:1]]
 
     return Credential(
-        setting="DISCORD_BOT_TOKEN",
-        name="bot token",
-        place="In the application's pages: Bot, Reset Token. It is shown once.",
+        field=_BOT,
         shape=re.compile(r"[\w-]{8,}\.[\w-]+\.[\w-]+"),
-        looks="has three parts with dots between them, about 70 characters",
         mistaken={"xox": "a token of Slack's", "xapp-": "a token of Slack's"},
         check=check,
     )

@@ -38,7 +38,7 @@ def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
     """Whether a model answers at the end."""
     if known := saved.value("LLM_MODEL"):
         dialogue.say(f"LLM_MODEL is {known}, set in {saved.origin('LLM_MODEL')}.")
-        checks = _checked(load_settings())
+        checks = _check(load_settings())
         dialogue.show(checks)
         if _works(checks) or not saved.can_save("LLM_MODEL"):
             return _works(checks)
@@ -47,7 +47,7 @@ def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
         asked = _ask(dialogue, kind)
         if asked is None:
             return False
-        checks = _checked(load_settings().model_copy(update=asked))
+        checks = _check(load_settings().model_copy(update=asked))
         dialogue.show(checks)
         if _works(checks):
             _save(dialogue, saved, asked)
@@ -78,7 +78,7 @@ def _save(dialogue: Dialogue, saved: SavedSettings, asked: dict[str, str | Secre
     dialogue.say(f"Kept in {saved.file}.")
 
 
-def _checked(settings: Settings) -> list[Check]:
+def _check(settings: Settings) -> list[Check]:
     async def check() -> list[Check]:
         return [one async for one in endpoint_checks(settings)]
 

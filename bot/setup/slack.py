@@ -7,29 +7,43 @@ from adapters.slack.manifest import creation_link
 from adapters.slack.preflight import check_app_token, check_bot_token
 from bot.doctor import check_of
 from bot.settings import load_settings
-from bot.setup.credentials import Credential, obtain
-from bot.setup.dialogue import Dialogue
-from bot.setup.saved_settings import SavedSettings
+from bot.setup.credentials import Credential
+from bot.setup.platform_setup import PlatformSetup
 from core.model.health import Check
+from core.model.setup_steps import SetupStep, TokenField
 
 _OTHERS = {
     "xoxp-": "a user's token",
     "xoxe": "a configuration token",
     "xoxs-": "a session's token",
 }
+_BOT = TokenField("SLACK_BOT_TOKEN", "Bot User OAuth Token", "begins with xoxb-")
+_APP = TokenField("SLACK_APP_TOKEN", "App-Level Token", "begins with xapp-")
 
 
-def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
-    """Whether both tokens are there and work."""
-    if not saved.value("SLACK_BOT_TOKEN"):
-        dialogue.heading("The app")
-        dialogue.say("This link makes it at Slack. Choose your workspace, then Next and Create.")
-        dialogue.link(creation_link())
-    dialogue.heading("The bot token")
-    if not obtain(bot_token(), dialogue, saved):
-        return False
-    dialogue.heading("The app token")
-    return bool(obtain(app_token(), dialogue, saved))
+def platform_setup() -> PlatformSetup:
+    """Three steps: the app, and both tokens."""
+    steps = (
+        SetupStep(
+            "app",
+            "The app",
+            "This link makes it at Slack. Choose your workspace, then Next and Create.",
+            link=creation_link(),
+        ),
+        SetupStep(
+            "bot-token",
+            "The bot token",
+            "In the app's pages: Install App, Install to Workspace. Then it stands on that page.",
+            token=_BOT,
+        ),
+        SetupStep(
+            "app-token",
+            "The app token",
+            "In the app's pages: Basic Information, App-Level Tokens, Generate, with connections:write.",
+            token=_APP,
+        ),
+    )
+    return PlatformSetup(steps, {one.field.setting: one for one in (bot_token(), app_token())})
 
 
 def bot_token() -> Credential:
@@ -39,11 +53,8 @@ def bot_token() -> Credential:
         return [check_of(one) for one in await check_bot_token(token, load_settings().slack_api_url)]
 
     return Credential(
-        setting="SLACK_BOT_TOKEN",
-        name="Bot User OAuth Token",
-        place="In the app's pages: Install App, Install to Workspace. Then it stands on that page.",
+        field=_BOT,
         shape=re.compile(r"xoxb-[\w-]+"),
-        looks="begins with xoxb-",
         mistaken={"xapp-": "the app token, which comes next", **_OTHERS},
         check=check,
     )
@@ -56,11 +67,8 @@ def app_token() -> Credential:
         return [check_of(await check_app_token(token, load_settings().slack_api_url))]
 
     return Credential(
-        setting="SLACK_APP_TOKEN",
-        name="App-Level Token",
-        place="In the app's pages: Basic Information, App-Level Tokens, Generate, with connections:write.",
+        field=_APP,
         shape=re.compile(r"xapp-[\w-]+"),
-        looks="begins with xapp-",
         mistaken={"xoxb-": "the bot token", **_OTHERS},
         check=check,
     )

@@ -1,4 +1,4 @@
-"""From nothing to an answer in Slack or Discord, step by step: what is set is passed over, and any step may wait."""
+"""The setup at the terminal: the guide's steps one after the other; what is done is passed over, any step may wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import typer
 
+from bot.cli.runner import say
 from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
-from bot.setup import discord, model, slack
+from bot.setup import model
 from bot.setup.dialogue import Dialogue
-from bot.setup.places import Place
-from bot.setup.running import offer
+from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
+from core.model.setup_steps import PLATFORMS, Place, SetupStep, StepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
@@ -29,21 +30,17 @@ def set_up(place: Place | None, ingest: Ingest, *, browser: bool) -> int:
     try:
         return _steps(dialogue, place, ingest)
     except (typer.Abort, KeyboardInterrupt, EOFError):
-        typer.echo(STOPPED, err=True)
+        say(STOPPED, err=True)
         return 130
 
 
 def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
     home = load_settings().home
-    saved = SavedSettings(home)
-    place = place or _choose(dialogue, saved)
-    reached = True
+    guide = InstallationSetup(home)
+    place = place or _choose(dialogue, guide)
     if place is Place.MODEL:
-        return int(not model.set_up(dialogue, saved))
-    if place is Place.SLACK:
-        reached = slack.set_up(dialogue, saved)
-    if place is Place.DISCORD:
-        reached = discord.set_up(dialogue, saved)
+        return int(not model.set_up(dialogue, SavedSettings(home)))
+    reached = place not in PLATFORMS or all(_take_step(dialogue, guide, place, step) for step in guide.steps(place))
     _documents(dialogue, ingest)
     dialogue.heading("Everything checked, which takes some seconds")
     failed = asyncio.run(examine(as_json=False, seconds=PATIENCE))
@@ -51,23 +48,68 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
         dialogue.heading("Ask it")
         dialogue.say("  footnote chat")
     elif reached:
-        offer(dialogue, home)
+        _keep_running(dialogue, guide)
     else:
-        dialogue.say(f"\nLeft to do: {place}. footnote setup {place} goes on from here.")
+        dialogue.say(f"\nLeft to do: {PLATFORMS[place]}. footnote setup {place} goes on from here.")
     return int(bool(failed) or not reached)
 
 
-def _choose(dialogue: Dialogue, saved: SavedSettings) -> Place:
-    def known(name: str) -> str:
-        return " (a token is set)" if saved.value(name) else ""
-
-    choices = {
-        Place.SLACK: f"Slack{known('SLACK_BOT_TOKEN')}",
-        Place.DISCORD: f"Discord{known('DISCORD_BOT_TOKEN')}",
-        Place.TERMINAL: "this terminal alone",
-        Place.MODEL: "nowhere yet: set up a language model",
-    }
+def _choose(dialogue: Dialogue, guide: InstallationSetup) -> Place:
+    there = guide.configured()
+    choices = {place: f"{name}{' (a token is set)' if place in there else ''}" for place, name in PLATFORMS.items()}
+    choices |= {Place.TERMINAL: "this terminal alone", Place.MODEL: "nowhere yet: set up a language model"}
     return list(choices)[dialogue.choose("Where shall Footnote answer?", list(choices.values()))]
+
+
+def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep) -> bool:
+    """Whether to go on: the step is done, or can wait."""
+    state = asyncio.run(guide.look(place, step))
+    if step.token is not None:
+        dialogue.heading(step.title)
+        return _obtain(dialogue, guide, step, step.token, state)
+    if step.until:
+        dialogue.heading(step.title)
+        return _mend(dialogue, guide, place, step, state) or step.optional
+    if not state.done:
+        dialogue.heading(step.title)
+        dialogue.say(step.text)
+        dialogue.link(step.link)
+    return True
+
+
+def _obtain(dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: StepState) -> bool:
+    """Whether the token works: set already, or asked for until it does or is left for later."""
+    if state.origin:
+        dialogue.say(f"{field.setting} is set in {state.origin}.")
+        dialogue.show(state.checks)
+    if not state.done and state.fixed:
+        dialogue.say("Change it there: it wins over what I could write.")
+        return False
+    if state.done:
+        return True
+    dialogue.say(step.text)
+    while pasted := dialogue.ask_hidden():
+        outcome = asyncio.run(guide.take_token(field.setting, pasted))
+        if outcome.mistake:
+            dialogue.say(outcome.mistake)
+        dialogue.show(outcome.checks)
+        if outcome.kept:
+            dialogue.say(f"Kept as {field.setting} in {outcome.file}.")
+            return True
+    return False
+
+
+def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: StepState) -> bool:
+    """Show how the step stands until it is done; False where that is left for later."""
+    while True:
+        dialogue.show(state.checks)
+        if state.done:
+            return True
+        if state.link:
+            dialogue.link(state.link)
+        if not dialogue.pause(step.until):
+            return False
+        state = asyncio.run(guide.look(place, step))
 
 
 def _documents(dialogue: Dialogue, ingest: Ingest) -> None:
@@ -80,3 +122,20 @@ def _documents(dialogue: Dialogue, ingest: Ingest) -> None:
             ingest([path])
             return
         dialogue.say(f"There is no file or folder {path}.")
+
+
+def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
+    """Say how to start it now, and write the unit where systemd is there and it is wanted."""
+    options = guide.running()
+    dialogue.heading("Start it")
+    dialogue.say(f"  {options.start}")
+    if options.unit:
+        dialogue.say(f"systemd can keep it running, with {options.unit}.")
+        if options.unit_written or dialogue.confirm("Write that file?"):
+            guide.write_unit()
+            dialogue.say("Written. These start it, also after you log out and after a restart:")
+            for command in options.unit_commands:
+                dialogue.say(f"  {command}")
+    dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")
+    for command in options.compose_commands:
+        dialogue.say(f"  {command}")

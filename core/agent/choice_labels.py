@@ -30,17 +30,17 @@ def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
 def _without_common_words(options: Sequence[str], *, ends: bool) -> tuple[str, ...]:
     """Without the words that all begin with; with ``ends`` also without those that all end with."""
     split = [option.strip(_EDGES).split() for option in options]
-    first, last = _shared(split), _shared([words[::-1] for words in split]) if ends else 0
+    first, last = _shared_words(split), _shared_words([words[::-1] for words in split]) if ends else 0
     spare = max(0, min(map(len, split)) - 1)  # at least a word of each stays
     first = min(first, spare)
     last = min(last, spare - first)
     kept = [words[first : len(words) - last] for words in split]
     while all(len(words) > 1 and words[0].casefold() in _SMALL for words in kept):
         kept = [words[1:] for words in kept]
-    return tuple(_balanced(" ".join(words)).strip(_EDGES) for words in kept)
+    return tuple(_balance_quotes(" ".join(words)).strip(_EDGES) for words in kept)
 
 
-def _shared(split: Sequence[Sequence[str]]) -> int:
+def _shared_words(split: Sequence[Sequence[str]]) -> int:
     """How many words all of them begin with."""
     count = 0
     for words in zip(*split, strict=False):
@@ -50,7 +50,7 @@ def _shared(split: Sequence[Sequence[str]]) -> int:
     return count
 
 
-def _balanced(text: str) -> str:
+def _balance_quotes(text: str) -> str:
     """With the bracket closed that lost its end to the words that all share."""
     return text + ")" if text.count("(") > text.count(")") else text
 

@@ -25,7 +25,7 @@ def cited_ids(text: str) -> tuple[int, ...]:
 
 
 def without_markers(text: str) -> str:
-    """The text as prose."""
+    """The text without its ``[n]`` markers."""
     return MARKER.sub("", text)
 
 

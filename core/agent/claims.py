@@ -6,12 +6,13 @@ it is. Only that the documents say nothing on something, and small talk without 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from core.agent.citations import cited_ids, without_markers
 from core.model.answer import Claim
+from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule
 from core.model.text import content_words, sentences
 
 FEWEST_WORDS = 3
@@ -47,9 +48,8 @@ _ABSENCE_AFTER_ALL = re.compile(
 )
 # What goes on after it may be anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
-_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")  # the line below a table's header
+_YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
 _EXACT = re.compile(r"[\W_]+")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
 
@@ -78,22 +78,17 @@ class DraftUnit:
 def units_in(draft: str) -> tuple[DraftUnit, ...]:
     """Everything in a draft that has a word in it, in order. A marker alone after a full stop belongs before it."""
     found: list[DraftUnit] = []
-    code: list[str] = []
-    lines = draft.splitlines()
-    for line, below in zip(lines, [*lines, ""][1:], strict=True):
-        if code or _FENCE.match(line):
-            code.append(line)
-            if len(code) > 1 and _FENCE.match(line):
-                found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
-                code = []
-            continue
-        if _is_lead(line, below):
-            found.extend([DraftUnit(UnitKind.LEAD, line.strip())] if content_words(without_markers(line)) else [])
-            continue
-        found.extend(DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
-    if code:
-        found.append(DraftUnit(UnitKind.CODE, "\n".join(code)))
+    for fenced, lines in fenced_runs(draft.splitlines()):
+        found.extend([DraftUnit(UnitKind.CODE, "\n".join(lines))] if fenced else _prose_units(lines))
     return tuple(found)
+
+
+def _prose_units(lines: Sequence[str]) -> Iterator[DraftUnit]:
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not _is_lead(line, below):
+            yield from (DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
+        elif content_words(without_markers(line)):
+            yield DraftUnit(UnitKind.LEAD, line.strip())
 
 
 def claims_in(draft: str) -> tuple[Claim, ...]:
@@ -101,17 +96,29 @@ def claims_in(draft: str) -> tuple[Claim, ...]:
     return tuple(Claim(unit.text, unit.evidence) for unit in units_in(draft) if unit.kind is UnitKind.STATEMENT)
 
 
-def says_nothing(draft: str) -> bool:
-    """Whether a draft only says, with or without marks, that the documents say nothing."""
-    units = [unit for unit in units_in(draft) if unit.kind is not UnitKind.LEAD]
-    return bool(units) and all(_is_absence(unit.text) for unit in units)
+def says_nothing(draft: str, question: str = "") -> bool:
+    """Whether a draft says, with or without marks, only that the documents say nothing, or only what was asked."""
+    units = units_in(draft)
+    stated = [unit for unit in units if unit.kind is not UnitKind.LEAD and not _repeats(unit, question)]
+    echoes = any(_asks(unit) or _repeats(unit, question) for unit in units)
+    return all(_is_absence(unit.text) for unit in stated) if stated else echoes
+
+
+def _asks(unit: DraftUnit) -> bool:
+    return without_markers(unit.text).rstrip("*_ ").endswith("?")
+
+
+def _repeats(unit: DraftUnit, question: str) -> bool:
+    """Whether it is a scrap of the question, as a heading is: neither yes nor no, and nothing new."""
+    said = content_words(without_markers(unit.text))
+    return 0 < len(said) < FEWEST_WORDS and set(said) <= set(content_words(question)) and not _YES_NO.search(unit.text)
 
 
 def _is_lead(line: str, below: str) -> bool:
     """A line that only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
     if cited_ids(line):
         return False
-    is_header = "|" in line and bool(_TABLE_RULE.match(below)) and not _TABLE_RULE.match(line)
+    is_header = "|" in line and is_table_rule(below) and not is_table_rule(line)
     leads = line.lstrip().startswith("#") or line.rstrip("*_ ").endswith(":")
     return leads or is_header or bool(_BOLD_LINE.match(line))
 
@@ -125,8 +132,8 @@ def _kind(text: str) -> UnitKind:
     if _is_absence(text):
         return UnitKind.REMARK
     prose = without_markers(text).strip()
-    few = len(content_words(prose)) < FEWEST_WORDS
-    if not cited_ids(text) and (prose.endswith("?") or few):
+    few = len(content_words(prose)) < FEWEST_WORDS and not cited_ids(text)
+    if few or prose.rstrip("*_ ").endswith("?"):
         return UnitKind.LEAD
     return UnitKind.STATEMENT
 
@@ -142,7 +149,7 @@ def _has_words(text: str) -> bool:
 
 def code_stands(block: str, texts: Iterable[str]) -> bool:
     """Whether every line of a fenced block stands in one of the texts, white space aside."""
-    lines = ["".join(line.split()) for line in block.splitlines() if not _FENCE.match(line)]
+    lines = ["".join(line.split()) for line in block.splitlines() if not FENCE.match(line)]
     known = ["".join(text.split()) for text in texts]
     return any(all(line in text for line in lines) for text in known)
 

@@ -67,7 +67,7 @@ async def _decision(run: Run) -> Decision:
 async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
     moves = unmade(run.inquiry, decision.moves)
-    long = run.meter.spent.searches >= LONG_SEARCH_AFTER
+    long = run.searches >= LONG_SEARCH_AFTER
     # Three searches without a trace of it: more of the same is not what a person wants to be asked.
     hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
     repeating = run.inquiry.misses >= MISSES_IN_A_ROW
@@ -100,7 +100,7 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
     have = f"I have evidence from {_name_list(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
-    searches = run.meter.spent.searches
+    searches = run.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
     choices = (
         Choice("keep", "Keep searching"),

@@ -27,6 +27,7 @@ def falls_to_floor(run: Run, reason: str) -> bool:
     run.meter.blame(reason)
     run.meter.written_by = run.deps.floor.name
     run.meter.grant_searches()
+    run.searched_before = run.meter.spent.searches
     run.draft, run.withheld, run.decision, run.composed_from = "", None, None, ()
     fresh: dict[str, Any] = {
         "searches": (),

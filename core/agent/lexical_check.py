@@ -33,13 +33,17 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\s*;\s*|,\s+(?:and|but|while|whereas|so|which|where)\s+|\s+(?:while|whereas|but)\s+|\s+and\s+")
+_IDENTIFIER = re.compile(r"\w[._]\w")
+_PREPOSITIONS = frozenset("for of by in at to on from with as within per among".split())  # noqa: SIM905
+_DETERMINERS = frozenset("the a an all any each every our your their its this that these those no some".split())  # noqa: SIM905
 _BEGINS_WITH_PRONOUN = re.compile(
     r"(?i)^\W*(?:it|its|this|that|these|those|they|their|he|she|both|each|then|there|such|on return|afterwards|"
     r"otherwise|after that|if so|in that case)\b"
 )
 _ROW = re.compile(r"^\s*(?:\||[-*•]\s|\d+[.)]\s)")
 _ABOUT_SOURCES = frozenset(
-    "accord document sourc passag evid polici say state mention note list specifi describ indic provid inform".split()  # noqa: SIM905
+    """accord document sourc passag evid polici say state mention note list specifi describ indic provid inform
+    found""".split()  # noqa: SIM905
 )
 _ENGLISH = frozenset("the is are was were of to and in for a an be by on with at from it as or that not".split())  # noqa: SIM905
 _MONTHS = tuple(date(2000, month, 1).strftime("%B").casefold() for month in range(1, 13))
@@ -100,12 +104,13 @@ class LexicalResult:
     """``fault`` says in a few words what stands against the claim, empty when nothing does.
 
     ``stated``: one sentence of the evidence has nearly all of its words. ``shared`` is the share in [0, 1] of the
-    claim's words that its evidence has at all.
+    claim's words that its evidence has at all. ``borrowed``: what it speaks of, where only the question names that.
     """
 
     fault: str = ""
     stated: bool = False
     shared: float = 0.0
+    borrowed: str = ""
 
 
 def check_lexically(claim: str, passages: Sequence[Passage], question: str = "") -> LexicalResult:
@@ -123,7 +128,8 @@ def check_lexically(claim: str, passages: Sequence[Passage], question: str = "")
         clause_fault, clause_stated = _against(clause, evidence, asked, one_source=len(passages) == 1)
         fault = fault or clause_fault
         stated = stated and clause_stated
-    return LexicalResult(fault, stated and not fault, shared)
+    borrowed = _borrowed(said, evidence, asked)
+    return LexicalResult(fault, stated and not fault and not borrowed, shared, borrowed)
 
 
 def is_known(text: str, passages: Sequence[Passage], question: str) -> bool:
@@ -302,6 +308,40 @@ def _bare(word: str) -> str:
     return re.sub(r"['’]s?$", "", word.casefold().replace("’", "'"))
 
 
+# --- what a sentence speaks of --------------------------------------------------------------------------------------
+
+
+def _borrowed(said: str, evidence: _Evidence, asked: frozenset[str]) -> str:
+    """The first subject or qualifier ("for new colleagues") that the question names and the evidence does not.
+
+    A figure that a document gives of something else is said of what was asked for in this way. Other words that only
+    the question has are a matter of style.
+    """
+    for sentence in sentences(said):
+        for head in _heads(sentence):
+            if asked.intersection(stems := set(content_words(head))) and not evidence.words & stems:
+                return head
+    return ""
+
+
+def _heads(sentence: str) -> Iterable[str]:
+    """The last word of each run of words that begins the sentence or follows a preposition."""
+    run: list[str] = []
+    reads = True
+    for word in re.findall(r"[\w'’-]+|[^\w\s]", sentence):
+        plain = word.casefold()
+        if plain in STOPWORDS or not word[0].isalnum():
+            if run:
+                yield run[-1]
+                run = []
+                reads = False
+            reads = plain in _PREPOSITIONS or (reads and plain in _DETERMINERS)
+        elif reads:
+            run.append(word)
+    if run:
+        yield run[-1]
+
+
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
@@ -332,8 +372,10 @@ def _against(clause: str, evidence: _Evidence, asked: frozenset[str], *, one_sou
     exact = _exact(clause)
     if covered >= NEARLY_ALL:
         # A pronoun may stand for a name of the sentence before, never for a number.
-        strange = {word for word in exact - asked if word not in (best.own if word[0].isdigit() else best.words)}
-        return ("the sentence on this in its documents names something else" if strange else ""), not strange
+        lacking = {word for word in exact if word not in (best.own if word[0].isdigit() else best.words)}
+        # What the question names may be meant by "the team"; a table's row means nothing but itself.
+        strange = lacking & evidence.words if best.text.startswith("|") else lacking - asked
+        return ("the sentence on this in its documents names something else" if strange else ""), not lacking
     if one_source and _share(wanted, evidence.words) >= NEARLY_ALL and len(wanted) > FEWEST_SHARED:
         return _find_stitching(wanted, exact, evidence)
     return _find_substitution(wanted, exact, evidence), False
@@ -389,12 +431,13 @@ def _nearest(wanted: frozenset[str], parts: Sequence[str]) -> list[str]:
 
 
 def _exact(text: str) -> set[str]:
-    """The stems of a text's names and numbers: what no other word may stand for."""
+    """The stems of a text's names, numbers and identifiers: what no other word may stand for."""
     found: set[str] = set()
     for sentence in sentences(text):
         for position, word in enumerate(inside := words(sentence)):
             if (
                 any(c.isdigit() for c in word)
+                or _IDENTIFIER.search(word)
                 or word.casefold() in _NUMBER_WORDS
                 or (word[:1].isupper() and _bare(word) not in STOPWORDS and (position or _begins_as_name(inside)))
             ):

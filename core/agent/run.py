@@ -59,6 +59,7 @@ class Run:
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
+    searched_before: int = 0  # searches that the reasoner made before the floor began again
     floor_reason: str = ""  # why the floor answers this run from here on; empty while the reasoner does
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -70,6 +71,11 @@ class Run:
     def reasoner(self) -> Reasoner:
         """Who decides and writes now."""
         return self.deps.floor if self.floor_reason and self.deps.floor is not None else self.deps.reasoner
+
+    @property
+    def searches(self) -> int:
+        """How often whoever decides now has searched."""
+        return self.meter.spent.searches - self.searched_before
 
     @property
     def cutoff(self) -> int:

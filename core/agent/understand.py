@@ -1,5 +1,6 @@
 """First step: does this need a search at all, and what for? One reasoner call."""
 
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,6 +18,7 @@ from core.model.text import content_words
 MAX_QUERIES = 3
 KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve
 SPELT_ALIKE = 0.75  # difflib's ratio
+_PRONOUN = re.compile(r"(?i)\b(?:its?|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|ones?|there)\b")
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
@@ -61,9 +63,34 @@ async def _make_plan(run: Run) -> Plan:
         return await _by_rules(run, "no time to plan: searching as asked")
     if isinstance(plan, Reply) and (doubt := reason_to_search(plan, run.inquiry, run.thread, run.deps.names)):
         return await _by_rules(run, doubt)
+    if isinstance(plan, Investigate | AskBack) and (better := await _better_by_rules(run, plan)):
+        return better
     if isinstance(plan, Investigate) and _loses_words(plan, run):
         return replace(plan, question=run.inquiry.question)
     return plan
+
+
+async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None:
+    """What rules make of a message that a model misread: small talk that it would search for, an "it" that it left.
+
+    A plan that merely differs stays the model's.
+    """
+    if run.deps.floor is None or run.floor_reason or not run.meter.spent.calls or run.thread.attachments:
+        return None
+    by_rules = await run.deps.floor.understand(run.inquiry, run.thread, run.meter)
+    if isinstance(by_rules, Reply) and by_rules.small_talk:
+        run.meter.written_by = run.deps.floor.name
+        return by_rules
+    if isinstance(plan, Investigate) and isinstance(by_rules, Investigate) and _leaves_open(plan, by_rules, run):
+        return replace(by_rules, queries=(*by_rules.queries, *plan.queries), reason="the follow-up, by rules")
+    return None
+
+
+def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
+    """Whether a follow-up came back as it was, where the rules know what its pronoun stands for."""
+    said = set(content_words(run.inquiry.question))
+    asked, resolved = set(content_words(plan.question)), set(content_words(by_rules.question))
+    return bool(run.thread.turns and _PRONOUN.search(plan.question)) and asked <= said and not resolved <= said
 
 
 def _loses_words(plan: Investigate, run: Run) -> bool:

@@ -60,7 +60,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
             return
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
     verdict = Verdict(tuple(verdicts)) if verdicts else None
-    because = NO_ANSWER if says_nothing(written) else DOES_NOT_HOLD if cites else CITES_NOTHING
+    because = NO_ANSWER if says_nothing(written, run.inquiry.standalone) else DOES_NOT_HOLD if cites else CITES_NOTHING
     if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
         yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
@@ -151,9 +151,8 @@ def _by_words(run: Run, claim: Claim) -> ClaimVerdict | None:
         return ClaimVerdict(claim, Support.UNSUPPORTED)
     if run.inquiry.conduct.profile is not Profile.QUICK:
         return None
-    support = (
-        Support.SUPPORTED if result.stated else Support.UNCHECKED if result.shared >= HALF else Support.UNSUPPORTED
-    )
+    near = result.shared >= HALF and not result.borrowed
+    support = Support.SUPPORTED if result.stated else Support.UNCHECKED if near else Support.UNSUPPORTED
     return ClaimVerdict(claim, support, round(result.shared, 2))
 
 

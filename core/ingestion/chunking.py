@@ -10,9 +10,11 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Locator, Passage
+from core.model.markdown_lines import HEADING, is_table_rule, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
@@ -22,8 +24,6 @@ TINY_TOKENS = 24
 WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor, not by its author
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
-_TABLE_RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?\s*)?\|?\s*$")
 _EMPHASIS = re.compile(r"[*_`]+")
 
 MOST_UNITS = 200_000  # paragraphs, items and rows of one document
@@ -144,9 +144,9 @@ def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
         if block.label:  # a sheet, an archive's member: it does not continue what came before
             path = ()
         for first, last, lines in _paragraphs(block.text):
-            heading = _HEADING.match(lines[0]) if len(lines) == 1 else None
+            heading = HEADING.match(lines[0]) if len(lines) == 1 else None
             if heading:
-                level, name = len(heading.group(1)), _EMPHASIS.sub("", heading.group(2)).strip()
+                level, name = len(heading["level"]), _EMPHASIS.sub("", heading["text"]).strip()
                 path = (*(step for step in path if step[0] < level), (level, name))
                 continue
             names = tuple(name for _, name in path if name != parsed.title)
@@ -160,16 +160,10 @@ def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
     """Runs of lines between blank lines, with first and last line offsets; headings stand alone."""
     run: list[str] = []
     start = 0
-    fence = ""
     lines = text.splitlines()
-    for number, line in enumerate([*lines, ""]):
-        mark = re.match(r"\s*(```+|~~~+)", line)
-        if mark and (not fence or line.strip().startswith(fence)):
-            fence = "" if fence else mark.group(1)
-            run.append(line)
-            continue
-        alone = not fence and _HEADING.match(line)
-        if (line.strip() or fence) and not alone and number < len(lines):
+    for number, (line, fenced) in enumerate(chain(with_fences(lines), [("", 0)])):
+        alone = not fenced and HEADING.match(line)
+        if (line.strip() or fenced) and not alone:
             start = number if not run else start
             run.append(line)
             continue
@@ -183,7 +177,7 @@ def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
 def _unit(
     lines: list[str], heading: tuple[str, ...], number: int, block: Block, first: int, last: int
 ) -> Iterable[Unit]:
-    is_table = len(lines) >= 2 and any(_TABLE_RULE.match(line) for line in lines[1:2])
+    is_table = len(lines) >= 2 and is_table_rule(lines[1])
     if is_table:
         header = "\n".join(lines[:2])
         rows = [line for line in lines[2:] if line.strip()] or [""]

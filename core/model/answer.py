@@ -109,6 +109,14 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A question that may be asked next, and what stands on its button, in at most 40 characters."""
+
+    label: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The end of an inquiry, as it is shown. ``text`` is Markdown with ``[n]`` markers that match ``citations``."""
 
@@ -122,6 +130,7 @@ class Answer:
     spent: Spent = Spent()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
     causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this
+    follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
 
     @property
     def is_rateable(self) -> bool:

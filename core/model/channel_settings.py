@@ -25,6 +25,7 @@ class ChannelSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
     handoff: str = ""  # the group or role that *Ask a person* calls
+    proposal_digest: bool = False  # once a day it is said here how many proposals wait
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
@@ -33,11 +34,13 @@ class ChannelSettings:
             "profile": conduct.profile,
             "behaviour": conduct.behaviour,
             "checkpoints": ",".join(sorted(conduct.checkpoints)),
-            "sources_first": "yes" if conduct.sources_first else "no",
+            "sources_first": _yes_or_no(conduct.sources_first),
             "languages": ",".join(conduct.languages),
+            "follow_ups": _yes_or_no(conduct.follow_ups),
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "proposal_digest": _yes_or_no(self.proposal_digest),
         }
 
 
@@ -50,9 +53,11 @@ class ChosenSettings:
     checkpoints: frozenset[CheckpointKind] | None = None
     sources_first: bool | None = None
     languages: tuple[str, ...] | None = None
+    follow_ups: bool | None = None
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
+    proposal_digest: bool | None = None
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
@@ -63,30 +68,32 @@ class ChosenSettings:
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
         """From what the store keeps. What is no known value was not chosen."""
         wanted = values.get("checkpoints")
-        first = values.get("sources_first")
         return cls(
             profile=_one_of(Profile, values.get("profile")),
             behaviour=_one_of(Behaviour, values.get("behaviour")),
             checkpoints=None if wanted is None else frozenset(ALL_CHECKPOINTS & set(split_names(wanted))),
-            sources_first=None if first is None else first == "yes",
+            sources_first=_chosen(values.get("sources_first")),
             languages=tuple(split_names(values["languages"])) if "languages" in values else None,
+            follow_ups=_chosen(values.get("follow_ups")),
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
+            proposal_digest=_chosen(values.get("proposal_digest")),
         )
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it: what was chosen, by name."""
-        first = None if self.sources_first is None else "yes" if self.sources_first else "no"
         values = {
             "profile": self.profile,
             "behaviour": self.behaviour,
             "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
-            "sources_first": first,
+            "sources_first": None if self.sources_first is None else _yes_or_no(self.sources_first),
             "languages": None if self.languages is None else ",".join(self.languages),
+            "follow_ups": None if self.follow_ups is None else _yes_or_no(self.follow_ups),
             "bases": None if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -98,7 +105,7 @@ def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> Chann
     return replace(default, conduct=replace(default.conduct, **conduct), **chosen)
 
 
-_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages")
+_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
@@ -108,6 +115,14 @@ def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
 def split_names(text: str) -> list[str]:
     """The names in a list that is separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _chosen(value: str | None) -> bool | None:
+    return None if value is None else value == "yes"
 
 
 def _one_of(kind: type[E], value: str | None) -> E | None:

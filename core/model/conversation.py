@@ -6,6 +6,7 @@ from enum import StrEnum
 from urllib.parse import quote, unquote
 
 from core.model.answer import Citation, Outcome
+from core.model.principals import channel_principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,6 @@ class ThreadKey:
     def place(self) -> str:
         """The channel, qualified: the id under which settings and grants know it."""
         return channel_principal(self.platform, self.space, self.channel)
-
-
-def channel_principal(platform: str, space: str, channel: str) -> str:
-    """The principal that stands for "whoever can read this channel"."""
-    return f"{platform}:channel:{space}/{channel}"
 
 
 @dataclass(frozen=True, slots=True)

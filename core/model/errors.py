@@ -70,10 +70,15 @@ class ModelFailure(StrEnum):
     CONTEXT = "context"
     TIMEOUT = "timeout"
     SERVER = "server"
+    LOADING = "loading"
+    MEMORY = "memory"
+    NETWORK = "network"  # something between us and it: a firewall, a proxy
+    REGION = "region"
     REFUSED = "refused request"
     REFUSED_TEXT = "refusal"
     LENGTH = "length"
     MALFORMED = "malformed"
+    UNRELIABLE = "unreliable"  # it judges what it has not read
     OTHER = "other"
 
 

@@ -1,10 +1,10 @@
 """What platforms put into the inbox, in words that every platform shares."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.model.conversation import Person, ThreadKey
+from core.model.reply_target import IN_THREAD, KeptReplyTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class IncomingMessage:
     thread: ThreadKey
     text: str  # without the mention of us
     asker: Person
-    address: Mapping[str, str]
+    address: KeptReplyTarget = IN_THREAD
     mentions_us: bool = False
     direct: bool = False
     mentions_others: bool = False
@@ -32,6 +32,7 @@ class IncomingMessage:
     edited: bool = False
     files: tuple[FileReference, ...] = ()
     bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
+    suggested: bool = False  # pressed below an answer: it stands in no message that others see
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class IncomingChoice:
     choice: str
     person: Person
     thread: ThreadKey
-    address: Mapping[str, str]
+    address: KeptReplyTarget = IN_THREAD
     text: str = ""
     subject: str = ""
 

@@ -77,6 +77,7 @@ class AnswerPolicy:
     checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
     sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
+    follow_ups: bool = False  # suggest below an answer what could be asked next
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +114,14 @@ SearchAction = SearchKnowledge | SearchSource | ListSources | ReadSection
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Plan: no search is needed; this is the reply. ``[n]`` in it may name evidence of earlier turns."""
+    """Plan: no search is needed; this is the reply. ``[n]`` in it may name evidence of earlier turns.
+
+    ``small_talk``: it answers a greeting, thanks and the like, which no document can.
+    """
 
     text: str
     reason: str = ""
+    small_talk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +135,17 @@ class AskBack:
 
 @dataclass(frozen=True, slots=True)
 class Investigate:
-    """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need."""
+    """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need.
+
+    ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
+    and the planner knows so (a model's plan does not say it).
+    """
 
     question: str
     queries: tuple[str, ...]
     reason: str = ""
     sources_first: bool = False  # the person asked to see sources before an answer
+    resolved_from_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

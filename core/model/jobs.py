@@ -7,12 +7,13 @@ its items are fetched, and where its card is shown, is left to the adapters.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from core.model.conversation import Person
 from core.model.errors import FootnoteError
+from core.model.reply_target import IN_THREAD, KeptReplyTarget
 
 MOST_ITEMS = 1_000  # of one job
 
@@ -114,7 +115,7 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work on one base. ``address`` is the platform's own: where its card is shown."""
+    """A piece of work on one base. ``address`` is where it was asked for, and so where its card is shown."""
 
     id: str
     kind: JobKind
@@ -123,7 +124,7 @@ class Job:
     created_at: datetime
     platform: str = ""
     thread: str = ""  # the thread key of the place where it was asked for, as text
-    address: Mapping[str, str] = field(default_factory=dict)
+    address: KeptReplyTarget = IN_THREAD
     subject: str = ""  # a link, a channel or a name: what it is about, for a person
     reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
     limit: int = 0  # of SITE and HISTORY: how many documents at most
@@ -139,7 +140,7 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether it has ended, however."""
         return self.state in OVER
 
     @property

@@ -41,7 +41,7 @@ def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
     values: dict[str, Any] = {}
     for field in layout.stored:
         if prefix := field.metadata.get("numbered"):
-            values[field.name] = _numbered(kept, prefix)
+            values[field.name] = _read_list(kept, prefix)
             continue
         text = kept.get(_name_at_rest(layout, field, blank), "")
         if field.name in layout.people and not layout.entry:
@@ -105,7 +105,7 @@ def _name_at_rest(layout: Layout, field: Field[Any], record: Record) -> str:
     return str(field.metadata.get("stored") or (OWNER if field.name in layout.people else field.name))
 
 
-def _numbered(kept: Mapping[str, str], prefix: str) -> tuple[str, ...]:
+def _read_list(kept: Mapping[str, str], prefix: str) -> tuple[str, ...]:
     found: list[str] = []
     while text := kept.get(f"{prefix}{len(found) + 1}"):
         found.append(text)

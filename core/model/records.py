@@ -68,15 +68,15 @@ class Record:
 
     @property
     def address(self) -> Address:
-        """Where it is kept."""
+        """The place, subject and entry that it is kept under."""
         kept_at = self.kept_at
-        return Address(_filled(kept_at.place, self), _filled(kept_at.subject, self), _filled(kept_at.entry, self))
+        return Address(_fill(kept_at.place, self), _fill(kept_at.subject, self), _fill(kept_at.entry, self))
 
     @property
     def owners(self) -> Owners:
-        """Whose it is."""
+        """The people and threads that it is erased with."""
         layout = layout_of(type(self))
-        return Owners(_named(self, layout.people), _named(self, layout.threads))
+        return Owners(_names_of(self, layout.people), _names_of(self, layout.threads))
 
 
 R = TypeVar("R", bound=Record)
@@ -144,11 +144,11 @@ def key_text(value: object) -> str:
     return str(value or "")
 
 
-def _named(record: Record, names: Iterable[str]) -> frozenset[str]:
+def _names_of(record: Record, names: Iterable[str]) -> frozenset[str]:
     return frozenset(text for name in names if (text := key_text(getattr(record, name))))
 
 
-def _filled(template: str, record: Record) -> str:
+def _fill(template: str, record: Record) -> str:
     return _PLACEHOLDER.sub(lambda found: key_text(getattr(record, found[1])), template)
 
 

@@ -4,7 +4,8 @@ A page is missed when its source says that it is gone, or when nothing leads to 
 row, it is taken out: once may be a mistake on the other side. Who crawls, and who takes out, is elsewhere.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.model.jobs import ItemKind, ItemState, Job, JobItem
@@ -17,13 +18,22 @@ UNLINKED = "Nothing leads there any more."
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The pages below one link, in one base. ``pages`` says how many syncs in a row each has been missed."""
+    """The pages below one link, in one base.
+
+    Attributes:
+        pages: how many syncs in a row each has been missed.
+        synced_by: the id of the job that counted last: it is not to count twice.
+        synced_on: that job's day, ISO.
+        contents: of a place that keeps files, ``contents_of`` what that job listed; '' while something is missed.
+    """
 
     base: str
     link: str
     limit: int = 0
     pages: Mapping[str, int] = field(default_factory=dict)
-    synced_by: str = ""  # the id of the job that counted last: it is not to count twice
+    synced_by: str = ""
+    synced_on: str = ""
+    contents: str = ""
 
 
 def is_whole(job: Job) -> bool:
@@ -38,7 +48,21 @@ def count_sync(site: Site, job: Job) -> Site:
     gone = {item.source for item in job.items if item.gone}
     whole = is_whole(job)
     known = {source: misses + (source in gone or whole) for source, misses in site.pages.items() if source not in there}
-    return replace(site, limit=job.limit, pages=known | dict.fromkeys(sorted(there), 0), synced_by=job.id)
+    stored = [(item.source, item.etag) for item in job.items if item.kind is ItemKind.STORED]
+    return replace(
+        site,
+        limit=job.limit,
+        pages=known | dict.fromkeys(sorted(there), 0),
+        synced_by=job.id,
+        synced_on=f"{job.created_at:%Y-%m-%d}",
+        contents="" if any(0 < misses < MISSES for misses in known.values()) else contents_of(stored),
+    )
+
+
+def contents_of(files: Iterable[tuple[str, str]]) -> str:
+    """What changes when any of these files (address, version) does, or one comes or goes; '' for none."""
+    lines = sorted(f"{address}\x1f{version}" for address, version in files)
+    return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()[:16] if lines else ""
 
 
 def missed_pages(before: Site, after: Site) -> Sequence[str]:

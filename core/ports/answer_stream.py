@@ -24,7 +24,7 @@ class StepShown:
 
 @dataclass(frozen=True, slots=True)
 class TextAdded:
-    """More of the answer."""
+    """A piece was appended to the streamed text."""
 
     text: str
     kind: Literal["text"] = "text"
@@ -32,7 +32,7 @@ class TextAdded:
 
 @dataclass(frozen=True, slots=True)
 class TextVoided:
-    """The text begins anew."""
+    """What was streamed does not hold: the text begins anew."""
 
     kind: Literal["void"] = "void"
 

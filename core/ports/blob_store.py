@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class BlobStore(Protocol):
-    """Bytes by name."""
+    """Keeps bytes by name."""
 
     async def keep(self, name: str, data: bytes) -> None:
         """Keep them durably. Raises DocumentRejected when there is no room."""

@@ -20,8 +20,8 @@ class NoMetrics(Metrics):
     """Counts nothing: where nobody watches."""
 
     def track_work(self) -> AbstractContextManager[object]:
-        """Nothing is counted."""
+        """A context that counts nothing."""
         return nullcontext()
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
-        """Nothing is counted."""
+        """Counts nothing."""

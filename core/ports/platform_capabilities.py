@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from core.model.conversation import Audience, ThreadKey
@@ -46,6 +47,12 @@ class Announcements(Protocol):
     async def readers(self, channel: ThreadKey) -> Audience:
         """Who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
 
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Whether one of our newest messages there, not older than this, begins so; false where none can be read.
+
+        Raises PlatformUnavailable.
+        """
+
     async def post(self, channel: ThreadKey, text: str) -> None:
         """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
 
@@ -65,4 +72,4 @@ class OffersKnowledge(Protocol):
     """A platform from which knowledge can be brought in; whoever runs jobs asks for its seams once, at the start."""
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends."""
+        """What this platform can do for knowledge commands and jobs."""

@@ -50,7 +50,7 @@ class ProposalStore(Protocol):
         """Those that wait, oldest first."""
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """One that waits."""
+        """A proposal by its id; None when it is unknown or decided."""
 
     async def decide(self, decision: Decision) -> Decision | None:
         """Decide on what waits, once; the decision that holds, which may be an earlier one. None when there is neither.

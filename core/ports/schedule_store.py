@@ -1,4 +1,4 @@
-"""Links that are fetched again and again."""
+"""Links that are fetched again and again, and places that are watched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,17 @@ class Every(StrEnum):
 
     DAILY = "daily"
     WEEKLY = "weekly"
+    ON_CHANGE = "on-change"  # a place that keeps files: looked at every minute, read when something there changed
     NEVER = "never"
 
     @property
     def interval(self) -> timedelta | None:
-        """The time from one fetch to the next."""
-        return {Every.DAILY: timedelta(days=1), Every.WEEKLY: timedelta(days=7)}.get(self)
+        """The time from one fetch, or look, to the next."""
+        return {
+            Every.DAILY: timedelta(days=1),
+            Every.WEEKLY: timedelta(days=7),
+            Every.ON_CHANGE: timedelta(minutes=1),
+        }.get(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from core.model.evidence import Quote
+from core.model.markdown_lines import is_table_rule
 from core.model.text import content_words, sentences, words
 from core.retrieval.bm25 import coverage, scores
 
-_TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
 LONGEST_VERBATIM = 600  # of a sentence that an answer repeats
@@ -25,7 +25,7 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
     """
     spans, heads = _candidates(passage_text)
     if not spans:
-        return Quote(_cut(passage_text.strip(), frozenset()), 0.0)
+        return Quote(_shorten(passage_text.strip(), frozenset()), 0.0)
     bags = [content_words(passage_text[start:end]) for start, end in spans]
     decisive = content_words(claim) or content_words(query)
     ranked = scores(bags, decisive)
@@ -38,7 +38,7 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
     first, last = _with_neighbour(best, spans, bags, ranked, frozenset(decisive))
     text = passage_text[spans[first][0] : spans[last][1]]
     held = {word for n in range(first, last + 1) for word in bags[n]}
-    return Quote(_cut(text, frozenset(decisive)), round(coverage(bags, decisive, held), 4))
+    return Quote(_shorten(text, frozenset(decisive)), round(coverage(bags, decisive, held), 4))
 
 
 def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
@@ -93,7 +93,7 @@ def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
     for start, end in _spans(text):
         if content_words(text[start:end]):
             spans.append((start, end))
-        elif spans and _TABLE_RULE.fullmatch(text[start:end]):
+        elif spans and is_table_rule(text[start:end]):
             heads.add(len(spans) - 1)
     return spans, frozenset(heads)
 
@@ -126,7 +126,7 @@ def _with_neighbour(
     return max(choices)[1:] if choices else (best, best)
 
 
-def _cut(text: str, decisive: frozenset[str]) -> str:
+def _shorten(text: str, decisive: frozenset[str]) -> str:
     """At most ``LONGEST`` characters of ``text``, whole words and links, from where most of the decisive words are."""
     if len(text) <= LONGEST:
         return text

@@ -10,11 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from core.model.answer import Citation
+from core.model.answer import Citation, FollowUp
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
-from core.model.event_text import why
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Choice
 from core.model.knowledge import KnowledgeBase
@@ -27,14 +26,17 @@ from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Inbox
-from core.ports.memory import Memory
+from core.ports.memory import AskedQuestion, Memory
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.channel_settings import SettingsService
 from core.service.delivery_codec import delivery
+from core.service.explanations import explain_answer
+from core.service.follow_ups import follow_ups_in
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 
+MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
 LONGEST_LABEL = 300  # characters of what a card says was chosen
 
 GONE = "I have nothing kept about that answer any more."
@@ -43,6 +45,7 @@ NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
 NOT_FOR_ALL = "Not everybody in this channel may read what that answer is from."
 FINISHED = "That is finished already."
 NOBODY_TO_CALL = "Nobody is set up to be asked here. An admin can do that: `/footnote settings`."
+ASKED_ALREADY = "That has been asked already; the answer is in this conversation."
 CALLED_ALREADY = "Somebody has been asked about this answer already; please give them time."
 SHARED_ALREADY = "It is shared already."
 HELP = (
@@ -72,6 +75,16 @@ class Share(OneTimeAction, place="{thread}", subject="shared:{trace}"):
 
     thread: ThreadKey = field(metadata=THREAD)
     trace: str
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedFollowUp(OneTimeAction, place="{thread}", subject="follow-up:{trace}:{number}"):
+    """What was suggested below an answer has been asked."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    trace: str
+    number: int
     person: str = field(default="", metadata=PERSON | {"stored": "by"})
 
 
@@ -211,20 +224,27 @@ class AnswerActions:
         async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
             yield turn
 
-    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "") -> str:
-        """How an answer came about: of this trace, or of the last turn that this audience may read.
+    @asynccontextmanager
+    async def ask_follow_up(
+        self, thread: ThreadKey, trace_id: str, number: int, person: Person, reader: Audience
+    ) -> AsyncIterator[FollowUp]:
+        """Have a suggestion below an answer asked, once: the caller puts its question in line within.
 
-        Raises NotFound when there is none.
+        ``number`` counts from 1. Raises NotFound when it is gone or this reader may not read the answer, and
+        AlreadyDone.
         """
+        await self.turn(thread, trace_id, reader)
+        suggestions = follow_ups_in(await self.trace_store.trace(trace_id))
+        if not 1 <= number <= len(suggestions):
+            raise NotFound(GONE)
+        asked = AskedFollowUp(thread=thread, trace=trace_id, number=number, person=person.id)
+        async with OneTimeActions(self.message_states).once(asked, ASKED_ALREADY):
+            yield suggestions[number - 1]
+
+    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> str:
+        """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self._visible_names(audience)
-        turns = (await self.memory.recall(thread)).turns
-        readable = [turn for turn in turns if turn.readable_by(visible) and trace_id in {"", turn.trace_id}]
-        if not readable:
-            raise NotFound("I have not answered anything here that I could explain.")
-        told = why(await self.trace_store.trace(readable[-1].trace_id))
-        if not told:
-            raise NotFound("I do not keep the trace of that answer any more.")
-        return f"“{readable[-1].question}”\n{told}\n• Trace {readable[-1].trace_id}."
+        return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
         """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
@@ -252,6 +272,14 @@ class AnswerActions:
             await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
 
+    # --- of a person
+
+    async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
+        """What this person asked last in one workspace or server, the newest first, one a thread: theirs alone."""
+        asked = await self.memory.questions_of(person.id, MOST_THREADS)
+        here = [one for one in asked if (one.thread.platform, one.thread.space) == (platform, space)]
+        return tuple({one.thread: one for one in reversed(here)}.values())[::-1][:MOST_RECENT]
+
     # --- of a thread
 
     async def mute(self, thread: ThreadKey, *, muted: bool) -> str:
@@ -278,7 +306,7 @@ class AnswerActions:
 
     @property
     def place_settings(self) -> SettingsService:
-        """What applies in places."""
+        """Reads and changes the settings of channels and threads, with their audit."""
         return SettingsService(self.preferences, self.catalog, self.audit, self.defaults)
 
     async def refuse(self, person: Person, action: str, target: str) -> None:

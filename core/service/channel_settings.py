@@ -23,6 +23,8 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
     CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
     CheckpointKind.CLARIFY: "The question is unclear",
 }
+PROPOSALS_LABEL = "Say once a day which proposals wait"
+FOLLOW_UPS_LABEL = "Suggest what could be asked next"
 REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
 
 
@@ -56,7 +58,7 @@ class SettingsService:
 
         Raises Denied for who is no admin; either way it is on record.
         """
-        kept = _bounded(chosen, frozenset(await self.selectable_bases(readers)))
+        kept = _limit_bases(chosen, frozenset(await self.selectable_bases(readers)))
         detail = ", ".join(f"{name}={value}" for name, value in sorted(kept.to_mapping().items()))
         await self.audit.record(person.id, "settings", place, allowed=is_admin, detail=detail[:LONGEST_DETAIL])
         if not is_admin:
@@ -65,7 +67,7 @@ class SettingsService:
         return channel_settings(self.defaults, kept)
 
 
-def _bounded(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
+def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
     """What was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
     return replace(
         chosen,

@@ -1,6 +1,5 @@
 """What platforms put into the inbox, in words that every platform shares.
 
-``address`` is the platform's own: whatever its view needs to find the place again (a channel, a message, a token).
 Nothing here is trusted state: rights and audience are looked up by the worker, through the platform, when it works.
 """
 

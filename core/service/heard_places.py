@@ -6,9 +6,10 @@ told now: a delivery that was taken in before is known by its id.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+
+from cachetools import TTLCache
 
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
@@ -60,22 +61,18 @@ class HeardPlaces:
         self._message_states = message_states
         self._platform = platform
         self._now = now
-        self._noted: OrderedDict[str, float] = OrderedDict()
+        self._noted: TTLCache[str, None] = TTLCache(10 * MOST_PLACES, NOTE_SECONDS, timer=now)
 
     async def note(self, question: IncomingMessage, *places: str) -> None:
         """We were asked this there. Raises StoreUnavailable."""
         now = self._now()
-        news = [place for place in places if now - self._noted.get(place, 0.0) >= NOTE_SECONDS]
+        news = [place for place in places if place not in self._noted]
         if not news:
             return
         person = question.asker.id if question.direct else ""
         heard = HeardPlace(platform=self._platform, name="", at=now, thread=question.thread, person=person)
         await self._message_states.save(*(replace(heard, name=place) for place in news))
-        for place in news:
-            self._noted[place] = now
-            self._noted.move_to_end(place)
-        while len(self._noted) > 10 * MOST_PLACES:
-            self._noted.popitem(last=False)
+        self._noted.update(dict.fromkeys(news))
 
     async def mark_listening(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""

@@ -27,6 +27,7 @@ from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
+from core.service.explanations import asks_why
 from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import (
@@ -122,16 +123,10 @@ class MessageHandler:
         message_state = await self._load_state(lease, platform, message)
         if decided is MessageRoute.KEEP_QUIET or message_state.settled:
             return
-        match await self.message_states.take_cancel(lease.delivery.thread, message.id):
-            case CancelReason.DELETED:
-                await self._withdraw(platform, message, message_state)
-                return
-            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
-                return
-            case _:
-                pass
-        if _is_over(message_state, message):
-            await self._edited_late(platform, message, message_state)
+        if await self._ends_unanswered(lease, platform, message, message_state):
+            return
+        if decided is MessageRoute.ANSWER and asks_why(message.text):
+            await self._explain(platform, message, message_state)
             return
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
@@ -144,6 +139,22 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
+
+    async def _ends_unanswered(
+        self, lease: Lease, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
+    ) -> bool:
+        """Whether nothing is to be answered any more: it was deleted, reads otherwise by now, or has had its answer."""
+        match await self.message_states.take_cancel(lease.delivery.thread, message.id):
+            case CancelReason.DELETED:
+                await self._withdraw(platform, message, message_state)
+                return True
+            case CancelReason.EDITED if not message.edited:  # the edited question waits behind this one
+                return True
+            case _:
+                pass
+        if over := _is_over(message_state, message):
+            await self._edited_late(platform, message, message_state)
+        return over
 
     async def _certain(self, events: Events, trace_id: str) -> Events | None:
         """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak."""
@@ -158,6 +169,20 @@ class MessageHandler:
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)
+
+    async def _explain(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
+        """Tell how the thread's last answer came about: what everybody who reads there may know of it.
+
+        Where answers are for their asker alone, so is that.
+        """
+        private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
+        asker = message.asker.id if private else ""
+        try:
+            told = await self.question_service.explain(message.thread, await platform.audience(message), asker=asker)
+        except NotFound as error:
+            told = str(error)
+        await platform.tell(message, told)
+        await message_state.settle(message_state.kept)
 
     async def _edited_late(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]

@@ -29,7 +29,7 @@ class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry=
 
 
 class PendingCardUpdates:
-    """Of one platform."""
+    """The cards of one platform whose last change was not shown yet."""
 
     def __init__(self, message_states: MessageStateStore, platform: str) -> None:
         self._message_states = message_states

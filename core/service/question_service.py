@@ -39,6 +39,8 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
+from core.service.explanations import explain_answer
+from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
 
@@ -135,7 +137,7 @@ class QuestionService:
         unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
         run = self._agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
         async with aclosing(self._agent.pursue(run)) as events:
-            found = [event async for event in events]
+            found = [await _with_follow_ups(run, event) async for event in events]
         if not found or not _is_certain(found[-1]):
             return
         for event in found:
@@ -275,6 +277,11 @@ class QuestionService:
             if base.visible_to(audience) and (only is None or base.name in only)
         )
 
+    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> str:
+        """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
+        visible = [base.name for base in await self.visible_bases(audience)]
+        return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
+
     async def last_trace(self, key: ThreadKey) -> str:
         """The trace id of the thread's last turn; empty when there is none."""
         record = await self._memory.recall(key)
@@ -322,7 +329,8 @@ class QuestionService:
             del self._running[next(iter(self._running))]
         self._running[inquiry.id] = run
         async with aclosing(self._agent.pursue(run)) as events:
-            async for event in events:
+            async for found in events:
+                event = await _with_follow_ups(run, found)
                 await self._settle(run, event, fence)
                 yield event
         self._running.pop(inquiry.id, None)
@@ -374,6 +382,13 @@ class QuestionService:
         )
         await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
         await self._trace_store.count(UsageCounts.of_answer(answer))
+
+
+async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
+    """The event as it is; an answer with what could be asked next, where that is suggested."""
+    if not isinstance(event, AgentCompleted) or not run.inquiry.conduct.follow_ups:
+        return event
+    return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
 
 
 def _is_certain(event: AgentEvent) -> bool:

@@ -33,11 +33,11 @@ def split_markdown(text: str, limit: int) -> tuple[str, ...]:
     rest, reopen = text.strip("\n"), ""
     while len(reopen) + len(rest) > limit:
         room = limit - len(reopen)
-        cut = _cut(rest, room)
+        cut = _cut_position(rest, room)
         fence = _open_fence(reopen + rest[:cut])
         if fence:
             closing = "\n" + _mark(fence)
-            cut = _cut(rest, room - len(closing))
+            cut = _cut_position(rest, room - len(closing))
             fence = _open_fence(reopen + rest[:cut])
         piece = (reopen + rest[:cut]).rstrip()
         pieces.append(piece + "\n" + _mark(fence) if fence else piece)
@@ -47,7 +47,7 @@ def split_markdown(text: str, limit: int) -> tuple[str, ...]:
     return tuple(pieces)
 
 
-def _cut(text: str, room: int) -> int:
+def _cut_position(text: str, room: int) -> int:
     """Where to end a piece of at most ``room`` characters; more than 0."""
     if len(text) <= room:
         return len(text)

@@ -41,7 +41,7 @@ class LeasedTurn(Turn):
     async def wait(self) -> None:
         """Returns when it is ours; with the store away, nobody's turn begins."""
         waiting = False
-        while not await self._acquired():
+        while not await self._acquire():
             if not waiting:
                 log.info("waiting_for_turn", extra={"turn": self._name})
             waiting = True
@@ -69,7 +69,7 @@ class LeasedTurn(Turn):
         with suppress(FootnoteError):
             await self._leases.release(self._name, self._holder)
 
-    async def _acquired(self) -> bool:
+    async def _acquire(self) -> bool:
         try:
             return await self._leases.acquire(self._name, self._holder, self._lasting)
         except StoreUnavailable as error:

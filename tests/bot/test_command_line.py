@@ -3,11 +3,13 @@
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 from rich.padding import Padding
 from rich.table import Table
@@ -55,6 +57,67 @@ def footnote(home: Path, *words: str, **env: str) -> "subprocess.CompletedProces
 def test_help_ends_with_the_example(tmp_path: Path) -> None:
     shown = footnote(tmp_path, "ingest", "--help", COLUMNS="40", NO_COLOR="1").stdout
     assert shown.rstrip().endswith(f"Example:\n\n    {EXAMPLES['ingest']}")
+
+
+HELP_OF_EVERY_COMMAND = """
+from typer.main import get_command
+from bot.__main__ import app
+from bot.cli.examples import commands_of
+from bot.cli.narrow_help import use_narrow_help
+
+use_narrow_help()
+print(get_command(app).make_context("footnote", [], resilient_parsing=True).get_help())
+for name, _ in commands_of(app):
+    command = get_command(app)
+    for part in name.split():
+        command = command.commands[part]
+    print(command.make_context(f"footnote {name}", [], resilient_parsing=True).get_help())
+"""
+
+
+def test_the_help_of_every_command_fits_a_narrow_terminal_and_shortens_nothing(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR"}}
+    shown = subprocess.run(
+        [sys.executable, "-c", HELP_OF_EVERY_COMMAND],
+        env=kept | {"COLUMNS": "40", "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    examples = {f"    {example}" for example in EXAMPLES.values()}
+    assert [line for line in shown.splitlines() if len(line) > 40 and line not in examples] == []
+    assert re.findall(r"^.*\w\.\.\.$", shown, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nonsense"], "No such command 'nonsense'. See: footnote --help"),
+        (["ask", ""], "The question is empty. See: footnote ask --help"),
+        (["serve"], "No platform is configured yet. footnote setup does it, step by step; footnote web works without."),
+        (["forget"], "Name either --thread or --person. See: footnote forget --help"),
+    ],
+)
+def test_a_message_is_broken_between_words_on_a_terminal_and_nowhere_behind_a_pipe(
+    tmp_path: Path, words: list[str], said: str
+) -> None:
+    assert footnote(tmp_path, *words).stderr == f"{said}\n"
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR"}}
+    terminal = pexpect.spawn(
+        sys.executable,
+        ["-m", "bot", *words],
+        env=kept | {"FOOTNOTE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "LANG": "C", "NO_COLOR": "1"},
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=120,
+        dimensions=(24, 40),
+    )
+    shown = str(terminal.read())
+    terminal.close()
+    lines = shown.rstrip().replace("\r", "").split("\n")
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()) == said
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,20 @@ CHANNEL = ThreadKey("slack", "T1", "C1", "")
 
 @cache
 def product_types() -> tuple[type[Record], ...]:
-    """All of them: each module that knows of records is imported, so that none is missing."""
-    for folder in ("core", "adapters"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if "Record" in (text := path.read_text()) or "QuestionState" in text or "OneTimeAction" in text:
-                importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    """All of them: each module that knows of a type of record is imported, until none brings another."""
+    waiting = {path: path.read_text() for folder in ("core", "adapters") for path in (ROOT / folder).rglob("*.py")}
+    known: set[str] = set()
+    while known != (names := {"Record"} | {kind.__name__ for kind in _below(Record)}):
+        known = names
+        for path in sorted(path for path, text in waiting.items() if any(name in text for name in known)):
+            del waiting[path]
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     return tuple(kind for kind in record_types() if kind.__module__.split(".")[0] in {"core", "adapters"})
+
+
+def _below(kind: type[Record]) -> set[type[Record]]:
+    """All that inherit from it, mere bases too."""
+    return {one for sub in kind.__subclasses__() for one in (sub, *_below(sub))}
 
 
 def sample(kind: type[Record], person: str, thread: ThreadKey) -> Any:

@@ -33,6 +33,14 @@ class PreferencesContract:
         await preferences.write(PLACE, ChosenSettings())
         assert await preferences.read(PLACE) == ChosenSettings()
 
+    async def test_every_place_in_which_something_is_chosen_is_known(self, preferences: ChannelSettingsStore) -> None:
+        for place in (PLACE, "discord:channel:1/2"):
+            await preferences.write(place, ChosenSettings(proposal_digest=True))
+        assert set(await preferences.places()) == {PLACE, "discord:channel:1/2"}
+        assert (await preferences.read(PLACE)).proposal_digest
+        await preferences.write(PLACE, ChosenSettings())
+        assert list(await preferences.places()) == ["discord:channel:1/2"]
+
 
 class AuditContract:
     """Override ``audit``: one that keeps three."""

@@ -17,6 +17,7 @@ from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
 from core.model.conversation import Person
 from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from core.model.reply_target import ReplyTarget
 from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
@@ -33,7 +34,7 @@ def _item(source: str, state: ItemState = ItemState.WAITING) -> JobItem:
 def _job(job_id: str, *sources: str, minutes: int = 0) -> Job:
     items = tuple(_item(source) for source in sources)
     at = NOW + timedelta(minutes=minutes)
-    return Job(job_id, JobKind.INGEST, "handbook", ADA, at, items=items, address={"channel": "C1"})
+    return Job(job_id, JobKind.INGEST, "handbook", ADA, at, items=items, address=ReplyTarget(channel="C1"))
 
 
 class JobsContract:

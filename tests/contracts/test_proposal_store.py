@@ -11,6 +11,7 @@ from adapters.testing.proposal_store import InProcessProposalStore
 from core.model.conversation import Person
 from core.model.errors import Busy
 from core.model.jobs import Job, JobKind
+from core.model.reply_target import ReplyTarget
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
 
 ADA = Person("slack:T1/U1", "Ada")
@@ -18,7 +19,7 @@ NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 def _job(job_id: str) -> Job:
-    return Job(job_id, JobKind.INGEST, "handbook", ADA, NOW, address={"channel": "C1"})
+    return Job(job_id, JobKind.INGEST, "handbook", ADA, NOW, address=ReplyTarget(channel="C1"))
 
 
 class ProposalContract:

@@ -1,6 +1,6 @@
 """A whole assistant in this process, with a scripted reasoner: what scenes of the loop are played on."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -151,8 +151,9 @@ class Scene:
         base: str = "default",
         grants: frozenset[str] = frozenset(),
         dated: str = "2026-01-01",
+        headings: Sequence[str] = (),
     ) -> None:
-        """Index a document whose sections are these texts."""
+        """Index a document whose sections are these texts, below these headings or numbered ones."""
         self._documents += 1
         name = title or f"Document {self._documents}"
         await self.catalog.save_base(KnowledgeBase(base, f"about {base}", grants))
@@ -167,7 +168,7 @@ class Scene:
                 0,
                 name,
                 text,
-                (f"Section {n}",),
+                (headings[n - 1] if headings else f"Section {n}",),
                 Locator(page=n),
                 document.source,
                 dated=dated,

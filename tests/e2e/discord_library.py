@@ -22,6 +22,7 @@ from core.service.kb.job_runner import JobRunner, JobWorker
 from core.service.kb.service import KnowledgeService
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import PaperSite, PlainParser
+from tests.fakes.discord import Interaction, Person
 
 
 class Library:
@@ -84,3 +85,9 @@ class Library:
         """What is in it, by title."""
         bases = frozenset(base.name for base in await self._catalogue.bases())
         return sorted(document.title for document in await self._catalogue.documents(bases))
+
+
+async def add_files(person: Person, *files: tuple[str, bytes], kb: str = "") -> Interaction:
+    """Files from somebody's disk, by the form that ``/kb add files`` opens; what came back when it was sent."""
+    opened = await person.slash("kb add files", {"kb": kb} if kb else {})
+    return await person.submits(opened, {"Files": list(files)})

@@ -1,13 +1,14 @@
 """In Discord, by its own means: threads, forum posts, replies, commands, menus, and who reads where."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import ThreadKey, channel_principal
+from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
+from core.model.principals import channel_principal
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -345,5 +346,10 @@ async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(
     (said,) = [one for one in discord.visible("general") if "2 questions" in one.text]
     assert "](https://evil.example)" not in said.text  # a link would begin here
     assert discord.pings() == []
+    today = datetime.now(UTC) - timedelta(hours=1)
+    assert not await announcements.has_posted(place, "Proposals:", since=today)
+    await announcements.post(place, "Proposals: 2 wait.")
+    assert await announcements.has_posted(place, "Proposals:", since=today)
+    assert not await announcements.has_posted(place, "Proposals:", since=today + timedelta(hours=2))
     with pytest.raises(NotFound):
         await announcements.readers(ThreadKey("discord", str(discord.guild_id), "1", ""))

@@ -72,7 +72,7 @@ async def kb(discord: FakeDiscord) -> AsyncIterator[WrittenDown]:
 
 async def test_a_removal_is_confirmed_by_a_button(discord: FakeDiscord, kb: WrittenDown) -> None:
     ada = discord.person("ada", admin=True)
-    asked = await discord.reply_to(await ada.slash("kb remove", source="Refund policy"))
+    asked = await discord.reply_to(await ada.slash("kb sources remove", source="Refund policy"))
     assert asked.buttons() == ["Remove"]
     await ada.clicks(asked, "Remove")
     await discord.until(lambda: "Done: remove." in asked.text, what="the outcome in the question's place")
@@ -104,14 +104,16 @@ async def test_who_is_no_admin_is_not_offered_kb_and_is_no_admin_to_the_desk(
 
 async def test_bases_and_sources_are_completed(discord: FakeDiscord, kb: WrittenDown) -> None:
     ada = discord.person("ada", admin=True)
-    assert await ada.autocompletes("kb show", option="kb", typed="hand", source="x") == [Choice("handbook", "handbook")]
-    found = await ada.autocompletes("kb show", option="source", typed="Ref", kb="handbook")
+    assert await ada.autocompletes("kb sources show", option="kb", typed="hand", source="x") == [
+        Choice("handbook", "handbook")
+    ]
+    found = await ada.autocompletes("kb sources show", option="source", typed="Ref", kb="handbook")
     assert found == [Choice("Refund policy of handbook", "doc1")]
 
 
 async def test_a_grant_names_a_channel_and_a_role_as_principals(discord: FakeDiscord, kb: WrittenDown) -> None:
     ada, role, channel = discord.person("ada", admin=True), discord.role("board"), discord.channel("general")
-    await ada.slash("kb grant", {"kb": "handbook", "channel": channel, "role": role})
+    await ada.slash("kb bases grant", {"kb": "handbook", "channel": channel, "role": role})
     await discord.until(lambda: kb.commands, what="the command")
     guild = discord.guild_id
     assert kb.commands[0][0].principals == (f"discord:channel:{guild}/{channel.id}", f"discord:role:{guild}/{role.id}")

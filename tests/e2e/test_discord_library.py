@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.jobs import JobState
-from tests.e2e.discord_library import Library
+from tests.e2e.discord_library import Library, add_files
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Interaction, Message, Person
 
@@ -56,8 +56,8 @@ async def test_attached_files_become_knowledge_that_is_cited(
     discord: FakeDiscord, library: Library, ada: Person
 ) -> None:
     library.parser.opened.clear()
-    files = {"file": ("router.md", ROUTER.encode()), "file_2": ("broken.md", b"\0"), "file_10": ("a.md", b"Trains.")}
-    given = await ada.slash("kb ingest", files)
+    files = (("router.md", ROUTER.encode()), ("broken.md", b"\0"), ("a.md", b"Trains."))
+    given = await add_files(ada, *files)
     card = await card_of(discord, given, "Queued.")
     assert given.private
     assert card.buttons() == ["Cancel"]
@@ -78,16 +78,35 @@ async def test_a_link_is_fetched_and_looked_at_again_at_no_cost(
 ) -> None:
     library.site.pages["https://docs.example/router"] = ROUTER
     for outcome in ("1 added", "1 unchanged"):
-        await card_of(discord, await ada.slash("kb ingest", link="https://docs.example/router"), outcome)
+        await card_of(discord, await ada.slash("kb add link", link="https://docs.example/router"), outcome)
     assert await library.titles() == ["Router"]
 
 
-async def test_what_is_no_link_and_two_things_at_once_are_explained(discord: FakeDiscord, ada: Person) -> None:
-    assert "That is no link" in (await discord.reply_to(await ada.slash("kb ingest", link="router"))).text
-    both = await ada.slash("kb ingest", link="https://docs.example", here=True)
-    assert "One thing at a time" in (await discord.reply_to(both)).text
-    nothing = await discord.reply_to(await ada.slash("kb ingest"))
-    assert "nothing to add" in nothing.text
+async def test_what_is_no_link_is_explained(discord: FakeDiscord, ada: Person) -> None:
+    assert "That is no link" in (await discord.reply_to(await ada.slash("kb add link", link="router"))).text
+
+
+async def test_a_form_for_files_names_the_base_that_was_chosen_and_takes_ten(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    await discord.reply_to(await ada.slash("kb bases create", kb="minutes"))
+    files = [(f"page{n}.md", f"# Page {n}\nIt says {n}.".encode()) for n in range(10)]
+    given = await add_files(ada, *files, kb="minutes")
+    await card_of(discord, given, "10 added")
+    assert "minutes" in given.messages[-1].text
+    opened = await ada.slash("kb add files")
+    with pytest.raises(ValueError, match="more files than the form takes"):
+        await ada.submits(opened, {"Files": [*files, files[0]]})
+
+
+async def test_a_form_that_was_opened_long_ago_says_that_it_is_too_old(
+    discord: FakeDiscord, office: Office, ada: Person
+) -> None:
+    opened = await ada.slash("kb add files")
+    assert opened.modal is not None
+    opened.modal.custom_id = f"footnote:files:{'0' * 24}"  # what it stands for is not kept any more
+    sent = await ada.submits(opened, {"Files": [("router.md", ROUTER.encode())]})
+    assert "too old" in (await discord.reply_to(sent)).text
 
 
 async def test_a_channels_history_is_kept_by_thread_and_by_day(
@@ -102,7 +121,7 @@ async def test_a_channels_history_is_kept_by_thread_and_by_day(
     await alice.says("In the red box.", thread=old)
     await discord.archive(thread)
     await bob.says("Lunch is at noon.")
-    given = await ada.slash("kb ingest", here=True)
+    given = await ada.slash("kb add here")
     await card_of(discord, given, "Done")
     today = f"#general, {question.payload()['timestamp'][:10]}"
     assert await library.titles() == sorted(["Router", "Keys", today])
@@ -111,7 +130,7 @@ async def test_a_channels_history_is_kept_by_thread_and_by_day(
     assert "In the red box." in await library.text("Keys")
     asked = await alice.says("<@bot> how is the router reset?")
     assert "[Router]" in (await discord.reply_to(asked)).text
-    await card_of(discord, await ada.slash("kb ingest", here=True), "3 unchanged")
+    await card_of(discord, await ada.slash("kb add here"), "3 unchanged")
     assert await library.titles() == sorted(["Router", "Keys", today])
 
 
@@ -119,7 +138,7 @@ async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Li
     question = await discord.person("bob").says("How do we reset the router?")
     thread = await ada.starts_thread(question, "Router")
     await ada.says("Hold the button for ten seconds.", thread=thread)
-    await card_of(discord, await ada.slash("kb ingest", channel=thread, here=True), "1 added")
+    await card_of(discord, await ada.slash("kb add here", channel=thread), "1 added")
     assert await library.titles() == ["Router"]
 
 
@@ -129,8 +148,8 @@ async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Li
 async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
     discord: FakeDiscord, library: Library, ada: Person
 ) -> None:
-    await card_of(discord, await ada.slash("kb ingest", file=("router.md", ROUTER.encode())), "Done")
-    asked = await discord.reply_to(await ada.slash("kb remove", source="Router"))
+    await card_of(discord, await add_files(ada, ("router.md", ROUTER.encode())), "Done")
+    asked = await discord.reply_to(await ada.slash("kb sources remove", source="Router"))
     assert "Remove “Router” from default?" in asked.text
     await ada.clicks(asked, "Remove it")
     again = await ada.clicks(asked, "Remove it", stale=True)
@@ -138,7 +157,7 @@ async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
     await discord.until(lambda: "Remove “Router”" not in asked.text, what="the outcome")
     assert asked.buttons() == []
     assert await library.titles() == []
-    back = await discord.reply_to(await ada.slash("kb restore", source="Router"))
+    back = await discord.reply_to(await ada.slash("kb sources restore", source="Router"))
     assert "back in default" in back.text
     assert await library.titles() == ["Router"]
 
@@ -146,26 +165,22 @@ async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
 async def test_a_whole_base_is_removed_with_one_confirmation_and_comes_back(
     discord: FakeDiscord, library: Library, ada: Person
 ) -> None:
-    files = {"file": ("router.md", ROUTER.encode()), "file_2": ("keys.md", b"# Keys\nIn the red box.")}
-    await card_of(discord, await ada.slash("kb ingest", files), "2 added")
-    asked = await discord.reply_to(await ada.slash("kb remove", kb="default"))
+    files = (("router.md", ROUTER.encode()), ("keys.md", b"# Keys\nIn the red box."))
+    await card_of(discord, await add_files(ada, *files), "2 added")
+    asked = await discord.reply_to(await ada.slash("kb sources remove", kb="default"))
     assert "its 2 documents" in asked.text
     await ada.clicks(asked, "Remove default")
     await discord.until(lambda: "2 removed" in asked.text, what="the job's card in place of the question")
     assert await library.titles() == []
-    assert "Router" in (await discord.reply_to(await ada.slash("kb restore"))).text
-    await card_of(discord, await ada.slash("kb restore", kb="default"), "2 restored")
+    assert "Router" in (await discord.reply_to(await ada.slash("kb sources restore"))).text
+    await card_of(discord, await ada.slash("kb sources restore", kb="default"), "2 restored")
     assert await library.titles() == ["Keys", "Router"]
 
 
 async def test_a_long_list_is_turned_page_by_page_in_its_place(discord: FakeDiscord, ada: Person) -> None:
     for half in (range(6), range(6, 12)):
-        names = ["file", *(f"file_{n}" for n in range(2, 11))]
-        files = {
-            name: (f"page{n:02}.md", f"# Page {n:02}\nIt says {n}.".encode())
-            for name, n in zip(names, half, strict=False)
-        }
-        await card_of(discord, await ada.slash("kb ingest", files), "6 added")
+        files = [(f"page{n:02}.md", f"# Page {n:02}\nIt says {n}.".encode()) for n in half]
+        await card_of(discord, await add_files(ada, *files), "6 added")
     first = await discord.reply_to(await ada.slash("kb list", kb="default"))
     assert "Page 1 of 2." in first.text
     await ada.clicks(first, "Next page")
@@ -175,9 +190,9 @@ async def test_a_long_list_is_turned_page_by_page_in_its_place(discord: FakeDisc
 
 
 async def test_a_source_is_found_by_what_was_typed(discord: FakeDiscord, ada: Person) -> None:
-    await card_of(discord, await ada.slash("kb ingest", file=("router.md", ROUTER.encode())), "Done")
-    (choice,) = await ada.autocompletes("kb show", option="source", typed="rout")
-    shown = await discord.reply_to(await ada.slash("kb show", source=choice.value))
+    await card_of(discord, await add_files(ada, ("router.md", ROUTER.encode())), "Done")
+    (choice,) = await ada.autocompletes("kb sources show", option="source", typed="rout")
+    shown = await discord.reply_to(await ada.slash("kb sources show", source=choice.value))
     assert "Router" in shown.text
 
 
@@ -189,7 +204,7 @@ async def test_who_is_no_admin_is_refused_and_that_is_on_record(
 ) -> None:
     discord.commands_shown_to_all = True
     alice = discord.person("alice")
-    refused = await discord.reply_to(await alice.slash("kb ingest", file=("router.md", ROUTER.encode())))
+    refused = await discord.reply_to(await add_files(alice, ("router.md", ROUTER.encode())))
     assert "Only admins can do that." in refused.text
     assert await library.titles() == []
     (entry,) = await office.audit.recent()
@@ -204,13 +219,13 @@ async def test_what_somebody_would_add_waits_for_an_admin(discord: FakeDiscord, 
     thanks = await discord.reply_to(await bob.context_menu("Add to knowledge base", question))
     assert "An admin will look at it" in thanks.text
     assert await library.titles() == []
-    waiting = await discord.reply_to(await ada.slash("kb proposals"))
+    waiting = await discord.reply_to(await ada.slash("kb proposals list"))
     assert "by Bob" in waiting.text
-    assert "/kb approve" in waiting.text
-    (choice,) = await ada.autocompletes("kb approve", option="id", typed="rout")
+    assert "/kb proposals approve" in waiting.text
+    (choice,) = await ada.autocompletes("kb proposals approve", option="id", typed="rout")
     assert choice.name.startswith("Router, by Bob")
-    await card_of(discord, await ada.slash("kb approve", id=choice.value), "1 added")
-    assert await ada.autocompletes("kb reject", option="id", typed="") == []
+    await card_of(discord, await ada.slash("kb proposals approve", id=choice.value), "1 added")
+    assert await ada.autocompletes("kb proposals reject", option="id", typed="") == []
     answer = await discord.reply_to(await bob.says("<@bot> how is the router reset?"))
     assert question.thread is not None
     assert f"[Router](<https://discord.com/channels/{discord.guild_id}/{question.thread.id}>)" in answer.text
@@ -234,7 +249,7 @@ async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_th
     discord: FakeDiscord, office: Office, library: Library, ada: Person
 ) -> None:
     await proposed(discord, "Refunds take 30 days since May.", "Lunch is at noon.")
-    given = await ada.slash("kb proposals")
+    given = await ada.slash("kb proposals list")
     listed = await discord.reply_to(given)
     assert listed.buttons() == ["Approve", "Reject"] * 2
     approve = button(listed, "Approve", 0)
@@ -257,7 +272,7 @@ async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_th
 async def test_what_another_admin_decided_is_said(discord: FakeDiscord, library: Library, ada: Person) -> None:
     await proposed(discord, "Refunds take 30 days since May.")
     root = discord.person("root", admin=True)
-    lists = [await discord.reply_to(await one.slash("kb proposals")) for one in (ada, root)]
+    lists = [await discord.reply_to(await one.slash("kb proposals list")) for one in (ada, root)]
     await ada.clicks(lists[0], "Reject")
     await discord.until(lambda: "is not added." in lists[0].text, what="the outcome")
     await root.clicks(lists[1], "Approve")
@@ -270,7 +285,7 @@ async def test_who_is_no_admin_any_more_decides_nothing(
     discord: FakeDiscord, office: Office, library: Library, ada: Person
 ) -> None:
     await proposed(discord, "Refunds take 30 days since May.")
-    listed = await discord.reply_to(await ada.slash("kb proposals"))
+    listed = await discord.reply_to(await ada.slash("kb proposals list"))
     ada.member.roles.clear()
     await ada.clicks(listed, "Approve")
     await discord.until(lambda: "Only admins can do that." in listed.text, what="the refusal")
@@ -280,12 +295,12 @@ async def test_who_is_no_admin_any_more_decides_nothing(
 
 async def test_a_full_page_of_long_proposals_fits_a_message_and_is_turned(discord: FakeDiscord, ada: Person) -> None:
     await proposed(discord, *(f"{n} {'_long *words* ' * 60}" for n in range(7)))
-    listed = await discord.reply_to(await ada.slash("kb proposals"))
+    listed = await discord.reply_to(await ada.slash("kb proposals list"))
     assert listed.buttons() == [*["Approve", "Reject"] * 5, "Next page"]
     await ada.clicks(listed, "Next page")
     await discord.until(lambda: "Page 2 of 2." in listed.text, what="the second page")
     assert listed.buttons() == [*["Approve", "Reject"] * 2, "Previous page"]
-    assert len(await ada.autocompletes("kb approve", option="id", typed="")) == 7
+    assert len(await ada.autocompletes("kb proposals approve", option="id", typed="")) == 7
 
 
 async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord: FakeDiscord, ada: Person) -> None:
@@ -299,9 +314,9 @@ async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord
 
 async def test_grants_are_shown_by_the_names_that_people_know(discord: FakeDiscord, ada: Person) -> None:
     board = discord.role("board")
-    created = await discord.reply_to(await ada.slash("kb create", kb="minutes", description="What was decided"))
+    created = await discord.reply_to(await ada.slash("kb bases create", kb="minutes", description="What was decided"))
     assert "Created “minutes”" in created.text
-    granted = await discord.reply_to(await ada.slash("kb grant", {"kb": "minutes", "role": board}))
+    granted = await discord.reply_to(await ada.slash("kb bases grant", {"kb": "minutes", "role": board}))
     assert f"<@&{board.id}>" in granted.text
     assert "discord:role" not in granted.text
 
@@ -319,14 +334,14 @@ async def test_a_message_without_words_cannot_be_kept(discord: FakeDiscord, ada:
 
 async def test_a_job_is_cancelled_from_its_card(discord: FakeDiscord, library: Library, ada: Person) -> None:
     library.parser.opened.clear()
-    given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+    given = await add_files(ada, ("router.md", ROUTER.encode()))
     card = await card_of(discord, given, "router.md")
-    (choice,) = await ada.autocompletes("kb cancel", option="id", typed="")
+    (choice,) = await ada.autocompletes("kb jobs cancel", option="id", typed="")
     assert choice.name.startswith("Adding router.md")
     pressed = await ada.clicks(card, "Cancel")
     await discord.until(lambda: "Cancelling job" in pressed.text, what="a word about it")
     await card_of(discord, given, "Cancelled")
-    assert await ada.autocompletes("kb cancel", option="id", typed="") == []
+    assert await ada.autocompletes("kb jobs cancel", option="id", typed="") == []
     assert card.buttons() == []
     assert await library.titles() == []
 
@@ -337,7 +352,7 @@ async def test_a_job_goes_on_in_the_next_process_and_on_the_same_card(discord: F
     assert library is not None
     library.parser.opened.clear()
     async with office.open():
-        given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+        given = await add_files(ada, ("router.md", ROUTER.encode()))
         card = await card_of(discord, given, "Under way")
     assert await library.titles() == []
     library.parser.opened.set()
@@ -351,7 +366,7 @@ async def test_a_job_that_outlives_its_interaction_says_its_end_directly(
     discord: FakeDiscord, library: Library, ada: Person
 ) -> None:
     library.parser.opened.clear()
-    given = await ada.slash("kb ingest", file=("router.md", ROUTER.encode()))
+    given = await add_files(ada, ("router.md", ROUTER.encode()))
     await card_of(discord, given, "Queued.")
     discord.expire_interaction_tokens()
     library.parser.opened.set()
@@ -385,5 +400,13 @@ async def test_who_knows_better_says_so_and_an_admin_decides(
     assert proposal.title == "how is the router reset?"
     assert "Hold its button." in proposal.text
     assert proposal.permalink == f"https://discord.com/channels/{discord.guild_id}/{answer.channel.id}/{answer.id}"
-    await card_of(discord, await ada.slash("kb approve", id=proposal.id), "1 added")
+    await card_of(discord, await ada.slash("kb proposals approve", id=proposal.id), "1 added")
     assert await library.titles() == ["Old notes", "how is the router reset?"]
+
+
+async def test_a_command_that_their_discord_still_shows_but_is_no_more_is_explained(
+    discord: FakeDiscord, ada: Person
+) -> None:
+    knowledge = next(one for one in discord.commands.scopes[None] if one["name"] == "kb")
+    knowledge["options"].append({"type": 1, "name": "ingest", "description": "Add files", "options": []})
+    assert "That command has changed" in (await discord.reply_to(await ada.slash("kb ingest"))).text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.discord_library import add_files
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [
@@ -114,19 +115,19 @@ async def test_from_nothing_to_a_cited_answer_and_on_after_a_kill(discord: FakeD
 async def _an_admin_adds_files(discord: FakeDiscord) -> None:
     """Attached files go into the knowledge while it answers, and come out again: the same process plays it on."""
     ada, alice = discord.person("ada", admin=True), discord.person("alice")
-    files = {"file": ("handbook.md", HANDBOOK.encode()), "file_10": ("broken.pdf", b"%PDF-1.4 nothing")}
-    given = await ada.slash("kb ingest", files)
+    files = (("handbook.md", HANDBOOK.encode()), ("broken.pdf", b"%PDF-1.4 nothing"))
+    given = await add_files(ada, *files)
     await discord.until(lambda: "Done" in given.text, 60, what="the end of the job")
     assert "1 added, 1 failed" in given.text
     assert [card.buttons() for card in given.messages] == [[]]
     page = await alice.says("Our guide to the printer is here.", files=[("printer.html", GUIDE.encode())])
-    fetched = await ada.slash("kb ingest", link=page.attachments[0].url)
+    fetched = await ada.slash("kb add link", link=page.attachments[0].url)
     await discord.until(lambda: "1 added" in fetched.text, 60, what="the page")
     asked = await discord.bot("deploybot").says("<@bot> which paper does the printer take?")
     assert "A4" in (await discord.reply_to(asked, 60)).text
     asked = await alice.says("<@bot> how is the router reset?")
     assert "ten seconds" in (await discord.reply_to(asked, 60)).text
-    confirm = await discord.reply_to(await ada.slash("kb remove", source="Router"), 60)
+    confirm = await discord.reply_to(await ada.slash("kb sources remove", source="Router"), 60)
     await ada.clicks(confirm, "Remove it")
     await discord.until(lambda: confirm.buttons() == [], 60, what="the outcome of the removal")
     again = await discord.reply_to(await alice.says("<@bot> how is the router reset?"), 60)

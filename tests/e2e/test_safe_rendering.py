@@ -8,12 +8,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from adapters.discord.api.messages import Spot
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts, text
@@ -23,16 +23,19 @@ from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import KnowledgeBase
+from core.model.reply_target import ReplyMode, ReplyTarget
+from core.ports.memory import AskedQuestion
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
+from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import Line, Span, Style, plain
 from tests.e2e import discord_links, slack_links
@@ -103,7 +106,7 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         async def play(hostile: str) -> None:
             thread = ThreadKey("slack", slack.team_id, asked.channel.id, asked.ts)
             asker = Person(f"slack:{slack.team_id}/{alice}", hostile)
-            message = IncomingMessage(asked.ts, thread, hostile, asker, {"user": alice})
+            message = IncomingMessage(asked.ts, thread, hostile, asker, ReplyTarget(asker=alice))
             for events in (answering, asking, failing):
                 subject = f"{events.__name__} {hash(hostile)}"
                 kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
@@ -136,9 +139,16 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     await web.patiently(
         "views.publish",
         user_id=user,
-        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
+        view=home_view.home(
+            home_view.HomeContents(
+                knowledge_bases=[KnowledgeBaseSummary(base, 1)],
+                recent=[AskedQuestion(thread, hostile, datetime.now(UTC))],
+                workspace_url="https://paper-and-ink.slack.com/",
+                told=kb_blocks.paragraphs(hostile_lines(hostile)),
+            )
+        ),
     )
-    await platform.workspace.say(thread, hostile, kb_blocks.card(summarize_job(job(hostile))))
+    await platform.workspace.say(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
     await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
     await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
@@ -183,7 +193,7 @@ async def discord_answers(platform: DiscordPlatform, bot: Bot, asked: Any, hosti
     thread = ThreadKey("discord", guild, channel, str(asked.id))
     asker = Person(f"discord:user:{asked.author.id}", hostile)
     address = ReplyTarget(ReplyMode.REPLY, channel, str(asked.id), guild, str(asked.author.id))
-    message = IncomingMessage(str(asked.id), thread, hostile, asker, address.to_mapping())
+    message = IncomingMessage(str(asked.id), thread, hostile, asker, address)
     for events in (answering, asking, failing):
         subject = f"{events.__name__} {hash(hostile)}"
         kept = DiscordQuestionState(thread=thread, message=subject, asker=asker.id)

@@ -12,6 +12,12 @@ from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.slack import FakeSlack, specs_are_here
 
+CARDS = (
+    "Refunds to credit cards are booked to the card that was charged, and we take no fee for that.",
+    "Refunds to gift cards are paid as a voucher, which can be used for twelve months.",
+    "Refunds to lost cards are paid by bank transfer, once the card has been reported as lost.",
+)
+
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not specs_are_here(), reason="The platforms' descriptions are not beside this checkout"),
@@ -105,6 +111,61 @@ async def test_a_muted_thread_is_quiet_until_it_is_unmuted(bot: Bot, driver: Pla
     assert "listening" in (await driver.private("alice")).text
     again = await driver.says("alice", "how long does it take?", mention=False, thread=said)
     await driver.reply(again, containing=REFUNDS)
+
+
+async def test_a_mention_with_why_tells_its_writer_how_the_last_answer_came_about(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    await driver.says("bob", "why", thread=said)
+    told = (await driver.private("bob")).text
+    assert "how long do refunds take?" in told
+    assert "I searched" in told
+    await bot.settled()
+    assert len(await driver.replies(said)) == 1
+
+
+async def test_what_is_suggested_below_an_answer_is_asked_by_whoever_presses_it_and_once(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    await driver.configure(bot.answer_actions, follow_ups="yes")
+    bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
+    said = await driver.says("alice", "how long do refunds to cards take?")
+    answer = await driver.reply(said, containing="14 days")
+    suggested = [label for label in answer.buttons if label.startswith("More on: ")]
+    assert len(suggested) == 2
+    await driver.presses("bob", answer, suggested[0])
+    second = await driver.showing(said, "bank transfer")
+    topic = suggested[0].removeprefix("More on: ")
+    assert f"What does “Cards” say about “{topic}”?" in second.text
+    questions = [call.given[0] for call in bot.reasoner.calls_of("understand")]
+    assert questions[1].question == f"What does “Cards” say about “{topic}”?"
+    assert questions[1].asker.name.casefold() == "bob"
+    await driver.presses("alice", answer, suggested[0])
+    assert "asked already" in (await driver.private("alice")).text
+    await bot.settled()
+    assert len(bot.reasoner.calls_of("understand")) == 2
+
+
+async def test_what_is_suggested_below_a_private_answer_is_answered_as_privately(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    await driver.configure(bot.answer_actions, follow_ups="yes", reply_style="private")
+    bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
+    said = await driver.says("alice", "how long do refunds to cards take?")
+    answer = await driver.private("alice")
+    while "14 days" not in answer.text:
+        answer = await driver.private("alice")
+    suggested = [label for label in answer.buttons if label.startswith("More on: ")]
+    await driver.presses("alice", answer, suggested[0])
+    second = await driver.private("alice")
+    while "bank transfer" not in second.text:
+        second = await driver.private("alice")
+    await bot.settled()
+    assert await driver.replies(said) == []
 
 
 async def test_a_direct_message_is_answered_without_a_mention(bot: Bot, driver: PlatformDriver) -> None:

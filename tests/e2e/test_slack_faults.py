@@ -342,7 +342,13 @@ async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(slack
     (said,) = [one for one in slack.visible("general") if "questions" in one.markdown or "evil" in one.markdown]
     assert "evil.example" in said.markdown
     assert slack.pings() == []
+    today = datetime.now(UTC) - timedelta(hours=1)
+    assert not await announcements.has_posted(channel, "Proposals & more:", since=today)
+    await announcements.post(channel, "Proposals & more: 2 wait.")
+    assert await announcements.has_posted(channel, "Proposals & more:", since=today)
+    assert not await announcements.has_posted(channel, "Proposals & more:", since=today + timedelta(hours=2))
     nowhere = ThreadKey("slack", slack.team_id, "C0NOWHERE", "")
+    assert not await announcements.has_posted(nowhere, "Proposals", since=today)
     with pytest.raises(Denied):
         await announcements.readers(nowhere)
     with pytest.raises(Denied):

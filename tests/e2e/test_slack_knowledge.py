@@ -1,6 +1,7 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons; cards, proposals and corrections."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -87,8 +88,8 @@ class SlackRoom(Room):
             return [one for one in self.slack.visible(direct) if f"job {job.id}" in one.markdown]
 
         await self.slack.until(there, what="a card")
-        kept = self.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
-        await self.slack.until(lambda: kept.get("ts"), what="its place, kept")
+        records = self.bot.scene.state.records
+        await self.slack.until(lambda: records.get(card_at(job), {}).get("ts"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -236,7 +237,7 @@ class TestFiles:
     async def test_a_canvas_is_added_by_its_link_where_it_is_shared(self, slack: FakeSlack, room: SlackRoom) -> None:
         canvas = await slack.person("bob").writes_canvas("Onboarding", "<h1>Day one</h1><p>Get a key.</p>", "general")
         link = canvas.link(slack.world.domain, slack.team_id)
-        assert "Adding" in (await told(slack, "ada", f"ingest <{link}>")).markdown
+        assert "Adding" in (await told(slack, "ada", f"ingest {link}")).markdown
         await room.works()
         assert list(await room.documents()) == [f"canvas {canvas.id}.html"]
         assert await room.finds("day one key") != []
@@ -260,7 +261,7 @@ class TestFiles:
     async def test_a_thread_is_added_by_the_link_of_a_message(self, slack: FakeSlack, room: SlackRoom) -> None:
         said = await slack.person("bob").says("How long do refunds take?", "general")
         answer = await slack.person("alice").says("30 days since May.", "general", thread=said)
-        assert "Adding" in (await told(slack, "ada", f"ingest <{slack.world.permalink(answer)}>")).markdown
+        assert "Adding" in (await told(slack, "ada", f"ingest {slack.world.permalink(answer)}")).markdown
         await room.works()
         assert list((await room.documents()).values()) == ["How long do refunds take?"]
         board = slack.channel("board", private=True, members=["bob"])
@@ -496,6 +497,11 @@ def button(message: Message, label: str, number: int) -> str:
     return [one.action_id for one in buttons_of(message.blocks) if one.text == label][number]
 
 
+def card_at(job: Job) -> tuple[str, str]:
+    """Where the card of a job is kept."""
+    return f"slack/kb/{job.by.id}", f"job-{job.id}"
+
+
 class TestCards:
     pytestmark = e2e
 
@@ -575,13 +581,27 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        kept = room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]
+        kept = room.bot.scene.state.records[card_at(job)]
         del kept["ts"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
         await room.works()
         (now,) = slack.visible(slack.person("ada").dm)
         assert "1 added" in now.markdown
+
+    async def test_a_card_whose_end_an_earlier_version_kept_as_blocks_comes_to_show_it(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+        job = await room.newest()
+        card = await room.card("ada", job)
+        ended = {"type": "section", "text": {"type": "mrkdwn", "text": "*Adding refunds.md*\nDone: 1 added."}}
+        kept = room.bot.scene.state.records[card_at(job)]
+        kept |= {"card": json.dumps([ended]), "title": "Adding refunds.md", "over": "yes"}
+        room.bot.scene.state.records["slack/kb", "endings"] = {job.id: job.by.id}
+        await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
+        assert card.markdown == "*Adding refunds.md*\nDone: 1 added."
+        assert card.buttons() == []
 
     async def test_the_last_state_stands_there_however_busy_slack_is(self, slack: FakeSlack, room: SlackRoom) -> None:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
@@ -744,3 +764,94 @@ def test_words_become_a_command(words: str, command: KbCommand) -> None:
 @pytest.mark.parametrize("words", ["", "dance", "list --loud", 'show "open', "list --page two"])
 def test_what_cannot_be_read_says_so(words: str) -> None:
     assert isinstance(parse_command(words), str)
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (
+            "grant handbook <#C2|general> <@U1|ada> <!subteam^S1|@ops>",
+            KbCommand(KbVerb.GRANT, "handbook", principals=("<#C2>", "<@U1>", "<!subteam^S1>")),
+        ),
+        ("remove R&amp;D plan", KbCommand(KbVerb.REMOVE, target="R&D plan")),
+        (
+            "describe handbook for <#C2|general> &amp; <@U1|ada>",
+            KbCommand(KbVerb.DESCRIBE, "handbook", text="for #general & @ada"),
+        ),
+        (
+            "ingest <https://x.example/?a=1&amp;b=2>",
+            KbCommand(KbVerb.INGEST, target="https://x.example/?a=1&b=2"),
+        ),
+    ],
+)
+def test_what_slack_marks_in_a_command_is_read_as_it_was_meant(words: str, command: KbCommand) -> None:
+    assert parse_command(words, "C1") == command
+
+
+class TestWhomABaseIsFor:
+    pytestmark = e2e
+
+    @staticmethod
+    async def grants(room: SlackRoom) -> frozenset[str]:
+        return next(base.grants for base in await room.catalog.bases() if base.name == "handbook")
+
+    async def test_it_is_granted_by_names_kept_by_ids_and_shown_by_names(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        bob, ops = slack.person("bob"), slack.usergroup("ops", ["bob"])
+        general, team = slack.channel("general"), slack.team_id
+        answer = await told(slack, "ada", "grant handbook #general @ops @bob")
+        assert await self.grants(room) == {
+            f"slack:channel:{team}/{general.id}",
+            f"slack:group:{team}/{ops.id}",
+            f"slack:user:{team}/{bob.id}",
+        }
+        assert "for #general, @\u2060ops, @\u2060bob" in answer.markdown
+        assert "#general" in (await told(slack, "ada", "list")).markdown
+        assert not slack.pings()
+        answer = await told(slack, "ada", "revoke handbook @bob #general")
+        assert await self.grants(room) == {f"slack:group:{team}/{ops.id}"}
+        assert "general" not in answer.markdown
+
+    async def test_alone_it_opens_a_form_with_pickers(self, slack: FakeSlack, room: SlackRoom) -> None:
+        bob, ops = slack.person("bob"), slack.usergroup("ops", ["bob"])
+        general, team = slack.channel("general"), slack.team_id
+        form = await opened(slack, words="grant handbook")
+        await slack.person("ada").submits(form)
+        assert form.errors == {"channels": "Pick a channel, a group or a person."}
+        await slack.person("ada").submits(form, {"channels": [general.id], "groups": ["@ops"], "people": [bob.id]})
+        assert not form.open
+        assert await self.grants(room) == {
+            f"slack:channel:{team}/{general.id}",
+            f"slack:group:{team}/{ops.id}",
+            f"slack:user:{team}/{bob.id}",
+        }
+        assert "for #general" in (await slack.person("ada").next_private()).markdown
+        form = await opened(slack, words="revoke handbook")
+        await slack.person("ada").submits(form, {"people": [bob.id]})
+        assert f"slack:user:{team}/{bob.id}" not in await self.grants(room)
+        form = await opened(slack, words="grant handbook")
+        await slack.person("ada").submits(form, {"everyone": ["everyone"]})
+        assert await self.grants(room) == frozenset()
+
+    async def test_a_name_that_slack_does_not_know_closes_no_base(self, slack: FakeSlack, room: SlackRoom) -> None:
+        answer = await told(slack, "ada", "grant handbook #nowhere")
+        assert "cannot tell who “#nowhere” is" in answer.markdown
+        assert "opens a form" in answer.markdown
+        assert await self.grants(room) == frozenset()
+
+    async def test_who_is_no_admin_gets_no_form_and_grants_nothing(self, slack: FakeSlack, room: SlackRoom) -> None:
+        for words in ("grant handbook", "grant handbook @bob"):
+            answer = await told(slack, "bob", words)
+            assert "Only admins" in answer.markdown
+        assert await self.grants(room) == frozenset()
+
+    async def test_the_form_that_is_sent_twice_grants_once_and_by_admins_alone(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        form = await opened(slack, words="grant handbook")
+        slack.person("ada").user.is_admin = False
+        room.platforms[-1].workspace.directory._members._values.clear()  # a minute later
+        await slack.person("ada").submits(form, {"channels": [slack.channel("general").id]})
+        assert form.errors == {"channels": "Only admins can do that. Ask one of them."}
+        assert await self.grants(room) == frozenset()

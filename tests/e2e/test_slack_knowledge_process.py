@@ -112,7 +112,7 @@ async def two_files_through_the_form(office: Office) -> None:
 
 async def a_link_a_canvas_and_a_channel(office: Office, link: str) -> None:
     slack = office.slack
-    assert "Adding http://127.0.0.1" in (await office.told(f"ingest <{link}>")).markdown
+    assert "Adding http://127.0.0.1" in (await office.told(f"ingest {link}")).markdown
     await office.card(2, "1 added")
     await office.asks("who decides holiday requests?", "team lead")
     canvas = await slack.person("bob").writes_canvas("Onboarding", CANVAS, "general")

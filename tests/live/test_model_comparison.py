@@ -10,9 +10,11 @@ from adapters.testing.obedient_model import ObedientModel
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.model_comparison import compare_model, lines_of
 from bot.settings import Settings
+from core.evaluation.answer_scoring import AnswerVerdict
 from core.model.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[2] / "bot" / "samples" / "eval"
+QUESTIONS = Path(__file__).parents[1] / "questions" / "tune"
 pytestmark = pytest.mark.live
 
 
@@ -24,8 +26,22 @@ async def test_a_model_is_shown_beside_quotes_alone() -> None:
         _, quotes, model = found
         assert quotes.spent.calls == 0
         assert model.spent.calls == len(endpoint.requests) > 6
-        assert quotes.right + quotes.wrong + quotes.refused >= 5
+        assert quotes.verdicts.total() == model.verdicts.total() == 6
         assert any("quotes alone" in line and "scripted" in line for line in lines_of("samples", (quotes, model)))
+
+
+async def test_a_question_set_is_judged_by_its_facts_in_its_threads() -> None:
+    async with ScriptedEndpoint() as endpoint:
+        endpoint.answers_with(ObedientModel())
+        settings = Settings(llm_base_url=endpoint.base_url, llm_api_key=SecretStr("k"), llm_model="scripted")
+        tune = read(QUESTIONS, 4)
+        assert tune.questions is not None
+        (found,) = [one async for one in compare_model(settings, [tune])]
+    name, quotes, model = found
+    assert name == "tune"
+    assert quotes.verdicts.total() == model.verdicts.total() == len(tune.questions.questions)
+    assert quotes.verdicts[AnswerVerdict.RIGHT]
+    assert any(line.startswith("half") for line in lines_of(name, (quotes, model)))
 
 
 async def test_without_a_model_that_is_said() -> None:

@@ -18,8 +18,9 @@ from adapters.discord.api.permissions import (
 from adapters.discord.api.reply_target import user_id
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Audience, Person, ThreadKey, channel_principal
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
+from core.model.principals import channel_principal
 from core.service.answer_actions import AnswerActions
 
 

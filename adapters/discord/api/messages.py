@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal, Self
 
 import discord
@@ -22,16 +23,18 @@ from adapters.discord.api.api_errors import (
     api_call,
 )
 from adapters.discord.api.api_responses import LimitedForLong
-from adapters.discord.api.reply_target import TOKEN_SECONDS, ReplyMode, ReplyTarget
+from adapters.discord.api.reply_target import TOKEN_SECONDS
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import only_text, text_of
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.reply_target import ReplyMode, ReplyTarget
 
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
 TYPING_SECONDS = 5.0
+MOST_LOOKED_THROUGH = 200  # messages
 THREAD_SECONDS = 15.0
 
 log = structlog.get_logger(__name__)
@@ -108,6 +111,16 @@ class Messages:
         if _words(only_text(message)) != _words(text_of(shown)):  # the nonce gave us back what stood there before
             await self.edit(spot, message.id, shown)
         return message.id
+
+    async def own_words(self, spot: Spot, since: datetime) -> list[str]:
+        """What our newest messages there say, not older than this. Raises what ``api_call`` raises."""
+        us = self._client().user
+        async with api_call("read that channel"):
+            return [
+                only_text(message)
+                async for message in self._channel(spot).history(limit=MOST_LOOKED_THROUGH, after=since)
+                if us is not None and message.author.id == us.id
+            ]
 
     async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
         """Replace what a message of ours shows. Raises NotFound when it is gone."""

@@ -13,8 +13,8 @@ from cachetools import TTLCache
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
-from core.model.conversation import channel_principal
 from core.model.errors import FootnoteError
+from core.model.principals import channel_principal
 
 MEMBER_SECONDS = 30.0  # how old a member's roles may be: someone removed is out within a minute
 MEMBERS_REMEMBERED = 2_000

@@ -1,57 +1,12 @@
-"""Where things are on Discord: keys of conversations, ids of people and places, and the way back to a message.
-
-An ``ReplyTarget`` is what an incoming message carries through the inbox, so that whichever worker answers finds the
-place again: in a thread that it may still have to start, as a reply, or in answer to an interaction.
-"""
-
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import Self
+"""Where things are on Discord: keys of conversations, and ids of people and places."""
 
 import discord
 
 from core.model.conversation import Person, ThreadKey
+from core.model.principals import Principal, PrincipalKind
 
 PLATFORM = "discord"
 TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is good
-
-
-class ReplyMode(StrEnum):
-    """How an answer comes to stand where it stands."""
-
-    START = "start"  # in a thread that is started on the question
-    POST = "post"  # in the channel itself: a thread, a forum post, a direct message
-    REPLY = "reply"  # in the channel, referring to the question
-    RESPONSE = "response"  # as the answer to an interaction, for all to see
-    PRIVATE = "private"  # the same, for one person's eyes
-    DIRECT = "direct"  # in a direct message, although it was asked elsewhere
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyTarget:
-    """``channel`` is where the question stands; ``response`` and ``token`` are an interaction's."""
-
-    manner: ReplyMode
-    channel: str
-    message: str = ""
-    guild: str = ""
-    asker: str = ""
-    token: str = ""
-    response: str = ""
-    about: str = ""  # the message that the question refers to
-    edited: str = ""  # when the question was edited to read as it does, in seconds since the epoch
-    file: str = ""  # the address of a file that came with a command, and so hangs on no message
-
-    @classmethod
-    def of(cls, values: Mapping[str, str]) -> Self:
-        """From an incoming message's ``address``. Raises ValueError when it is none of ours."""
-        known = {name: values.get(name, "") for name in cls.__slots__}
-        return cls(**{**known, "manner": ReplyMode(known["manner"])})  # type: ignore[arg-type]
-
-    def to_mapping(self) -> dict[str, str]:
-        """As an incoming message carries it."""
-        return {name: str(value) for name, value in asdict(self).items() if value}
 
 
 def person_of(user: discord.abc.User) -> Person:
@@ -61,25 +16,25 @@ def person_of(user: discord.abc.User) -> Person:
 
 def user_principal(user_id: int | str) -> str:
     """A person as grants name them, and as ``Person.id``."""
-    return f"{PLATFORM}:user:{user_id}"
+    return str(Principal(PLATFORM, PrincipalKind.USER, str(user_id)))
 
 
 def user_id(person: Person) -> int:
     """Discord's own id of a person. Raises ValueError for someone of another platform."""
-    kind, _, number = person.id.rpartition(":")
-    if kind != f"{PLATFORM}:user":
+    principal = Principal.parse(person.id)
+    if (principal.platform, principal.kind) != (PLATFORM, PrincipalKind.USER):
         raise ValueError(f"{person.id} is nobody on Discord.")
-    return int(number)
+    return int(principal.id)
 
 
 def guild_principal(guild_id: int | str) -> str:
-    """Everybody in a server."""
-    return f"{PLATFORM}:guild:{guild_id}"
+    """The principal that everybody in a server holds."""
+    return str(Principal(PLATFORM, PrincipalKind.GUILD, str(guild_id)))
 
 
 def role_principal(guild_id: int | str, role_id: int | str) -> str:
     """Everybody who has a role."""
-    return f"{PLATFORM}:role:{guild_id}/{role_id}"
+    return str(Principal(PLATFORM, PrincipalKind.ROLE, str(role_id), str(guild_id)))
 
 
 def direct_key(channel_id: int | str) -> ThreadKey:

@@ -35,7 +35,7 @@ class Servers:
             return known
         with suppress(KeyError):
             return self._servers[server_id]
-        self._servers[server_id] = found = await self._fetched(server_id)
+        self._servers[server_id] = found = await self._fetch(server_id)
         return found
 
     async def servers(self) -> Sequence[discord.Guild]:
@@ -71,7 +71,7 @@ class Servers:
         self._us[server.id] = found = await _member_of(server, us.id)
         return found
 
-    async def _fetched(self, server_id: int) -> discord.Guild | None:
+    async def _fetch(self, server_id: int) -> discord.Guild | None:
         try:
             async with api_call("look at that server", LOOK_SECONDS):
                 return await self._client().fetch_guild(server_id, with_counts=False)

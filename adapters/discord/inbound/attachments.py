@@ -7,11 +7,11 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.reply_target import ReplyTarget
 from core.model.conversation import ContextMessage
 from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.parsed_document import ParsedDocument
+from core.model.reply_target import ReplyTarget
 
 LARGEST = 10 * 1024 * 1024  # bytes
 READ = frozenset(
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 async def texts_of(client: discord.Client, message: IncomingMessage, parse: Parse) -> tuple[ContextMessage, ...]:
     """Each file's text, or one line that says why it was not read."""
-    address = ReplyTarget.of(message.address)
+    address = message.address
     try:
         there = await _addresses(client, address, message.files)
     except FootnoteError as error:

@@ -6,7 +6,8 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from discord import ui
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, person_of
+from adapters.discord.api.reply_target import person_of
 from adapters.discord.inbound.buttons import CorrectButton, Press
 from adapters.discord.inbound.forms import (
     LONGEST_CORRECTION,
@@ -24,9 +25,17 @@ from adapters.discord.inbound.forms import (
     correction_form,
     entered_texts,
     reason_form,
+    uploaded_files,
     words_form,
 )
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, TRY_AGAIN, is_admin, report_errors, tell
+from adapters.discord.inbound.interaction_errors import (
+    LOOK_UP_SECONDS,
+    TRY_AGAIN,
+    acknowledge,
+    is_admin,
+    report_errors,
+    tell,
+)
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
@@ -36,8 +45,9 @@ from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import FileReference, IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
 from core.service.text_splitting import split_markdown
@@ -55,6 +65,9 @@ class KnowledgeButtonHandlers(Protocol):
 
     async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
+
+    async def add_files(self, press: Press, kept: str, files: Sequence[FileReference]) -> None:
+        """Files that a form brought, for the command that is kept under this id."""
 
     async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question that was answered wrongly. Acknowledged already."""
@@ -126,7 +139,7 @@ class DiscordButtonHandlers:
             choice=choice.id,
             person=person_of(press.user),
             thread=checkpoint.thread,
-            address=address_of(press).to_mapping(),
+            address=address_of(press),
             text=words,
         )
 
@@ -164,6 +177,9 @@ class DiscordButtonHandlers:
             if match["kind"] == "correction":
                 await self._correct(press, match["rest"], clip(text, LONGEST_CORRECTION))
                 return
+            if match["kind"] == "files":
+                await self._add_files(press, match["rest"], uploaded_files(data))
+                return
             if match["kind"] == "languages":
                 await self._set_place(press, "languages", match["rest"], [words])
                 return
@@ -173,6 +189,12 @@ class DiscordButtonHandlers:
                 await self._take(press, *found, words)
             else:
                 await tell(press, "There was nothing in that field. Press again and write a few words.")
+
+    async def _add_files(self, press: Press, kept: str, files: tuple[FileReference, ...]) -> None:
+        if self._kb is None:
+            await tell(press, GONE)
+        else:
+            await self._kb.add_files(press, kept, files)
 
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)
@@ -240,6 +262,31 @@ class DiscordButtonHandlers:
                     await self._handoff(press, shown, trace_id)
                 case _:
                     await self._share(press, shown, trace_id)
+
+    async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
+        """Ask what was suggested below an answer, as whoever presses, where the button stands."""
+        async with report_errors(press):
+            shown = await self._of(press, trace_id)
+            if shown is None:
+                return
+            person, reader = person_of(press.user), await self.audience(press)
+            asking = self._answer_actions.ask_follow_up(shown.thread, trace_id, number, person, reader)
+            async with asking as suggested:
+                response = await acknowledge(press, alone=shown.private)
+                manner = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
+                address = replace(address_of(press), manner=manner, response=response)
+                incoming = IncomingMessage(
+                    id=str(press.id),
+                    thread=shown.thread,
+                    text=suggested.question,
+                    asker=person,
+                    address=address,
+                    mentions_us=True,
+                    direct=press.guild_id is None,
+                    private=shown.private,
+                    suggested=True,
+                )
+                await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
     async def _of(self, press: Press, trace_id: str) -> ShownAnswer | None:
         async with asyncio.timeout(LOOK_UP_SECONDS):

@@ -31,10 +31,13 @@ class ButtonHandlers(Protocol):
         """The work on a question is to end."""
 
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
-        """A checkpoint's choice."""
+        """Resume a parked question with the choice that was pressed on its card."""
 
     async def act(self, press: Press, action: str, trace_id: str) -> None:
         """One of an answer's buttons."""
+
+    async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
+        """A question that was suggested below an answer."""
 
     async def correct(self, press: Press, trace_id: str) -> None:
         """Someone knows the right answer."""
@@ -92,6 +95,27 @@ class AnswerButton(
         """Do this with the answer of this trace."""
         _, action, trace_id = (self.item.custom_id or "::").split(":")
         await presses_of(interaction).act(interaction, action, trace_id)
+
+
+class FollowUpButton(
+    ui.DynamicItem[ui.Button[Any]], template=r"footnote:ask:(?P<trace>[0-9a-f]{16}):(?P<number>\d{1,2})"
+):
+    """A question that is suggested below an answer; it names the answer and the number of the suggestion."""
+
+    @classmethod
+    def create(cls, trace_id: str, number: int | str, label: str) -> Self:
+        """The button for the suggestion of this number, from 1, below the answer of this trace."""
+        return cls(ui.Button(label=clip(label, LABEL_LIMIT), custom_id=f"footnote:ask:{trace_id}:{number}"))
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.create(match["trace"], match["number"], "…")
+
+    async def callback(self, interaction: Press) -> Any:
+        """Ask it, as whoever presses."""
+        _, _, trace_id, number = (self.item.custom_id or ":::0").split(":")
+        await presses_of(interaction).ask_follow_up(interaction, trace_id, int(number))
 
 
 class ChoiceButton(

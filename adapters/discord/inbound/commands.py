@@ -18,16 +18,7 @@ from discord import app_commands
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import (
-    ReplyMode,
-    ReplyTarget,
-    base_channel_id,
-    direct_key,
-    guild_key,
-    key_of,
-    person_of,
-    private_key,
-)
+from adapters.discord.api.reply_target import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.interaction_errors import (
     LOOK_UP_SECONDS,
@@ -46,16 +37,19 @@ from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import ReplyStyle
-from core.model.conversation import Audience, ThreadKey, channel_principal
+from core.model.conversation import Audience, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.principals import channel_principal
 from core.model.records import Record
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import HELP, AnswerActions
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
+CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
 NOT_ANSWERED = "I have not answered anything here that I could explain."
 ALSO_HERE = (
     "`/ask` asks from anywhere, privately if you like. In any message's menu, under *Apps*, **Answer this** answers it "
@@ -155,14 +149,14 @@ class Commands:
                 thread=asked_in(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
-                address=address.to_mapping(),
+                address=address,
                 mentions_us=True,
                 direct=press.guild_id is None,
                 private=alone,
                 files=(FileReference(str(file.id), file.filename, file.size),) if file is not None else (),
                 bases=bases,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
 
     async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
@@ -198,7 +192,7 @@ class Commands:
             return True
         return settings.reply_style is ReplyStyle.PRIVATE
 
-    def _put(self, press: Press, incoming: IncomingMessage) -> None:
+    def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
             await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
@@ -226,11 +220,11 @@ class Commands:
                 thread=key_of(press.channel, press.guild_id, message.id),
                 text=text,
                 asker=person_of(press.user),
-                address=address.to_mapping(),
+                address=address,
                 mentions_us=True,
                 files=files,
             )
-            self._put(press, incoming)
+            self._enqueue(press, incoming)
         return None
 
     # --- /footnote
@@ -357,6 +351,10 @@ class Commands:
         if isinstance(error, app_commands.MissingPermissions):
             await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
             await tell(press, NO_ADMIN)
+            return
+        if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
+            log.info("command_of_earlier_version", command=name)  # what their Discord still shows is not there any more
+            await tell(press, CHANGED)
             return
         log.error("command_failed", command=name, exc_info=error)
         await tell(press, WENT_WRONG)

@@ -7,7 +7,6 @@ kept here lets it step aside, and lets an edit that Discord tells of again, or o
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from adapters.discord.api.reply_target import ReplyTarget
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
@@ -67,4 +66,4 @@ def _version(message: IncomingMessage) -> EditVersion:
 
 
 def _edited_at(message: IncomingMessage) -> float:
-    return float(ReplyTarget.of(message.address).edited or 0.0)
+    return float(message.address.edited or 0.0)

@@ -15,7 +15,7 @@ import structlog
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import Messages
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, private_key
+from adapters.discord.api.reply_target import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
@@ -26,6 +26,7 @@ from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
@@ -96,7 +97,7 @@ class EventListener:
             if edited and message.edited_at is not None:
                 await self._heard_anew(incoming)
             else:
-                await self._put(f"discord:{message.id}", incoming)
+                await self._enqueue(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
                 await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
 
@@ -136,10 +137,10 @@ class EventListener:
             return
         await self._edit_versions.announce(incoming)
         await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
-        await self._put(f"discord:{incoming.id}:{ReplyTarget.of(incoming.address).edited}", incoming)
+        await self._enqueue(f"discord:{incoming.id}:{incoming.address.edited}", incoming)
         await self._edit_versions.note_kept(incoming)
 
-    async def _put(self, delivery_id: str, incoming: IncomingMessage) -> None:
+    async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:
@@ -149,14 +150,14 @@ class EventListener:
 
     async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
         """Where answers are for the asker alone, a question in the channel is answered directly."""
-        address = ReplyTarget.of(incoming.address)
+        address = incoming.address
         if address.manner is not ReplyMode.START:
             return incoming
         if (await self._readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
             return incoming
         directly = replace(address, manner=ReplyMode.DIRECT)
         key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
-        return replace(incoming, thread=key, address=directly.to_mapping(), private=True)
+        return replace(incoming, thread=key, address=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
@@ -169,7 +170,7 @@ class EventListener:
             question = kept.question if kept is not None else None
             if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
-                question = IncomingMessage(str(message_id), thread, "", Person("", ""), where.to_mapping())
+                question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
             await take_in_deletion(self._message_states, self._inbox, question)
 
         self._ordered_queue.add(take_in)

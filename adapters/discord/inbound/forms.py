@@ -4,6 +4,7 @@ A form carries an id in its name and nothing else: what it is about is looked up
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import discord
@@ -11,11 +12,13 @@ from discord import ui
 
 from adapters.discord.outbound.sanitizer import SanitizedForm
 from adapters.discord.outbound.text import clip
+from core.model.incoming_events import FileReference
 from core.model.inquiry import Checkpoint, Choice
+from core.service.kb.commands import MOST_FILES
 
 LONGEST_WORDS = 500
 LONGEST_CORRECTION = 3_000
-MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages):(?P<rest>[\w:-]{1,80})")
+MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages|files):(?P<rest>[\w:-]{1,80})")
 
 
 def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
@@ -45,6 +48,15 @@ def correction_form(trace_id: str) -> SanitizedForm:
     return form_of("The right answer", f"footnote:correction:{trace_id}", label)
 
 
+def files_form(kept: str) -> SanitizedForm:
+    """Files for a command that is kept under this id."""
+    field = ui.FileUpload[ui.Modal](custom_id="files", required=True, min_values=1, max_values=MOST_FILES)
+    label: ui.Label[ui.Modal] = ui.Label(
+        text="Files", description=f"Up to {MOST_FILES}: text, PDF, Word, web pages and more", component=field
+    )
+    return form_of("Add files", f"footnote:files:{kept}", label)
+
+
 def form_of(title: str, custom_id: str, *items: ui.Item[Any]) -> SanitizedForm:
     """A form that the library need not remember: its answer is known by the id, also after a restart."""
     return SanitizedForm(title, custom_id, *items)
@@ -58,4 +70,20 @@ def entered_texts(components: object) -> list[str]:
             found.append(component["value"])
         found += entered_texts(component.get("components"))
         found += entered_texts([component["component"]] if component.get("component") else None)
+    return found
+
+
+def uploaded_files(data: Mapping[str, Any]) -> tuple[FileReference, ...]:
+    """The files of a form that was sent, in the order in which they were chosen."""
+    attachments = (data.get("resolved") or {}).get("attachments") or {}
+    found = [attachments[one] for one in _upload_ids(data.get("components")) if one in attachments]
+    return tuple(FileReference(str(one["url"]), str(one["filename"]), int(one["size"])) for one in found)
+
+
+def _upload_ids(components: object) -> list[str]:
+    found: list[str] = []
+    for component in components if isinstance(components, list) else []:
+        if component.get("type") == discord.ComponentType.file_upload.value:
+            found += [str(one) for one in component.get("values") or ()]
+        found += _upload_ids([component["component"]] if component.get("component") else None)
     return found

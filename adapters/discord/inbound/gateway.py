@@ -19,6 +19,7 @@ from adapters.discord.inbound.buttons import (
     ButtonHandlers,
     ChoiceButton,
     CorrectButton,
+    FollowUpButton,
     KbButton,
     PlaceMenu,
     RoleMenu,
@@ -40,13 +41,13 @@ class GatewayEvents(Protocol):
     """What wants to know of events."""
 
     def on_message(self, message: discord.Message) -> None:
-        """A message, by anybody."""
+        """Every message of the gateway, our own included."""
 
     def on_edit(self, message: discord.Message) -> None:
         """A message as it reads now."""
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """A message is gone."""
+        """A message was deleted."""
 
     async def on_submit(self, press: discord.Interaction) -> None:
         """A form was sent."""
@@ -61,7 +62,7 @@ class GatewayEvents(Protocol):
         """The session goes on where it was."""
 
     def on_disconnect(self) -> None:
-        """The connection is lost."""
+        """The gateway's connection is lost; discord.py reconnects."""
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -99,7 +100,9 @@ class FootnoteClient(discord.Client):
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
         self._identify_limiter = identify_limiter
-        self.add_dynamic_items(StopButton, AnswerButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton)
+        self.add_dynamic_items(
+            StopButton, AnswerButton, FollowUpButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton
+        )
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""
@@ -120,7 +123,7 @@ class FootnoteClient(discord.Client):
         self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
-        """Something was said."""
+        """Every message of the gateway, our own included."""
         self.events.on_message(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
@@ -129,11 +132,11 @@ class FootnoteClient(discord.Client):
             self.events.on_edit(payload.message)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """Something is gone."""
+        """One message was deleted."""
         self.events.on_delete(payload.guild_id, payload.channel_id, payload.message_id)
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Many things are gone."""
+        """Several messages were deleted at once."""
         for message_id in payload.message_ids:
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 

@@ -99,7 +99,7 @@ class GatewayConnection:
         self._waiting_for = ""
 
     def mark_resumed(self) -> None:
-        """The session goes on."""
+        """The gateway resumed our session: nothing was missed."""
         self._away_since = None
         if self._waiting_for == AWAY:
             self._waiting_for = ""
@@ -111,13 +111,13 @@ class GatewayConnection:
         self._waiting_for = self._waiting_for or AWAY
 
     def mark_closing(self) -> None:
-        """We are leaving."""
+        """We disconnect on purpose, so that the loss is not reported."""
         self._waiting_for = "it is closing"
 
     # --- holding it
 
     async def hold(self) -> None:
-        """Be connected, until cancelled."""
+        """Stay connected until cancelled."""
         while True:
             try:
                 await self._one_client()

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, key_of, person_of
+from adapters.discord.api.reply_target import key_of, person_of
 from adapters.discord.inbound.edit_versions import stamp_of
 from adapters.discord.outbound.layouts import only_text
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.reply_target import ReplyMode, ReplyTarget
 
 SAID = (discord.MessageType.default, discord.MessageType.reply)
 MOST_FILES = 10
@@ -92,7 +93,7 @@ def parse_message(
         thread=continues or _key(message),
         text=_question(message, us, original),
         asker=person_of(message.author),
-        address=_address(message, in_place=direct or threaded, continues=continues).to_mapping(),
+        address=_address(message, in_place=direct or threaded, continues=continues),
         mentions_us=named,
         direct=direct,
         mentions_others=_mentions_others(message, us, original),

@@ -18,7 +18,7 @@ class PlaceOption(app_commands.Transformer):
 
     @property
     def channel_types(self) -> list[discord.ChannelType]:
-        """Where settings make sense."""
+        """The types of channels that have settings of their own."""
         kinds = discord.ChannelType
         return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
 

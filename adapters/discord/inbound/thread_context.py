@@ -6,13 +6,13 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
+from core.model.reply_target import ReplyMode
 
 MOST_MESSAGES = 50
 LONGEST = 2_000  # characters of one message
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 async def earlier(client: discord.Client, servers: Servers, message: IncomingMessage) -> tuple[ContextMessage, ...]:
     """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
-    address = ReplyTarget.of(message.address)
+    address = message.address
     guild = await servers.server(int(address.guild)) if address.guild else None
     us = ourselves(client.user.id if client.user else 0, guild)
     channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)

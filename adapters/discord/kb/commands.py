@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -17,13 +17,14 @@ from discord import app_commands, ui
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget, base_channel_id, key_of, person_of
+from adapters.discord.api.reply_target import base_channel_id, key_of, person_of
 from adapters.discord.inbound.buttons import KbButton, Press
+from adapters.discord.inbound.forms import files_form
 from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.line_format import markdown_lines
-from adapters.discord.kb.options import subcommands
+from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
@@ -32,11 +33,13 @@ from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.json_codec import to_json
 from core.model.records import PERSON
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     JobList,
     JobSummary,
     KbAction,
@@ -54,8 +57,7 @@ from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOu
 
 EXPIRED = "That button is too old. Use the command again."
 DONE_ALREADY = "That has been done already."
-ONE_AT_A_TIME = "One thing at a time: give me the files, the link or this conversation, each with a command of its own."
-ELSEWHERE = "-# `/kb approve` adds one to another knowledge base."
+ELSEWHERE = "-# `/kb proposals approve` adds one to another knowledge base."
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
 
@@ -102,15 +104,23 @@ class KbGroup:
             guild_only=True,
             default_permissions=discord.Permissions(manage_guild=True),
         )
-        for name, description, callback in subcommands(self):
-            command: app_commands.Command[Any, ..., Any] = app_commands.Command(
-                name=name, description=description, callback=callback
-            )
-            for option, complete in self._completions(name).items():
-                if command.get_parameter(option) is not None:
-                    command.autocomplete(option)(complete)
-            group.add_command(command)
+        for one in subcommands(self):
+            if isinstance(one, Subcommand):
+                group.add_command(self._command(one))
+            else:
+                inner = app_commands.Group(name=one.name, description=one.description, parent=group)
+                for each in one.subcommands:
+                    inner.add_command(self._command(each))
         return group
+
+    def _command(self, one: Subcommand) -> "app_commands.Command[Any, ..., Any]":
+        command: app_commands.Command[Any, ..., Any] = app_commands.Command(
+            name=one.name, description=one.description, callback=one.callback
+        )
+        for option, complete in self._completions(one.name).items():
+            if command.get_parameter(option) is not None:
+                command.autocomplete(option)(complete)
+        return command
 
     def _completions(self, name: str) -> dict[str, Complete]:
         """What completes each option of a subcommand. What was removed is no document that could be looked up."""
@@ -127,27 +137,34 @@ class KbGroup:
             caller = await self.caller(press)
             await self._show(press, await self._kb.handle(command, caller), caller)
 
-    async def ingest(
-        self, press: Press, base: str, files: Sequence[discord.Attachment], link: str, pages: int, *, here: bool
-    ) -> None:
-        """Take in files, a link with what lies below it, or this conversation: one of the three."""
-        threaded = isinstance(press.channel, discord.Thread)
-        reference = f"{press.guild_id}/{base_channel_id(press.channel)}/{press.channel_id}"
-        large = [one.filename for one in files if one.size > LARGEST]
-        if sum((bool(files), bool(link.strip()), here)) > 1:
-            return await tell(press, ONE_AT_A_TIME)
+    async def ask_for_files(self, press: Press, base: str) -> None:
+        """Open the form that takes files. It carries an id: what they are for is kept."""
+        async with report_errors(press):
+            kept = await self._keep(press, KbCommand(KbVerb.INGEST, base=base), CommandUse.REPEATED)
+            await press.response.send_modal(files_form(kept))
+
+    async def add_files(self, press: Press, kept: str, files: Sequence[FileReference]) -> None:
+        """The form came back with these files."""
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            action = await self._message_states.read(KeptCommand(kept=kept))
+        if action is None or action.command is None:
+            return await tell(press, EXPIRED)
+        large = [one.name for one in files if one.size > LARGEST]
         if large:
             return await tell(press, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
+        return await self.run(press, replace(action.command, files=tuple(files)))
+
+    async def add_conversation(self, press: Press, base: str) -> None:
+        """Take in this thread, or what was said in this channel."""
+        threaded = isinstance(press.channel, discord.Thread)
+        reference = f"{press.guild_id}/{base_channel_id(press.channel)}/{press.channel_id}"
         command = KbCommand(
             KbVerb.INGEST,
             base=base,
-            target=link,
-            files=tuple(FileReference(one.url, one.filename, one.size) for one in files),
-            conversation=reference if here and threaded else "",
-            channel=str(press.channel_id) if here and not threaded else "",
-            limit=pages,
+            conversation=reference if threaded else "",
+            channel="" if threaded else str(press.channel_id),
         )
-        return await self.run(press, command)
+        await self.run(press, command)
 
     async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
@@ -168,6 +185,8 @@ class KbGroup:
                 return await self._show(press, result, caller, in_place=True)
             await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
+            if isinstance(result, CancelRequested):
+                await self._cards.show_cancelling(result.job, caller.person.id)
         return None
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
@@ -197,7 +216,7 @@ class KbGroup:
             asker=str(press.user.id),
             token=press.token,
         )
-        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address.to_mapping())
+        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address)
 
     # --- what is shown
 
@@ -218,7 +237,7 @@ class KbGroup:
         if layout is not None:
             buttons += await self._neighbours(press, layout.page)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
-        await self._put(press, shown, in_place=in_place)
+        await self._show_view(press, shown, in_place=in_place)
         if jobs:
             await self._show_jobs(press, jobs, (), caller, in_place=False)
         return None
@@ -245,10 +264,10 @@ class KbGroup:
             said = () if number else words
             button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
             cancel = (button.item.custom_id or "").rpartition(":")[2]
-            message = await self._put(press, card(job, said, cancel), in_place=in_place and not number)
+            message = await self._show_view(press, card(job, said, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
 
-    async def _put(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
+    async def _show_view(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
         """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""
         if in_place:
             return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
@@ -269,6 +288,10 @@ class KbGroup:
         danger: bool = False,
     ) -> KbButton:
         """A button for a command, which is kept; one that counts once is another each time it is offered."""
+        return KbButton.create(await self._keep(press, command, use), label, danger=danger)
+
+    async def _keep(self, press: Press, command: KbCommand, use: CommandUse) -> str:
+        """Keep a command under an id, which a button or a form carries."""
         mark = f"{uuid.uuid4()}" if use is CommandUse.ONCE else to_json(command)
         kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
         action = KeptCommand(kept=kept, person=person_of(press.user).id, command=command, use=use)
@@ -276,7 +299,7 @@ class KbGroup:
             await self._actions.open(action)
         else:
             await self._message_states.save(action)
-        return KbButton.create(kept, label, danger=danger)
+        return kept
 
     # --- autocomplete
 

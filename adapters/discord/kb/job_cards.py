@@ -7,28 +7,28 @@ kept, for a process that starts or runs on.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
 
 from adapters.discord.api.messages import Messages, Spot, given_at
-from adapters.discord.api.reply_target import TOKEN_SECONDS
+from adapters.discord.api.reply_target import PLATFORM, TOKEN_SECONDS
 from adapters.discord.inbound.buttons import KbButton
 from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
-from core.model.records import PERSON, Record
+from core.model.reply_target import ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
+from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
-from core.service.kb.text_layout import job_id_line, job_lines, plain_lines
+from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line, line_text
-from core.service.pending_card_updates import PendingCardUpdates
 
 log = structlog.get_logger(__name__)
 
@@ -43,12 +43,10 @@ class CardWords:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
+class DiscordJobCard(KeptJobCard, place="discord/job/{job}", subject="card"):
     """What a job's card shows, and the message that is it."""
 
-    job: str
-    person: str = field(default="", metadata=PERSON)  # who asked for the job, by qualified id
-    asker: str = ""  # the same person's Discord id
+    asker: str = ""  # the Discord id of whoever asked for the job
     message: str = ""
     channel: str = ""
     token: str = ""  # of the interaction under which the message can be edited
@@ -56,9 +54,7 @@ class DiscordJobCard(Record, place="discord/job/{job}", subject="card"):
     words: CardWords | None = None  # what is said below the state, whatever that is
     note: str = ""  # the same, as an earlier version kept it
     cancel: str = ""  # the kept command that ends the job
-    state: JobSummary | None = field(default=None, metadata={"stored": "job"})  # the newest
     latest: str = ""  # the newest state in words, as an earlier version kept it
-    over: bool = False
 
 
 class JobCards:
@@ -72,10 +68,9 @@ class JobCards:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._messages = messages
-        self._message_states = message_states
+        self._states = JobCardStates(message_states, PLATFORM)
         self._connected = connected
         self._now = now
-        self._pending_updates = PendingCardUpdates(message_states, "discord")
         self._unplaced: set[str] = set()
 
     async def remember_message(
@@ -86,38 +81,41 @@ class JobCards:
         ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
         card = _with_place(job.id, caller.person.id, caller.address)
-        await self._message_states.save(
+        kept = await self._states.keep(
             replace(card, message=str(message), words=CardWords(tuple(words)), cancel=cancel)
         )
         drawn: JobSummary | None = None
         for _ in range(CATCHING_UP):
-            kept = await self._read(job.id)
             if kept.state == drawn:
                 return
             drawn = kept.state
             await self._draw(kept)
             if kept.over:
-                await self._pending_updates.mark_shown(job.id)
+                await self._states.mark_shown(job.id)
+            kept = await self._read(job.id)
 
     async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
         """This person pressed something on the card: it can be edited for another while, under the token of that."""
-        await self._message_states.save(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
+        await self._states.keep(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
+
+    async def show_cancelling(self, job: JobSummary, person: str) -> None:
+        """Say on the card that its job is being ended, unless it has ended. Raises what ``Messages`` raises."""
+        kept = await self._states.keep_cancelling(DiscordJobCard(job=job.id, person=person), job)
+        if kept is not None and kept.message:
+            await self._draw(kept)
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
-        if not job.address.get("asker"):
+        if not job.address.asker:
             return
-        card = DiscordJobCard(job=job.id, person=job.by.id)
-        if not (await self._read(job.id)).token:  # a later press may have renewed it
-            card = _with_place(job.id, job.by.id, job.address)
-        await self._message_states.save(replace(card, state=summarize_job(job), over=job.over))
-        if job.over:  # who dies before this has not done the job: another shows it
-            await self._pending_updates.expect(job.id, job.by.id)
-        kept = await self._read(job.id)
+        card = DiscordJobCard(job=job.id, person=job.by.id, state=summarize_job(job), over=job.over)
+        kept = await self._states.keep(card)
+        if not kept.token:  # else it is the card's, or that of a later press
+            kept = await self._states.keep(_with_place(job.id, job.by.id, job.address))
         if kept.message:
             await self._draw(kept)
             if job.over:
-                await self._pending_updates.mark_shown(job.id)
+                await self._states.mark_shown(job.id)
 
     async def finish(self) -> None:
         """Show the end of every job whose card may not show it yet; of a card that never came, say it directly.
@@ -125,24 +123,21 @@ class JobCards:
         Raises what ``Messages`` raises, when there is still time to draw it later.
         """
         unplaced = set[str]()
-        for update in await self._pending_updates.outstanding():
-            kept = await self._read(update.job)
-            if kept.over and not kept.message and update.job not in self._unplaced:
-                unplaced.add(update.job)  # it may be on its way: if it is not there the next time, it will not come
+        for kept in await self._states.unshown(lambda job, person: DiscordJobCard(job=job, person=person)):
+            if not kept.message and kept.job not in self._unplaced:
+                unplaced.add(kept.job)  # it may be on its way: if it is not there the next time, it will not come
                 continue
             try:
-                if kept.over:
-                    await self._draw(kept)
+                await self._draw(kept)
             except PlatformUnavailable:
                 raise
             except FootnoteError as error:
-                log.info("card_not_finished", job=update.job, reason=str(error))
-            await self._pending_updates.mark_shown(update.job)
+                log.info("card_not_finished", job=kept.job, reason=str(error))
+            await self._states.mark_shown(kept.job)
         self._unplaced = unplaced
 
     async def _read(self, job_id: str) -> DiscordJobCard:
-        blank = DiscordJobCard(job=job_id)
-        return await self._message_states.read(blank) or blank
+        return await self._states.read(DiscordJobCard(job=job_id))
 
     async def _draw(self, kept: DiscordJobCard) -> None:
         """Edit the card; where that is not possible any more, the end is said directly."""
@@ -164,34 +159,39 @@ class JobCards:
 
 
 def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: str = "") -> SanitizedView:
-    """The job's state, what was said of it, and a button that ends it while it is under way."""
-    return _card(job_lines(job), words, f"-# {job_id_line(job.id)}", where, "" if job.over else cancel)
+    """The job's card, what was said of it, and a button for the command that is kept as ``cancel``, while it can be."""
+    shown = job_card(job)
+    button = KbButton.create(cancel, shown.cancel.label) if cancel and shown.cancel is not None else None
+    return _card(shown.lines, words, f"-# {shown.footer}", where, button)
 
 
 def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     """The card as it was last kept: as data, or by an earlier version as text."""
     words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
-    if kept.state is not None:
-        return card(kept.state, words, kept.cancel, where)
-    return _card(plain_lines(kept.latest.splitlines()), words, "", where, "" if kept.over else kept.cancel)
+    if kept.newest is not None:
+        return card(kept.newest, words, kept.cancel, where)
+    button = KbButton.create(kept.cancel, "Cancel") if kept.cancel and not kept.over else None
+    return _card(plain_lines(kept.latest.splitlines()), words, "", where, button)
 
 
-def _card(state: Sequence[Line], words: Sequence[Line], number: str, where: str, cancel: str) -> SanitizedView:
+def _card(
+    state: Sequence[Line], words: Sequence[Line], footer: str, where: str, button: KbButton | None
+) -> SanitizedView:
     lines = [markdown_lines(state)]
     lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]
-    parts: list[Any] = [Text("\n".join(filter(None, [*lines, number, where])), mentions=True)]
-    if cancel:
-        parts.append(layouts.row(KbButton.create(cancel, "Cancel")))
+    parts: list[Any] = [Text("\n".join(filter(None, [*lines, footer, where])), mentions=True)]
+    if button is not None:
+        parts.append(layouts.row(button))
     return layouts.layout(*parts)
 
 
-def _with_place(job_id: str, person: str, address: Mapping[str, str]) -> DiscordJobCard:
+def _with_place(job_id: str, person: str, address: ReplyTarget) -> DiscordJobCard:
     """Where the job was asked for, by whom, and the token under which that is answered."""
     return DiscordJobCard(
         job=job_id,
         person=person,
-        channel=address["channel"],
-        asker=address["asker"],
-        token=address["token"],
-        token_of=address["message"],
+        channel=address.channel,
+        asker=address.asker,
+        token=address.token,
+        token_of=address.message,
     )

@@ -1,18 +1,23 @@
 """What each subcommand of ``/kb`` takes, as Discord's options, and the command it makes of that.
 
-Required options come first, and files last: Discord shows them in this order.
+Required options come first: Discord shows them in this order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import discord
 from discord import app_commands
 
+from adapters.discord.api.reply_target import PLATFORM, guild_principal, role_principal, user_principal
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.options import PlaceOption
-from core.model.conversation import channel_principal
-from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
+from core.model.principals import channel_principal
+from core.ports.schedule_store import Every
+from core.service.kb.commands import KbCommand, KbVerb
+
+MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
 
 
 class KbRunner(Protocol):
@@ -21,71 +26,107 @@ class KbRunner(Protocol):
     async def run(self, press: Press, command: KbCommand) -> None:
         """Do it and show the reply."""
 
-    async def ingest(
-        self, press: Press, base: str, files: Sequence[discord.Attachment], link: str, pages: int, *, here: bool
-    ) -> None:
-        """Take in files, a link with what lies below it, or this conversation."""
+    async def ask_for_files(self, press: Press, base: str) -> None:
+        """Open the form that takes files."""
+
+    async def add_conversation(self, press: Press, base: str) -> None:
+        """Take in the conversation that the command was given in."""
 
 
-def subcommands(kb: KbRunner) -> list[tuple[str, str, Callable[..., Any]]]:
-    """Each subcommand: its name, what it says of itself, and what it takes."""
-    verb = KbVerb
-    return [
-        ("ingest", "Add files, a link with what lies below it, or this conversation", _ingest(kb)),
-        ("list", "What there is", _list_command(kb, verb.LIST)),
-        ("show", "One source", _about_source(kb, verb.SHOW)),
-        ("remove", "Take a source out", _about_source(kb, verb.REMOVE)),
-        ("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
-        ("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
-        ("schedule", "Refresh a link daily, weekly or never", _schedule(kb)),
-        ("repair", "Put back what the index has lost", _list_command(kb, verb.REPAIR)),
-        ("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
-        ("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
-        ("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
-        ("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
-        ("status", "How the knowledge is doing", _list_command(kb, verb.STATUS)),
-        ("jobs", "What is being worked on", _list_command(kb, verb.JOBS)),
-        ("cancel", "End a job", _by_id(kb, verb.CANCEL)),
-        ("proposals", "What was proposed and waits for an admin", _list_command(kb, verb.PROPOSALS)),
-        ("approve", "Take a proposal up", _approve(kb)),
-        ("reject", "Put a proposal aside", _by_id(kb, verb.REJECT)),
-    ]
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """One subcommand: its name, what it says of itself, and what it takes."""
+
+    name: str
+    description: str
+    callback: Callable[..., Any]
 
 
-def _ingest(kb: KbRunner) -> Callable[..., Any]:
-    files = {f"file_{n}": "Another file" for n in range(2, MOST_FILES + 1)}
+@dataclass(frozen=True, slots=True)
+class SubcommandGroup:
+    """Subcommands that are about the same kind of thing; Discord shows them under its name."""
 
+    name: str
+    description: str
+    subcommands: tuple[Subcommand, ...]
+
+
+def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
+    """All that ``/kb`` can do, at most ``MOST_OPTIONS`` to choose from at any point."""
+    verb, one, group = KbVerb, Subcommand, SubcommandGroup
+    add = (
+        one("files", "Up to ten files, in a form", _add_files(kb)),
+        one("link", "A page, a sitemap or a file, with what lies below it", _add_link(kb)),
+        one("here", "This conversation, or what was said in this channel", _add_here(kb)),
+    )
+    sources = (
+        one("show", "One source", _about_source(kb, verb.SHOW)),
+        one("remove", "Take a source out", _about_source(kb, verb.REMOVE)),
+        one("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
+        one("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
+        one("schedule", "Refresh a link daily, weekly, on change or never", _schedule(kb)),
+    )
+    bases = (
+        one("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
+        one("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
+        one("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
+        one("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
+    )
+    jobs = (
+        one("list", "What is being worked on", _list_command(kb, verb.JOBS)),
+        one("cancel", "End a job", _by_id(kb, verb.CANCEL)),
+    )
+    proposals = (
+        one("list", "What was proposed and waits for an admin", _list_command(kb, verb.PROPOSALS)),
+        one("approve", "Take a proposal up", _approve(kb)),
+        one("reject", "Put a proposal aside", _by_id(kb, verb.REJECT)),
+    )
+    return (
+        group("add", "Add files, a link or this conversation", add),
+        one("list", "What there is", _list_command(kb, verb.LIST)),
+        group("sources", "Look at sources, remove and refresh them", sources),
+        group("bases", "Knowledge bases, and who may read them", bases),
+        group("jobs", "What is being worked on", jobs),
+        group("proposals", "What was proposed to be known", proposals),
+        one("status", "How the knowledge is doing", _list_command(kb, verb.STATUS)),
+        one("repair", "Put back what the index has lost", _list_command(kb, verb.REPAIR)),
+    )
+
+
+def _add_files(kb: KbRunner) -> Callable[..., Any]:
+    @app_commands.describe(knowledge="Which knowledge base")
+    @app_commands.rename(knowledge="kb")
+    async def add_files(interaction: discord.Interaction, knowledge: str = "") -> None:
+        await kb.ask_for_files(interaction, knowledge)
+
+    return add_files
+
+
+def _add_link(kb: KbRunner) -> Callable[..., Any]:
     @app_commands.describe(
         link="A page, a sitemap or a file",
         pages="Follow the link to this many pages",
-        here="This conversation, or what was said in this channel",
         knowledge="Which knowledge base",
-        file="A file",
-        **files,
     )
     @app_commands.rename(knowledge="kb")
-    async def ingest(
+    async def add_link(
         interaction: discord.Interaction,
-        link: str = "",
+        link: str,
         pages: app_commands.Range[int, 0, 500] = 0,
-        here: bool = False,
         knowledge: str = "",
-        file: discord.Attachment | None = None,
-        file_2: discord.Attachment | None = None,
-        file_3: discord.Attachment | None = None,
-        file_4: discord.Attachment | None = None,
-        file_5: discord.Attachment | None = None,
-        file_6: discord.Attachment | None = None,
-        file_7: discord.Attachment | None = None,
-        file_8: discord.Attachment | None = None,
-        file_9: discord.Attachment | None = None,
-        file_10: discord.Attachment | None = None,
     ) -> None:
-        given = (file, file_2, file_3, file_4, file_5, file_6, file_7, file_8, file_9, file_10)
-        attached = [one for one in given if one is not None]
-        await kb.ingest(interaction, knowledge, attached, link, pages, here=here)
+        await kb.run(interaction, KbCommand(KbVerb.INGEST, base=knowledge, target=link, limit=pages))
 
-    return ingest
+    return add_link
+
+
+def _add_here(kb: KbRunner) -> Callable[..., Any]:
+    @app_commands.describe(knowledge="Which knowledge base")
+    @app_commands.rename(knowledge="kb")
+    async def add_here(interaction: discord.Interaction, knowledge: str = "") -> None:
+        await kb.add_conversation(interaction, knowledge)
+
+    return add_here
 
 
 def _list_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
@@ -115,7 +156,7 @@ def _schedule(kb: KbRunner) -> Callable[..., Any]:
         pages="Follow the link to this many pages",
         knowledge="Which knowledge base",
     )
-    @app_commands.choices(every=[app_commands.Choice(name=one, value=one) for one in ("daily", "weekly", "never")])
+    @app_commands.choices(every=[app_commands.Choice(name=one.value, value=one.value) for one in Every])
     @app_commands.rename(knowledge="kb")
     async def schedule(
         interaction: discord.Interaction,
@@ -150,10 +191,10 @@ def _grant_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
     ) -> None:
         guild = str(interaction.guild_id)
         named = [principal.strip()] if principal.strip() else []
-        named += [channel_principal("discord", guild, str(channel))] if channel is not None else []
+        named += [channel_principal(PLATFORM, guild, str(channel))] if channel is not None else []
         if role is not None:
-            named.append(f"discord:guild:{guild}" if role.is_default() else f"discord:role:{guild}/{role.id}")
-        named += [f"discord:user:{person.id}"] if person is not None else []
+            named.append(guild_principal(guild) if role.is_default() else role_principal(guild, role.id))
+        named += [user_principal(person.id)] if person is not None else []
         await kb.run(interaction, KbCommand(verb, base=knowledge, principals=tuple(named)))
 
     return app_commands.describe(

@@ -1,12 +1,13 @@
 """What is said in a Discord channel that nobody asked for there: plain text, without a ping or a link."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.messages import Messages, Spot, nonce
 from adapters.discord.outbound import layouts
 from core.model.conversation import Audience, ThreadKey
-from core.model.errors import NotFound
+from core.model.errors import Denied, NotFound
 
 
 class DiscordAnnouncements:
@@ -24,6 +25,15 @@ class DiscordAnnouncements:
         if not audience.principals:
             raise NotFound("I know no such channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
         return audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        await self._connected()
+        try:
+            said = await self._messages.own_words(Spot(int(channel.channel), int(channel.space)), since)
+        except (Denied, NotFound):
+            return False
+        return any(text.startswith(beginning) for text in said)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
         """Say it there. Raises Denied, NotFound, PlatformUnavailable."""

@@ -6,7 +6,6 @@ the conversation it continues is looked up here.
 
 from dataclasses import dataclass
 
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound.answer_records import (
     AnsweredTrace,
     AnswerMessage,
@@ -15,6 +14,7 @@ from adapters.discord.outbound.answer_records import (
 )
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
+from core.model.reply_target import ReplyMode
 from core.ports.message_state import MessageStateStore
 
 _ANYBODY = "anybody"
@@ -87,5 +87,5 @@ class AnswerIndex:
 
 
 def _asked_at(message: IncomingMessage) -> str:
-    address = ReplyTarget.of(message.address)
+    address = message.address
     return f"{address.channel}/{address.message}" if address.manner is ReplyMode.DIRECT else ""

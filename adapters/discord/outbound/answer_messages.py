@@ -14,11 +14,11 @@ import structlog
 
 from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.platform import MessageState
 
 NOWHERE = (NotFound, Denied, RequestRefused)  # what says that it is the place, or the message, that will not do

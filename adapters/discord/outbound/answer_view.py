@@ -14,7 +14,6 @@ import structlog
 
 from adapters.discord.api.api_errors import RequestRefused
 from adapters.discord.api.messages import Messages
-from adapters.discord.api.reply_target import ReplyMode, ReplyTarget
 from adapters.discord.inbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -27,6 +26,7 @@ from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
+from core.model.reply_target import ReplyMode
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
@@ -73,7 +73,7 @@ class DiscordAnswerView:
         pauses: Pauses = PAUSES,
     ) -> None:
         self._message = message
-        self._address = ReplyTarget.of(message.address)
+        self._address = message.address
         self._message_state = message_state
         self._trace_id = trace_id
         self._shown = shown
@@ -204,7 +204,7 @@ class DiscordAnswerView:
         await self._end(render, trace_id, answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A checkpoint's card."""
+        """Show a checkpoint's card."""
         trace_id = trace_id or self._trace_id  # what is shown again begins no run that would say its own
 
         async def render() -> list[SanitizedView]:

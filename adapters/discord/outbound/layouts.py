@@ -11,7 +11,7 @@ from typing import Any
 import discord
 from discord import ui
 
-from adapters.discord.inbound.buttons import AnswerButton, ChoiceButton, StopButton
+from adapters.discord.inbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
 from adapters.discord.outbound import text as texts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.answer import Answer, Citation, Outcome
@@ -119,6 +119,11 @@ def answer_layout(
     if answer.citations:
         listed = "**Sources**\n" + texts.source_lines(answer.citations)
         parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
+    asked_next = [
+        FollowUpButton.create(trace_id, number, suggested.label)
+        for number, suggested in enumerate(answer.follow_ups, 1)
+    ]
+    parts += [row(*asked_next)] if asked_next else []
     buttons = _answer_buttons(answer, trace_id, extras)
     parts += [row(*buttons[start : start + IN_A_ROW]) for start in range(0, len(buttons), IN_A_ROW)]
     if small := _notice_lines(dict.fromkeys([*notices, *answer.notices])):

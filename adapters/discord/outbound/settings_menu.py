@@ -16,7 +16,7 @@ from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Te
 from adapters.discord.outbound.text import clip, plain
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.inquiry import Behaviour, Profile
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
 
 DEFAULT = "default"
 OTHER = "other"
@@ -46,9 +46,11 @@ def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> list[str]:
         "behaviour": ("Behaviour", conduct.behaviour.value),
         "checkpoints": ("I ask back when", "; ".join(asks) or "never"),
         "sources_first": ("Sources before an answer", "yes" if conduct.sources_first else "no"),
+        "follow_ups": (FOLLOW_UPS_LABEL, "yes" if conduct.follow_ups else "no"),
         "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
         "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
         "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
+        "proposal_digest": (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no"),
     }
     lines = [
         f"-# {name}: {plain(value)}{' · chosen here' if setting in here else ''}"
@@ -94,14 +96,18 @@ def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
 
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    first = applies.conduct.sources_first
+    first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
+    told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
+    suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")
     options = [
         discord.SelectOption(label="Show sources before every answer", value="sources_first=yes", default=first),
         discord.SelectOption(label="Answer at once", value="sources_first=no", default=not first),
+        discord.SelectOption(label=suggesting[0], value=f"follow_ups={suggesting[1]}"),
+        discord.SelectOption(label=told[0], value=f"proposal_digest={told[1]}"),
         discord.SelectOption(label="Languages …", value="languages"),
         discord.SelectOption(label="Back to the defaults", value=DEFAULT),
     ]
-    return PlaceMenu.create(OTHER, place_id, "Sources first, languages, defaults", options)
+    return PlaceMenu.create(OTHER, place_id, "Sources first, suggestions, proposals, languages, defaults", options)
 
 
 def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:

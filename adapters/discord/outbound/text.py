@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from core.model.answer import Citation
+from core.model.markdown_lines import is_table_rule, with_fences
+from core.model.principals import Principal, PrincipalKind
 from core.service.text_splitting import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
@@ -25,16 +27,14 @@ _MASKED = re.compile(r"(?<!\])\[([^\]\n]{1,300})\]\(<?(https?://[^)\s>]{1,2000})
 _MARKER = re.compile(r"\[(\d{1,4})\](?!\()")
 _DEEP_HEADING = re.compile(r"^#{4,6}\s+(.+?)\s*#*\s*$")
 _RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
-_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})")
 _TABLE_LINE = re.compile(r"^\|?(?:[^|\n]+\|)+[^|\n]*(?:\|[ \t]*)?$")
-_TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
-_PRINCIPALS = (
-    (re.compile(r"discord:role:\d+/(\d+)"), r"<@&\1>"),
-    (re.compile(r"discord:channel:\d+/(\d+)"), r"<#\1>"),
-    (re.compile(r"discord:user:(\d+)"), r"<@\1>"),
-    (re.compile(r"discord:guild:\d+"), "everybody in this server"),
-)
+_SHOWN = {
+    PrincipalKind.ROLE: "<@&{}>",
+    PrincipalKind.CHANNEL: "<#{}>",
+    PrincipalKind.USER: "<@{}>",
+    PrincipalKind.GUILD: "everybody in this server",
+}
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -65,11 +65,8 @@ def markdown(text: str) -> str:
     Tables become code, since Discord shows none; headings below the third level become bold; images their caption.
     """
     lines: list[str] = []
-    fenced = False
     rows: list[str] = []
-    for line in [*text.split("\n"), ""]:
-        if _FENCE.match(line):
-            fenced = not fenced
+    for line, fenced in with_fences([*text.split("\n"), ""]):
         if not fenced and _TABLE_LINE.match(line):
             rows.append(line)
             continue
@@ -86,7 +83,7 @@ def _line(line: str) -> str:
 
 
 def _table(rows: list[str]) -> list[str]:
-    if len(rows) < 2 or not _TABLE_RULE.match(rows[1]):
+    if len(rows) < 2 or not is_table_rule(rows[1]):
         return [_line(row) for row in rows]
     cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in [rows[0], *rows[2:]]]
     width = max(map(len, cells))
@@ -113,10 +110,12 @@ def principal_name(principal: str) -> str:
     These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
     platform stays as it is written.
     """
-    for pattern, shown in _PRINCIPALS:
-        if found := pattern.fullmatch(principal):
-            return found.expand(shown)
-    return plain(principal)
+    try:
+        named = Principal.parse(principal)
+    except ValueError:
+        return plain(principal)
+    ours = named.platform == "discord" and named.id.isascii() and named.id.isdecimal()
+    return _SHOWN[named.kind].format(named.id) if ours and named.kind in _SHOWN else plain(principal)
 
 
 def link(citation: Citation) -> str:

@@ -11,9 +11,9 @@ from io import BytesIO
 from typing import Any
 
 from adapters.documents.formats.omml import latex
+from adapters.documents.office_package import open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from adapters.documents.zip_package import open_package, refuse_declared_entities
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
@@ -31,9 +31,7 @@ ENDNOTE = "e"
 
 def read(name: str, data: bytes) -> ParsedDocument:
     """The body as Markdown, footnotes and endnotes after it."""
-    with open_package(data) as package:
-        refuse_declared_entities(package)
-    document = _open(data)
+    document = _open(open_transitional(data))
     walk = Walk(_Styles(document), _numbering_formats(document))
     walk.comments = _comments(document, walk)
     pieces = list(walk.blocks(document.element.body))

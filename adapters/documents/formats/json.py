@@ -1,6 +1,7 @@
 """JSON and JSONL: lists of records as tables, other objects as headings and 'name: value' lines."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from core.model.parsed_document import Block, ParsedDocument
 
 MAX_RECORDS = 200_000
 MAX_DEPTH = 60
+_COMMENT = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA_TOO_MANY = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*")|,(?P<rest>\s*[}\]])')
 _TITLES = ("title", "name", "subject", "heading", "question", "id", "key")
 
 
@@ -19,7 +22,7 @@ def read_json(name: str, data: bytes) -> ParsedDocument:
     """A JSON document; one object per line is accepted too."""
     text = decode(data)
     try:
-        value = json.loads(text)
+        value = _value(text)
     except RecursionError as error:
         raise DocumentRejected("This JSON is nested too deeply to be read.") from error
     except ValueError as error:
@@ -35,6 +38,21 @@ def read_json(name: str, data: bytes) -> ParsedDocument:
         blocks=tuple(blocks),
         media_type="application/json",
     )
+
+
+def _value(text: str) -> Any:
+    """What the JSON says; settings of editors and compilers hold comments and commas too many. Raises ValueError."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        without_comments = _COMMENT.sub(lambda match: match["text"] or re.sub(r"[^\n]", " ", match[0]), text)
+        plain = _COMMA_TOO_MANY.sub(lambda match: match["text"] or match["rest"], without_comments)
+        if plain == text:
+            raise
+        try:
+            return json.loads(plain)
+        except ValueError:
+            raise error from None
 
 
 def read_lines(name: str, data: bytes) -> ParsedDocument:

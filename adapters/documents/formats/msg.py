@@ -23,7 +23,14 @@ _RTF_DICTIONARY = (
     b"\\b\\i\\u\\tab\\tx"
 )
 SUBJECT, SENDER, SENDER_MAIL, TO, CC, BODY, HTML, RTF = "0037", "0C1A", "0C1F", "0E04", "0E03", "1000", "1013", "1009"
-MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
+MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE, MESSAGE_LOCALE = 0x3FFD, 0x3FDE, 0x3FF1
+_LOCALES = {
+    0x404: "cp950", 0xC04: "cp950", 0x804: "gb18030", 0x1004: "gb18030", 0x411: "cp932", 0x412: "cp949",
+    0x405: "cp1250", 0x40E: "cp1250", 0x415: "cp1250", 0x418: "cp1250", 0x41A: "cp1250", 0x41B: "cp1250",
+    0x419: "cp1251", 0x422: "cp1251", 0x402: "cp1251", 0x408: "cp1253", 0x41F: "cp1254", 0x40D: "cp1255",
+    0x401: "cp1256", 0x425: "cp1257", 0x426: "cp1257", 0x427: "cp1257", 0x41E: "cp874", 0x42A: "cp1258",
+}  # fmt: skip
+"""The code pages of locales ([MS-LCID]) that write in other letters than Windows-1252 has."""
 _ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
 
 
@@ -77,15 +84,31 @@ def _text(compound: Any, tag: str, folder: str = "") -> str:
     if raw := _raw(compound, f"{folder}__substg1.0_{tag}001F"):
         return clean(raw.decode("utf-16-le", "replace")).strip("\0 ")
     raw = _raw(compound, f"{folder}__substg1.0_{tag}001E")
-    return decode(raw, _code_page(compound, MESSAGE_CODE_PAGE) or "cp1252").strip("\0 ") if raw else ""
+    return decode(raw, _message_encoding(compound)).strip("\0 ") if raw else ""
+
+
+def _message_encoding(compound: Any) -> str:
+    """What texts of the old kind are in: the message's code page, else its internet one, else its locale's."""
+    return (
+        _code_page(compound, MESSAGE_CODE_PAGE)
+        or _code_page(compound, INTERNET_CODE_PAGE)
+        or _LOCALES.get(_number(compound, MESSAGE_LOCALE) or 0)
+        or "cp1252"
+    )
 
 
 def _code_page(compound: Any, tag: int) -> str | None:
     """The encoding that a number property names, by the name that Python has for it."""
+    page = _number(compound, tag)
+    return _codepage_encoding(page) if page else None
+
+
+def _number(compound: Any, tag: int) -> int | None:
+    """A property that is a number, None when the message does not have it."""
     for kind, number, at in _fixed_properties(compound):
         if (kind, number) == (0x0003, tag):
-            (page,) = struct.unpack_from("<I", at)
-            return _codepage_encoding(page)
+            (value,) = struct.unpack_from("<I", at)
+            return int(value)
     return None
 
 

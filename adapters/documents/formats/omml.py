@@ -74,7 +74,7 @@ def _of(element: Any, name: str, depth: int) -> str:
     return "" if found is None else latex(found, depth)
 
 
-def _setting(element: Any, name: str, default: str = "") -> str:
+def _property(element: Any, name: str, default: str = "") -> str:
     """A property such as `m:naryPr/m:chr`; an empty value counts."""
     found = element.find(f"{M}{element.tag.rpartition('}')[2]}Pr/{M}{name}")
     return default if found is None else str(found.get(f"{M}val", "1" if name.endswith("Hide") else ""))
@@ -82,9 +82,9 @@ def _setting(element: Any, name: str, default: str = "") -> str:
 
 def _fraction(element: Any, depth: int) -> str:
     top, bottom = _of(element, "num", depth), _of(element, "den", depth)
-    if _setting(element, "type") == "lin":
+    if _property(element, "type") == "lin":
         return f"{top}/{bottom}"
-    return rf"\binom{{{top}}}{{{bottom}}}" if _setting(element, "type") == "noBar" else rf"\frac{{{top}}}{{{bottom}}}"
+    return rf"\binom{{{top}}}{{{bottom}}}" if _property(element, "type") == "noBar" else rf"\frac{{{top}}}{{{bottom}}}"
 
 
 def _root(element: Any, depth: int) -> str:
@@ -110,14 +110,14 @@ def _brace(base: str) -> str:
 
 
 def _sum(element: Any, depth: int) -> str:
-    sign = _run(_setting(element, "chr", "∫")).strip() or r"\int"
+    sign = _run(_property(element, "chr", "∫")).strip() or r"\int"
     limits = _low_high(_of(element, "sub", depth), _of(element, "sup", depth))
     return f"{sign}{limits} {_of(element, 'e', depth)} "
 
 
 def _brackets(element: Any, depth: int) -> str:
-    first, last = _setting(element, "begChr", "("), _setting(element, "endChr", ")")
-    between = _setting(element, "sepChr", "|")
+    first, last = _property(element, "begChr", "("), _property(element, "endChr", ")")
+    between = _property(element, "sepChr", "|")
     inner = between.join(latex(part, depth) for part in element.findall(f"{M}e"))
     return f"{_run(first).strip()}{inner}{_run(last).strip()}"
 
@@ -141,11 +141,11 @@ def _function(element: Any, depth: int) -> str:
 
 
 def _accent(element: Any, depth: int) -> str:
-    return rf"\{_ACCENTS.get(_setting(element, 'chr', chr(0x302)), 'hat')}{{{_of(element, 'e', depth)}}}"
+    return rf"\{_ACCENTS.get(_property(element, 'chr', chr(0x302)), 'hat')}{{{_of(element, 'e', depth)}}}"
 
 
 def _bar(element: Any, depth: int) -> str:
-    return rf"\{'overline' if _setting(element, 'pos') == 'top' else 'underline'}{{{_of(element, 'e', depth)}}}"
+    return rf"\{'overline' if _property(element, 'pos') == 'top' else 'underline'}{{{_of(element, 'e', depth)}}}"
 
 
 def _limit(mark: str) -> Callable[[Any, int], str]:

@@ -7,9 +7,10 @@ from io import BytesIO
 from typing import Any
 
 from adapters.documents.number_format import shown_number
+from adapters.documents.office_package import open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
-from adapters.documents.zip_package import open_package, refuse_declared_entities, xml
+from adapters.documents.zip_package import xml
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
@@ -27,9 +28,7 @@ _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 
 def read(name: str, data: bytes) -> ParsedDocument:
     """Slides in order, hidden ones left out and named in the notes."""
-    with open_package(data) as package:
-        refuse_declared_entities(package)
-    deck = _open(data)
+    deck = _open(open_transitional(data))
     blocks, hidden = [], []
     for number, slide in enumerate(deck.slides, 1):
         if number > MAX_SLIDES:

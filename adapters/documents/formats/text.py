@@ -8,9 +8,9 @@ import re
 from adapters.documents.encodings import decode
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
+from core.model.markdown_lines import fenced_runs, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -62,16 +62,9 @@ def trim_lines(lines: list[str]) -> tuple[str, int]:
 
 def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
     """Setext headings ('Title' over '=====') as ATX ones, outside fences; the underline becomes blank."""
-    done, fence = list(lines), ""
-    for i, line in enumerate(lines):
-        if match := _FENCE.match(line):
-            mark = match[1]
-            if not fence:
-                fence = mark
-            elif mark[0] == fence[0] and len(mark) >= len(fence):
-                fence = ""
-            continue
-        if fence or i == 0 or not (under := _UNDERLINE.match(line)) or len(under[1]) < need:
+    done = list(lines)
+    for i, (line, fenced) in enumerate(with_fences(lines)):
+        if fenced or i == 0 or not (under := _UNDERLINE.match(line)) or len(under[1]) < need:
             continue
         above = done[i - 1]
         alone = i == 1 or not lines[i - 2].strip() or done[i - 2].startswith("#")
@@ -83,8 +76,8 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
 
 def _without_comments(text: str) -> str:
     """HTML comments blanked: people do not see them, so answers must not quote them."""
-    parts = re.split(r"(^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ ]*$|\Z))", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(part if i % 2 else _without_templates(_COMMENT.sub(_blank, part)) for i, part in enumerate(parts))
+    runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
+    return "\n".join(run if fenced else _without_templates(_COMMENT.sub(_blank, run)) for fenced, run in runs)
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 
 from adapters.documents.formats.xlsx_extras import SheetExtras, sheet_extras
 from adapters.documents.number_format import shown_number
+from adapters.documents.office_package import open_transitional, without_part
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title, iso_date
-from adapters.documents.zip_package import open_package, refuse_declared_entities
+from adapters.documents.zip_package import open_package
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
@@ -34,13 +35,13 @@ Rows = dict[int, list[str]]
 
 def read(name: str, data: bytes) -> ParsedDocument:
     """The sheets in order, hidden ones left out and named in the notes."""
+    data = open_transitional(data)
     with open_package(data) as package:
-        refuse_declared_entities(package)
         extras = sheet_extras(package)
-    book = _open(data)
+    notes: list[str] = []
+    book = _open(data, notes)
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
-    notes: list[str] = []
     try:
         blocks = [block for sheet in visible for block in _sheet(sheet, extras.get(sheet.title, SheetExtras()), notes)]
     except (KeyError, ValueError, SyntaxError, zipfile.BadZipFile) as error:
@@ -61,18 +62,31 @@ def read(name: str, data: bytes) -> ParsedDocument:
     )
 
 
-def _open(data: bytes) -> Any:
+def _open(data: bytes, notes: list[str]) -> Any:
+    """The workbook; one whose styles openpyxl does not accept is read without them, which is noted."""
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    refused = (InvalidFileException, KeyError, ValueError, TypeError, SyntaxError, AttributeError)
+    try:
+        return _load(data)
+    except refused:
+        pass
+    try:
+        book = _load(without_part(data, "xl/styles.xml"))
+    except refused as error:
+        raise DocumentRejected("This workbook is damaged and cannot be opened.", remedy="Save it again.") from error
+    notes.append("the styles of this workbook are damaged: numbers are read as they are stored, dates among them")
+    return book
+
+
+def _load(data: bytes) -> Any:
     import warnings
 
     import openpyxl
-    from openpyxl.utils.exceptions import InvalidFileException
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl's remarks about styles and extensions it leaves out
-            return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=True, keep_links=False)
-    except (InvalidFileException, KeyError, ValueError, TypeError, SyntaxError, AttributeError) as error:
-        raise DocumentRejected("This workbook is damaged and cannot be opened.", remedy="Save it again.") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl's remarks about styles and extensions it leaves out
+        return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=True, keep_links=False)
 
 
 def _properties(data: bytes) -> bytes:
@@ -101,7 +115,7 @@ def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
     found: Rows = {}
     cells = 0
     for number, row in enumerate(sheet.iter_rows()):
-        texts = [cell_text(cell.value, cell.number_format) if cell.value is not None else "" for cell in row]
+        texts = [cell_text(cell.value, _number_format(cell)) if cell.value is not None else "" for cell in row]
         while texts and not texts[-1]:
             texts.pop()
         if not texts:
@@ -115,6 +129,14 @@ def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
     for top, bottom, left, right in extras.merged:
         _fill(found, top, bottom, left, right)
     return found
+
+
+def _number_format(cell: Any) -> str:
+    """How the cell shows numbers; a cell may name a style that the workbook does not have."""
+    try:
+        return str(cell.number_format)
+    except IndexError:
+        return "General"
 
 
 def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:

@@ -13,6 +13,7 @@ WITHOUT_HOST = frozenset(
 )
 """Their addresses begin with a bucket, a repository or a path: the host behind them is not of a user's choice."""
 
+_AT_A_BRANCH = frozenset(("github", "git"))
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _GITHUB = re.compile(r"github://([\w.-]+):([\w.-]+)@([^/]+)/?(.*)")
 
@@ -33,7 +34,7 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
     scheme = scheme_of(address)
     if not scheme or scheme in ("http", "https"):
         return "That is no address of a place that keeps files."
-    if "::" in address or re.search(r"[\x00-\x20\\]", address):
+    if "::" in address or re.search(r"[\x00-\x1f\x7f\\]", address):
         return "That address is not written as one."
     if re.search(r"://[^/@]*:[^/@]*@", address) and scheme != "github":
         return "A password must not stand in an address; it belongs in the environment of the server."
@@ -47,9 +48,12 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
 
 
 def _is_below(address: str, beginning: str) -> bool:
-    start = beginning if beginning.endswith("/") else f"{beginning}/"
-    lowered = f"{scheme_of(address)}{address[len(scheme_of(address)) :]}"
-    return lowered == beginning or lowered.startswith(start)
+    scheme = scheme_of(address)
+    lowered = f"{scheme}{address[len(scheme) :]}"
+    ends = "/:@" if scheme in _AT_A_BRANCH else "/"  # elsewhere what stands before an @ is a name, and behind it a host
+    if not lowered.startswith(beginning):
+        return False
+    return beginning[-1] in ends or lowered[len(beginning) :][:1] in ("", *ends)
 
 
 def join_address(address: str, relative: str) -> str:

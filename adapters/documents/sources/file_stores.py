@@ -8,15 +8,21 @@ import asyncio
 import hashlib
 import logging
 import posixpath
-import socket
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
-from adapters.documents.sources.address import host_of, join_address, public_link, scheme_of, why_not_allowed
-from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
+from adapters.documents.sources.address import join_address, public_link, scheme_of, why_not_allowed
+from adapters.documents.sources.connections import (
+    HostGuard,
+    Peer,
+    Resolve,
+    connection_options,
+    resolve_with_system,
+)
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
 from core.ports.web import PageGone
@@ -28,15 +34,18 @@ MAX_BYTES = 100 * 1024 * 1024
 SECONDS = 120.0
 """For a listing, and for one file."""
 
-PORTS = {"sftp": 22, "ssh": 22, "ftp": 21, "smb": 445}
 _S3, _GCS, _AZURE = (f"pip install 'footnote[{extra}]'" for extra in ("s3", "gcs", "azure"))
 PACKAGES = {
     "s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS, "az": _AZURE, "abfs": _AZURE,
     "sftp": "pip install paramiko", "ssh": "pip install paramiko", "github": "pip install requests",
 }  # fmt: skip
-_KEEP_LISTINGS = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "github"))
-"""Their drivers keep what they listed unless they are told not to; the others know no such option."""
+_KEEP_LISTINGS = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs"))
+"""Their drivers keep what they listed for all who ask unless they are told not to; the others know no such option."""
 
+_READ_AS_URLS = frozenset(("sftp", "ssh", "github"))
+"""Their drivers take what follows these signs for no part of the path, where people use them in file names."""
+
+_URL_SIGNS = re.compile(r"[#?]")
 _VERSIONS = ("ETag", "etag", "sha", "hex", "md5", "md5Hash", "content_settings_md5", "version_id", "generation")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "created")
 _SKIPPED = frozenset(("node_modules", "__pycache__", "Thumbs.db"))
@@ -48,11 +57,18 @@ class FsspecFileStores:
     Args:
         allowed: the beginnings of addresses that may be read.
         allow_private: 'host:port' of servers inside one's own network, as for links.
+        resolve: a host's name and port to its addresses.
     """
 
-    def __init__(self, allowed: Iterable[str] = (), *, allow_private: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        *,
+        allow_private: frozenset[str] = frozenset(),
+        resolve: Resolve = resolve_with_system,
+    ) -> None:
         self._allowed = tuple(allowed)
-        self._allow_private = allow_private
+        self._hosts = HostGuard(self._allowed, allow_private, resolve)
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-sources")
 
     def why_refused(self, address: str) -> str | None:
@@ -61,22 +77,22 @@ class FsspecFileStores:
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
         """The files at and below an address. Raises FetchRefused, ``Gone`` where there is nothing."""
-        for file in await self._run_guarded(address, lambda: _list_files(address, limit)):
+        for file in await self._run_guarded(address, lambda peer: _list_files(address, peer, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
         """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``Gone``."""
-        return await self._run_guarded(address, lambda: _read(address, version))
+        return await self._run_guarded(address, lambda peer: _read(address, peer, version))
 
-    async def _run_guarded(self, address: str, work: Callable[[], T]) -> T:
+    async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:
         """Do it in a thread, within its time, at an address that may be read, errors in our own words."""
         if reason := self.why_refused(address):
             raise FetchRefused(reason)
-        await self._check_host(address)
         scheme = scheme_of(address)
         try:
             async with asyncio.timeout(SECONDS):
-                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+                peer = await self._hosts.check(address)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work, peer)
         except FetchRefused:
             raise
         except TimeoutError as error:
@@ -90,34 +106,30 @@ class FsspecFileStores:
             raise FetchRefused("The server does not let us read this.", remedy=_CREDENTIALS) from error
         except Exception as error:  # every driver has errors of its own; their texts may hold secrets
             log.warning("a source could not be read: %s %s", scheme, type(error).__name__)
+            _raise_for_status(error)
             raise FetchRefused(
                 f"This place could not be read ({type(error).__name__}).",
                 remedy=f"Is the address right? {_CREDENTIALS}",
             ) from error
 
-    async def _check_host(self, address: str) -> None:
-        """Hold the host of an address to the rules for links. Raises FetchRefused."""
-        scheme, host = scheme_of(address), host_of(address)
-        if host is None:
-            return
-        port = urlsplit(address).port or PORTS.get(scheme, 0)
-        if f"{host}:{port}" in self._allow_private:
-            return
-        if reason := why_host_refused(host):
-            raise FetchRefused(reason)
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise FetchRefused(f"There is no host called {host}.") from error
-        for address_of_host in {str(one[4][0]) for one in found} | ({host} if is_literal(host) else set()):
-            if reason := why_refused(address_of_host):
-                raise FetchRefused(reason)
-
 
 _CREDENTIALS = "Its credentials are taken from the environment of the server."
 
 
-def _open(address: str) -> tuple[Any, str]:
+def _raise_for_status(error: Exception) -> None:
+    """Raise what an answer of HTTP means, where the error holds one (requests)."""
+    response = getattr(error, "response", None)
+    status, headers = getattr(response, "status_code", 0), getattr(response, "headers", {})
+    if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
+        raise FetchRefused(
+            "Its limit of requests is used up for now; what is in stays, and the rest is read at the next look.",
+            remedy="FSSPEC_GITHUB_USERNAME and FSSPEC_GITHUB_TOKEN raise GitHub's from 60 to 5,000 an hour.",
+        ) from error
+    if status in (401, 403):
+        raise FetchRefused("The server does not let us read this.", remedy=_CREDENTIALS) from error
+
+
+def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
     """The file system of an address and the path in it, nothing kept from earlier looks."""
     import fsspec
 
@@ -125,13 +137,17 @@ def _open(address: str) -> tuple[Any, str]:
         from adapters.documents.sources.git_filesystem import GitFileSystem
 
         fsspec.register_implementation("git", GitFileSystem, clobber=True)
-    options = {"use_listings_cache": False} if scheme_of(address) in _KEEP_LISTINGS else {}
-    found: tuple[Any, str] = fsspec.core.url_to_fs(address, skip_instance_cache=True, **options)
-    return found
+    options = connection_options(scheme_of(address), peer)
+    if scheme_of(address) in _KEEP_LISTINGS:
+        options["use_listings_cache"] = False
+    sign = _URL_SIGNS.search(address) if scheme_of(address) in _READ_AS_URLS else None
+    whole, rest = (address[: sign.start()], address[sign.start() :]) if sign else (address, "")
+    system, path = fsspec.core.url_to_fs(whole, skip_instance_cache=True, **options)
+    return system, f"{path}{rest}"
 
 
-def _list_files(address: str, limit: int) -> list[StoredFile]:
-    system, root = _open(address)
+def _list_files(address: str, peer: Peer | None, limit: int) -> list[StoredFile]:
+    system, root = _open(address, peer)
     try:
         top = system.info(root)
         entries = {root: top} if top["type"] == "file" else system.find(root, detail=True)
@@ -150,8 +166,8 @@ def _list_files(address: str, limit: int) -> list[StoredFile]:
         _close(system)
 
 
-def _read(address: str, version: str) -> tuple[StoredFile, bytes] | None:
-    system, path = _open(address)
+def _read(address: str, peer: Peer | None, version: str) -> tuple[StoredFile, bytes] | None:
+    system, path = _open(address, peer)
     try:
         info = system.info(path)
         file = _stored_file(address, info, str(getattr(system, "remote", "")))
@@ -159,7 +175,8 @@ def _read(address: str, version: str) -> tuple[StoredFile, bytes] | None:
             return None
         if (info.get("size") or 0) > MAX_BYTES:
             raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, more than is read from one file.")
-        return file, system.cat_file(path)
+        in_url = scheme_of(address) == "github"  # its driver puts the path into a URL as it stands
+        return file, system.cat_file(quote(path) if in_url else path)
     finally:
         _close(system)
 

@@ -4,12 +4,13 @@ Everything it decides is counted from words, scores and sentence vectors, so the
 always gets the same answer. Each method only joins what the modules beside it do.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 
-from adapters.reasoners.extractive.answer import composing, replies, selection
+from adapters.reasoners.extractive.answer import composer, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
-from adapters.reasoners.extractive.answer.rendering import render
-from adapters.reasoners.extractive.evidence import answering, attached, grading, sufficiency
+from adapters.reasoners.extractive.answer.quote_markdown import render
+from adapters.reasoners.extractive.evidence import answer_odds, attachments, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -27,6 +28,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
 from core.agent.citations import without_markers
+from core.agent.lexical_check import check_lexically
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.conversation import Exchange, Role, Thread, Turn
@@ -48,7 +50,7 @@ class ExtractiveReasoner:
 
     @property
     def name(self) -> str:
-        """Who wrote this."""
+        """The name under which its answers stand in traces and metrics."""
         return "quotes from the documents"
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
@@ -58,7 +60,7 @@ class ExtractiveReasoner:
             return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
         if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
-            return Investigate(question, (question,), "more of what was asked last")
+            return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
         if kind is not None:
             return replies.reply_to(kind, thread)
         if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
@@ -76,12 +78,18 @@ class ExtractiveReasoner:
             reasons.extend([resolved.reason] if resolved.reason else [])
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
-        return Investigate(question, tuple(needs), "; ".join(reasons), sources_first=asked.sources_first)
+        return Investigate(
+            question,
+            tuple(needs),
+            "; ".join(reasons),
+            sources_first=asked.sources_first,
+            resolved_from_thread=bool(reasons),
+        )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
-        question = attached.without_naming(intent.split_question(inquiry.question).question)
-        items = attached.evidence_of(thread.attachments)
+        question = attachments.without_naming(intent.split_question(inquiry.question).question)
+        items = attachments.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
         grades = self._grade_found(inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
@@ -115,38 +123,39 @@ class ExtractiveReasoner:
         near = await self._similarity.of_words((question,), [item.passage.searchable for item in found])
         asked = Words(question, rarity_of(pool), near)
         weighable = await self._weighable(asked, found, corrected=question != need)
-        standing = answering.Standing.of(weighable)
+        standing = answer_odds.Standing.of(weighable)
         subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
-        everything = answering.Asked.of(asked, pool, layered=layered)
-        return [
-            WeighedPassage(
-                one.item, asked, tuple(answering.score_units(everything, one, standing, subjects)), one.whole
-            )
-            for one in weighable[: len(evidence)]
-        ]
+        everything = answer_odds.Asked.of(asked, pool, layered=layered)
+        weighed: list[WeighedPassage] = []
+        for one in weighable[: len(evidence)]:
+            ranked = answer_odds.score_units(everything, one, standing, subjects)
+            weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
+            await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
+        return weighed
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
-    ) -> list[answering.Weighable]:
+    ) -> list[answer_odds.Weighable]:
         """The units of each passage that its words speak for, with their cosines."""
         question = asked.question
         share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(found))))
-        by_words = [
-            [
+        by_words: list[list[ScoredUnit]] = []
+        for item in found:
+            worded = [
                 one
                 for one in scored_by_words(asked, item)
                 if says_something(one.unit, question) and not repeats_title(one.unit, item.passage)
-            ][:share]
-            for item in found
-        ]
+            ]
+            by_words.append(worded[:share])
+            await asyncio.sleep(0)
         placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
-        weighable: list[answering.Weighable] = []
+        weighable: list[answer_odds.Weighable] = []
         for item, listed in zip(found, by_words, strict=True):
             near = [next(cosines) for _ in listed]
             whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
-            weighable.append(answering.Weighable(item, listed, near, whole))
+            weighable.append(answer_odds.Weighable(item, listed, near, whole))
         return weighable
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
@@ -190,9 +199,9 @@ class ExtractiveReasoner:
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
             found.append((need, selection.rank_units(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
-        pieces = composing.answer(inquiry, found)
+        pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
-            pieces = composing.list_documents(asked.question, found[0][1])
+            pieces = composer.list_documents(asked.question, found[0][1])
         for piece in pieces:
             yield piece
 
@@ -208,8 +217,12 @@ class ExtractiveReasoner:
                 continue
             cosines = await self._similarity.of_sentences(claim.text, sentences_of(texts))
             judged = judge_claim(claim.text, texts, cosines)
-            correction = judged.sentence if judged.support is Support.CONTRADICTED else ""
-            verdicts.append(ClaimVerdict(claim, judged.support, judged.confidence, correction))
+            by_words = check_lexically(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            support = Support.SUPPORTED if by_words.stated else judged.support
+            if support is Support.SUPPORTED and by_words.borrowed:  # it speaks of what only the question names
+                support = Support.UNSUPPORTED
+            correction = judged.sentence if support is Support.CONTRADICTED else ""
+            verdicts.append(ClaimVerdict(claim, support, judged.confidence, correction))
         return verdicts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:

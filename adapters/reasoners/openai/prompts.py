@@ -246,7 +246,7 @@ def check_request(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENC
     fence = Fence(inquiry.id)
     task = f"""{CHECK}
 supported: its documents say this, in whatever words. contradicted: they say otherwise; "correction" is the
-  sentence as they would have it. unsupported: they do not say it.
+  sentence as they would have it. unsupported: they do not say it, or they say it of something or somebody else.
 Go by the documents alone, not by what you know. First "reason": what the documents say on it, in at most ten words.
   Then the verdict.
 Answer with one JSON object and nothing else, with one entry for each sentence, as in this example of two others:

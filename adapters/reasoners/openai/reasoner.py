@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.control_claim import control_claim
 from adapters.reasoners.openai.dialect import LEAST_CONTEXT
 from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
@@ -49,6 +50,7 @@ VERDICTS = {
 }
 AskedWithin = Callable[[int], ModelRequest]  # a request whose evidence has at most so many characters
 
+MOST_NODS = 3
 PROMPT_TOKENS = 900  # of a prompt's own words, about
 LEAST_ROOM = 1_500  # characters of evidence; a model that cannot read that with a question cannot answer one
 REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
@@ -79,6 +81,7 @@ class OpenAIReasoner:
             self.fast = ModelEndpoint(base_url, api_key, fast_model, client=self.endpoint.client, **calling)
         self._room = prompts.EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
         self._answer_tokens = answer_tokens
+        self._nods = 0  # checks in a row in which nonsense was called supported
         self._batch = grading_batch
         self._concurrency = grading_concurrency
 
@@ -196,13 +199,25 @@ class OpenAIReasoner:
             yield _decline_draft(draft.instead)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict."""
+        """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict that can be believed.
+
+        One sentence more is checked that no document says. A model that has called it supported a few times in a row
+        is not asked again in this process.
+        """
         if not claims:
             return []
+        if self._nods >= MOST_NODS:
+            raise _unread_verdicts()
+        cited = [item for n in claims[-1].evidence if (item := inquiry.library.get(n))]
+        asked = [*claims, control_claim(claims, [item.passage.searchable for item in cited])]
         reply = await self._object(
-            self.endpoint, lambda room: prompts.check_request(inquiry, claims, room), meter, needs=("verdicts",)
+            self.endpoint, lambda room: prompts.check_request(inquiry, asked, room), meter, needs=("verdicts",)
         )
-        return _verdicts(reply or {}, claims)
+        verdicts, of_control = _verdicts(reply or {}, claims)
+        self._nods = self._nods + 1 if of_control is Support.SUPPORTED else 0
+        if self._nods:
+            raise _unread_verdicts()
+        return verdicts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """One call. A reply that cannot be read means: complete."""
@@ -343,17 +358,31 @@ def _within_scale(score: float) -> int:
     return max(1, min(10, round(score)))
 
 
-def _verdicts(reply: dict[str, Any], claims: Sequence[Claim]) -> list[ClaimVerdict]:
+def _verdicts(reply: dict[str, Any], claims: Sequence[Claim]) -> tuple[list[ClaimVerdict], Support | None]:
+    """A verdict for each claim, and the one on the control that stands behind them; None where there is none."""
     entries = [entry for entry in reply.get("verdicts") or () if isinstance(entry, dict)]
     numbers = [as_number(entry.get("n")) for entry in entries]
-    if len(entries) == len(claims) and None in numbers:
-        numbers = [float(n) for n in range(1, len(claims) + 1)]
+    if None in numbers and len(entries) - len(claims) in {0, 1}:
+        numbers = [float(n) for n in range(1, len(entries) + 1)]
     by_number = {int(n): entry for n, entry in zip(numbers, entries, strict=True) if n is not None}
-    return [_verdict(claim, by_number.get(n, {})) for n, claim in enumerate(claims, 1)]
+    of_control = _support(by_number.get(len(claims) + 1, {}))
+    return [_verdict(claim, by_number.get(n, {})) for n, claim in enumerate(claims, 1)], of_control
+
+
+def _support(entry: dict[str, Any]) -> Support | None:
+    return VERDICTS.get(as_text(entry.get("verdict"), 40).casefold().strip(" ."))
+
+
+def _unread_verdicts() -> ModelMisbehaved:
+    return ModelMisbehaved(
+        "The model calls supported what no document says, so its checks are not believed.",
+        remedy="Sentences that are not nearly the documents' own are quoted instead; a larger model checks better.",
+        kind=ModelFailure.UNRELIABLE,
+    )
 
 
 def _verdict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
-    support = VERDICTS.get(as_text(entry.get("verdict"), 40).casefold().strip(" ."))
+    support = _support(entry)
     if support is None:
         raise ModelMisbehaved("The model did not judge every sentence that it was asked to check.")
     confidence = as_number(entry.get("confidence"))

@@ -54,7 +54,7 @@ def refusal_of(message: object) -> str:
 
 
 def completion_of(reply: object) -> Completion:
-    """The whole reply."""
+    """A whole reply, of an endpoint that does not stream."""
     message = field_of(first_choice(reply), "message")
     calls = field_of(message, "tool_calls")
     found = calls if isinstance(calls, list) else []
@@ -73,6 +73,11 @@ def _call(function: object) -> ToolCall:
 def finish_of(choice: object) -> str:
     """Why the reply ended; empty while it goes on."""
     return str(field_of(choice, "finish_reason") or "")
+
+
+def is_filtered(finish: str) -> bool:
+    """Whether a reply ended because of a content filter, as each vendor says it."""
+    return finish.casefold().startswith(("content_filter", "safety", "prohibited_content", "blocklist"))
 
 
 def usage_of(reply: object) -> tuple[int, int, int, int]:

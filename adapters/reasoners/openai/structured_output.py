@@ -116,7 +116,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_flag(value: object) -> bool:
-    """Whether this means yes."""
+    """Whether a field's value means yes, however the model wrote it."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in {"true", "yes", "1"})
 
 

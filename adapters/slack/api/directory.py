@@ -4,12 +4,12 @@ A minute is how long a right that was taken away may still hold; names, which gr
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import structlog
+from cachetools import LRUCache
 
 from adapters.slack.api.web_client import Refusal, Web
 from core.model.errors import PlatformUnavailable
@@ -54,12 +54,11 @@ class Room:
 
 
 class ExpiringCache(Generic[V]):
-    """A bounded cache whose values grow old."""
+    """A bounded cache whose values are fetched anew when they are old; until then an old one can still be looked at."""
 
     def __init__(self, seconds: float, most: int = MOST_CACHED) -> None:
         self._seconds = seconds
-        self._most = most
-        self._values: OrderedDict[str, tuple[float, V]] = OrderedDict()
+        self._values: LRUCache[str, tuple[float, V]] = LRUCache(most)
 
     async def get(self, key: str, fetch: Callable[[], Awaitable[V]]) -> V:
         """The value, fetched where it is missing or too old."""
@@ -68,9 +67,6 @@ class ExpiringCache(Generic[V]):
             return found[1]
         value = await fetch()
         self._values[key] = (time.monotonic(), value)
-        self._values.move_to_end(key)
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
         return value
 
     def peek(self, key: str) -> V | None:

@@ -12,8 +12,9 @@ from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import Sessions
 from adapters.slack.outbound.text import escape
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Audience, Person, ThreadKey, channel_principal
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
+from core.model.principals import Principal, PrincipalKind, channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -88,9 +89,9 @@ class SlackWorkspace:
     async def principals(self, team: str, user: str) -> frozenset[str]:
         """What one person holds by themselves: the person, their user groups, the workspace unless they are a guest."""
         member = await self.directory.member(user)
-        groups = {f"{PLATFORM}:group:{team}/{group}" for group in await self.directory.groups_of(user)}
+        groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}
         workspace = set() if member.is_guest else {team_principal(team)}
-        return frozenset({f"{PLATFORM}:user:{team}/{user}"} | groups | workspace)
+        return frozenset({user_principal(team, user)} | groups | workspace)
 
     async def _room(self, channel: str) -> Room | None:
         try:
@@ -100,7 +101,7 @@ class SlackWorkspace:
             return None
 
     async def person(self, team: str, user: str) -> Person:
-        """Someone, by name."""
+        """A person by their Slack id, with the name that others see."""
         return Person(person_id(team, user), await self.directory.name(user))
 
     # --- saying something
@@ -148,4 +149,14 @@ class SlackWorkspace:
 
 def team_principal(team: str) -> str:
     """The principal that stands for every full member of the workspace."""
-    return f"{PLATFORM}:team:{team}"
+    return str(Principal(PLATFORM, PrincipalKind.TEAM, team))
+
+
+def group_principal(team: str, group: str) -> str:
+    """The principal that stands for everybody in a user group."""
+    return str(Principal(PLATFORM, PrincipalKind.GROUP, group, team))
+
+
+def user_principal(team: str, user: str) -> str:
+    """The principal that stands for one person; not their id, which has no kind in it."""
+    return str(Principal(PLATFORM, PrincipalKind.USER, user, team))

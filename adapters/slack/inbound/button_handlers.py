@@ -4,7 +4,7 @@ A button's value is an id. What it stands for, and whether this person may have 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,16 @@ from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, ShownReply, SlackKnowledge
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, FollowUpValue, RatingValue, ReasonForm, form_in
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, group_call
 from core.model.answer import Answer
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
+from core.model.reply_target import ReplyTarget
 from core.ports.checkpoints import ParkedInquiry
 from core.service.answer_actions import NOBODY_TO_CALL
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
@@ -37,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ButtonHandlers:
-    """Does what was pressed."""
+    """Carries out the actions of buttons, menus and forms."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
@@ -47,28 +49,35 @@ class ButtonHandlers:
 
     async def choose(self, press: Press) -> bool:
         """A choice of a checkpoint: kept durably, or a text field first. Whether it was kept."""
-        checkpoint_id, _, choice_id = press.value.partition(" ")
-        parked, choice = await self._find_choice(press.thread, press.user, checkpoint_id, choice_id)
+        pressed = ChoiceValue.decode(press.value)
+        parked, choice = await self._find_choice(press.thread, press.user, pressed.checkpoint, pressed.choice)
         if choice.asks_text:
-            place = {"channel": press.thread.channel, "root": press.thread.thread, "card": press.message_ts}
-            kept = {"checkpoint": checkpoint_id, "choice": choice.id, "ephemeral": str(press.ephemeral), **place}
+            kept = ChoiceForm(
+                checkpoint=pressed.checkpoint,
+                choice=choice.id,
+                channel=press.thread.channel,
+                root=press.thread.thread,
+                card=press.message_ts,
+                ephemeral=press.ephemeral,
+            )
             await self._open(press.trigger, views.narrow(parked.checkpoint.question, kept))
             return False
-        made = IncomingChoice(checkpoint_id, choice.id, Person(press.person), press.thread, {"user": press.user})
+        target = ReplyTarget(asker=press.user)
+        made = IncomingChoice(pressed.checkpoint, choice.id, Person(press.person), press.thread, target)
         return await self._keep_choice(made, f"{press.user}:{press.action_ts}", choice.label)
 
     async def narrow(self, body: Body) -> tuple[IncomingChoice, str] | None:
         """The text field of a choice was sent; the choice and the card's ``ts`` when it was kept."""
-        kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
-        thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
+        kept, (team, user) = form_in(ChoiceForm, body["view"]), who_sent(body)
+        thread = ThreadKey(PLATFORM, team, kept.channel, kept.root)
         text = views.typed_value(body["view"], "narrow")
         if not text:
             return None
-        parked, choice = await self._find_choice(thread, user, kept.get("checkpoint", ""), kept.get("choice", ""))
+        parked, choice = await self._find_choice(thread, user, kept.checkpoint, kept.choice)
         person = Person(person_id(team, user))
-        made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, {"user": user}, text=text)
+        made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, ReplyTarget(asker=user), text=text)
         was_kept = await self._keep_choice(made, f"{user}:{body['view'].get('id', '')}", f"{choice.label}: {text}")
-        return (made, "" if kept.get("ephemeral") == "True" else kept.get("card", "")) if was_kept else None
+        return (made, "" if kept.ephemeral else kept.card) if was_kept else None
 
     async def _find_choice(
         self, thread: ThreadKey, user: str, checkpoint_id: str, choice_id: str
@@ -124,35 +133,56 @@ class ButtonHandlers:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))
 
+    async def ask_follow_up(self, press: Press) -> None:
+        """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
+        pressed = FollowUpValue.decode(press.value)
+        person = await self.workspace.person(press.thread.space, press.user)
+        reader = await self.workspace.reader(press.thread, press.user)
+        asking = self.workspace.answer_actions.ask_follow_up(
+            press.thread, pressed.trace_id, pressed.number, person, reader
+        )
+        async with asking as suggested:
+            message = IncomingMessage(
+                id=f"{press.message_ts}:{pressed.trace_id}:{pressed.number}",
+                thread=press.thread,
+                text=suggested.question,
+                asker=person,
+                address=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
+                mentions_us=True,
+                direct=press.thread.channel.startswith("D"),
+                private=press.ephemeral,
+                suggested=True,
+            )
+            await self.event_listener.put_suggested(message)
+
     async def feedback(self, press: Press) -> None:
         """👍 or 👎; the latter asks for a reason, and for what would be right."""
-        word, _, trace_id = press.value.partition(" ")
-        helpful = word == blocks.HELPFUL
-        if not helpful:
-            kept = {"channel": press.thread.channel, "root": press.thread.thread, "trace": trace_id}
+        rating = RatingValue.decode(press.value)
+        if not rating.helpful:
+            kept = ReasonForm(press.thread.channel, press.thread.thread, rating.trace_id)
             if self.knowledge is not None:
                 shown = "" if press.ephemeral else press.message_ts
-                kept |= {"shown": shown, "form": await self.knowledge.personal_actions.make(press.person)}
+                kept = replace(kept, shown=shown, form=await self.knowledge.personal_actions.make(press.person))
             await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
-        await self._rate(press.thread, press.user, trace_id, helpful=helpful)
+        await self._rate(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
 
     async def reason(self, body: Body) -> KbResult | None:
         """Why an answer did not help, and what would have been right; what became of the latter, if it was told."""
-        kept, (team, user) = views.kept_in(body["view"]), who_sent(body)
-        thread = ThreadKey(PLATFORM, team, kept.get("channel", ""), kept.get("root", ""))
+        kept, (team, user) = form_in(ReasonForm, body["view"]), who_sent(body)
+        thread = ThreadKey(PLATFORM, team, kept.channel, kept.root)
         text, right = views.typed_value(body["view"], "reason"), views.typed_value(body["view"], "answer", "answer")
         if text or right:
             reason = text or f"It should be: {right}"
-            await self._rate(thread, user, kept.get("trace", ""), helpful=False, reason=reason)
+            await self._rate(thread, user, kept.trace, helpful=False, reason=reason)
         if not right or self.knowledge is None:
             return None
-        form, person = kept.get("form", ""), person_id(team, user)
+        form, person = kept.form, person_id(team, user)
         personal_actions = self.knowledge.personal_actions
         taken = await personal_actions.take(await personal_actions.read(form, person))
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
-        shown = kept.get("shown") or kept.get("root", "")
-        result = await self.knowledge.correct(thread, user, kept.get("trace", ""), right, shown)
+        shown = kept.shown or kept.root
+        result = await self.knowledge.correct(thread, user, kept.trace, right, shown)
         await (personal_actions.mark_done if succeeded(result) else personal_actions.reopen)(form, person)
         return result
 

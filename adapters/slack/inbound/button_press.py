@@ -49,7 +49,7 @@ class Press:
 
     @property
     def place(self) -> ThreadKey:
-        """The channel."""
+        """The channel that it was pressed in, as a place without a thread."""
         return replace(self.thread, thread="")
 
     @property

@@ -15,6 +15,8 @@ from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from adapters.slack.outbound.payloads import SettingsForm, form_in
+from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.answer_actions import HELP
@@ -91,7 +93,9 @@ class Commands:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        return await self.workspace.answer_actions.why(thread, await self.workspace.reader(thread, given.user))
+        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        reader = await self.workspace.reader(thread, given.user)
+        return await self.workspace.answer_actions.why(thread, reader, asker=given.person.id if alone else "")
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:
@@ -116,15 +120,7 @@ class Commands:
     # --- settings
 
     async def _settings(self, given: SlashCommand) -> str:
-        settings, place = self.workspace.answer_actions.place_settings, given.place
-        is_admin = await self.workspace.is_admin(given.user)
-        await settings.require_admin(given.person, place.place, is_admin=is_admin)
-        bases = await settings.selectable_bases(await self.workspace.audience(place, given.user))
-        groups = {
-            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
-        }
-        now = await self.workspace.settings(place)
-        view = views.settings(now, bases, groups, "this channel", {"channel": given.channel})
+        view = await self.settings_form(given.place, given.user)
         try:
             await self.workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
@@ -132,13 +128,36 @@ class Commands:
             return "Slack did not open the form. Please try again."
         return ""
 
+    async def settings_form(self, place: ThreadKey, user: str) -> views.View:
+        """The form with what applies in a channel. Raises Denied, on record, for who is no admin."""
+        settings = self.workspace.answer_actions.place_settings
+        person, is_admin = Person(person_id(place.space, user)), await self.workspace.is_admin(user)
+        await settings.require_admin(person, place.place, is_admin=is_admin)
+        bases = await settings.selectable_bases(await self.workspace.audience(place, user))
+        groups = {
+            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
+        }
+        now = await self.workspace.settings(place)
+        return views.settings(now, bases, groups, await self._called(place), SettingsForm(place.channel))
+
+    async def _called(self, place: ThreadKey) -> str:
+        """What a channel is called above its settings."""
+        try:
+            room = await self.workspace.directory.room(place.channel)
+        except (Refusal, PlatformUnavailable):
+            return "this channel"
+        if room.direct:
+            return "this direct message"
+        return f"#{room.name}" if room.name else "this channel"
+
     async def save_settings(self, body: Mapping[str, Any]) -> None:
         """Keep what the settings form brought. Raises Denied: rights are looked up again."""
         user = str(body["user"]["id"])
         team = str((body.get("team") or {}).get("id") or body["user"].get("team_id") or "")
-        place = ThreadKey(PLATFORM, team, views.kept_in(body["view"]).get("channel", ""), "")
+        place = ThreadKey(PLATFORM, team, form_in(SettingsForm, body["view"]).channel, "")
         person = await self.workspace.person(team, user)
         is_admin, readers = await self.workspace.is_admin(user), await self.workspace.audience(place, user)
         chosen, settings = views.filled_in(body["view"]), self.workspace.answer_actions.place_settings
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
-        await self.workspace.whisper(place, user, SAVED)
+        if not await self.workspace.whisper(place, user, SAVED):
+            await self.workspace.tell_directly(user, SAVED)

@@ -4,12 +4,12 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 ``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
+from cachetools import LRUCache
 
 from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
@@ -18,6 +18,7 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
@@ -48,7 +49,7 @@ NOTHING = IntakeResult()
 
 
 class EventListener:
-    """Takes events in."""
+    """Turns Slack's events into deliveries of the inbox."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class EventListener:
         self._inbox = inbox
         self._message_states = message_states
         self._places = places
-        self._edits: OrderedDict[str, None] = OrderedDict()
+        self._edits: LRUCache[str, None] = LRUCache(MOST_EDITS)
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
     async def take(self, event: Event, team: str) -> IntakeResult:
@@ -93,6 +94,10 @@ class EventListener:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
+
+    async def put_suggested(self, message: IncomingMessage) -> None:
+        """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
+        await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
 
     # --- what was said
 
@@ -124,7 +129,7 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address={"channel": channel, "ts": ts, "root": root, "user": sender.id.rsplit("/", 1)[-1]},
+            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),
@@ -166,7 +171,7 @@ class EventListener:
         changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
         edit = f"{_delivery_id(message)}:{changed_at}"
         first_time = edit not in self._edits
-        self._remember(edit)
+        self._edits[edit] = None
         try:
             earlier = self.message({**before, **place}, team, us)
             return await self._ask_again(message, edit, first_time=first_time, earlier=earlier)
@@ -190,11 +195,6 @@ class EventListener:
             await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
             await self._message_states.save(replace(kept, edit=edit), was=kept)
         return await self.put(edit, message)
-
-    def _remember(self, edit: str) -> None:
-        self._edits[edit] = None
-        while len(self._edits) > MOST_EDITS:
-            self._edits.popitem(last=False)
 
     async def _on_delete(self, event: Event, team: str, us: Identity) -> None:
         before: Event = event.get("previous_message") or {}

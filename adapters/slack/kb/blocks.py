@@ -6,14 +6,15 @@ from typing import Any
 
 from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
+from core.model.principals import EVERYONE
 from core.service.kb.commands import MOST_FILES
-from core.service.kb.results import JobSummary
-from core.service.kb.text_layout import job_id_line, job_lines
+from core.service.kb.job_cards import JobCard
 from core.service.kb.text_spans import Line
 
-FORM = "footnote_kb_add"
+FORM, READERS_FORM = "footnote_kb_add", "footnote_kb_readers"
 CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confirm", "back", "on", "cancel"))
 CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
 BASE = "footnote_kb_base"  # of the menu whose options are asked for
@@ -37,7 +38,7 @@ class FilledForm:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was named."""
+        """Whether the form names nothing to take in."""
         return not (self.files or self.link or self.here)
 
 
@@ -76,25 +77,68 @@ def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
     return [{"type": "actions", "block_id": name, "elements": list(buttons)}] if buttons else []
 
 
-def card(job: JobSummary) -> list[blocks.Block]:
-    """A job's card: what it does, how far it is, what failed and why, and a way to end it."""
-    rows = [*paragraphs(job_lines(job)), blocks.context(escape(job_id_line(job.id)))]
-    if not job.over and not job.cancelling:
-        rows.append(
-            {"type": "actions", "block_id": "footnote_kb_job", "elements": [blocks.button("Cancel", CANCEL, job.id)]}
-        )
+def card(shown: JobCard) -> list[blocks.Block]:
+    """A job's card."""
+    rows = [*paragraphs(shown.lines), blocks.context(escape(shown.footer))]
+    if shown.cancel is not None:
+        button = blocks.button(shown.cancel.label, CANCEL, shown.cancel.command.target)
+        rows.append({"type": "actions", "block_id": "footnote_kb_job", "elements": [button]})
     return rows
 
 
-def being_cancelled(shown: Sequence[blocks.Block], words: str) -> list[blocks.Block]:
-    """The blocks of a card whose job is being ended: without its button, with these words below."""
-    return [*(one for one in shown if one.get("type") != "actions"), blocks.context(escape(words))]
+# --- the form for whom a base is for
+
+
+@dataclass(frozen=True, slots=True)
+class FilledReaders:
+    """The form of ``/kb grant`` and ``/kb revoke`` as it was sent: ids as Slack has them."""
+
+    base: str = ""
+    everyone: bool = False
+    channels: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+
+
+def readers_form(
+    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept: CommandForm
+) -> views.View:
+    """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
+    filtered = {"include": ["public", "private"], "exclude_bot_users": True}
+    rows = [_bases(bases, base)] if bases else []
+    rows.append(views.field("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))
+    if groups:
+        rows.append(views.several("groups", "User groups", groups))
+    rows.append(views.field("people", "People", {"type": "multi_users_select"}))
+    if grants:
+        rows.append(views.checks("everyone", "Or", {EVERYONE: "Everybody who can talk to me"}, ()))
+    title, submit = ("Who may read it", "Grant") if grants else ("Who may not any more", "Revoke")
+    return views.modal(title, rows, callback=READERS_FORM, submit=submit, kept=kept)
+
+
+def read_readers(view: Mapping[str, Any]) -> FilledReaders:
+    """That form as it was sent."""
+    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
+
+    def state(name: str) -> Mapping[str, Any]:
+        return next(iter((values.get(name) or {}).values()), None) or {}
+
+    def options_of(name: str) -> tuple[str, ...]:
+        return tuple(str(one["value"]) for one in state(name).get("selected_options") or [])
+
+    return FilledReaders(
+        base=str((state("base").get("selected_option") or {}).get("value") or ""),
+        everyone=EVERYONE in options_of("everyone"),
+        channels=tuple(map(str, state("channels").get("selected_conversations") or ())),
+        groups=options_of("groups"),
+        people=tuple(map(str, state("people").get("selected_users") or ())),
+    )
 
 
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: Mapping[str, str], note: str = "") -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept: CommandForm, note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}

@@ -13,7 +13,7 @@ import structlog
 
 from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace
+from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.commands import SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, person_id
@@ -21,16 +21,21 @@ from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcom
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import CommandForm, form_in
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
+from core.model.principals import EVERYONE, channel_principal
+from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
+    CancelRequested,
     KbAction,
     KbOutcome,
     KbResult,
@@ -51,6 +56,7 @@ LARGEST = 25 * 2**20  # bytes of one file
 EXPIRED = "That button is too old. Give the command again."
 FORM_EXPIRED = "This form is too old. Close it, and give the command again."
 NOTHING = "Attach a file, give a link, or choose this channel."
+NOBODY_PICKED = "Pick a channel, a group or a person."
 NO_LINK = "That is no link. One begins with https:// or http://."
 NOT_KNOWN = "I do not know that you may read that."
 FOR_READERS = f"`{KB} list` shows what I know, `{KB} show NAME` one document. Adding is for admins."
@@ -91,6 +97,7 @@ class SlackKnowledge:
         self._kb = kb
         self._files = Files(workspace.web)
         self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self._principal_names = PrincipalNames(workspace)
         self.cards = JobCards(workspace)
         self.personal_actions = PersonalActions(workspace.message_states)
 
@@ -115,7 +122,9 @@ class SlackKnowledge:
         in_channel = not given.channel.startswith("D")
         command = parse_command(given.words, given.channel if in_channel else "")
         if isinstance(command, str):
-            return text_reply("\n".join(filter(None, [command, await self._waiting(caller)])))
+            return text_reply("\n".join(filter(None, [command, await self._proposals_waiting(caller)])))
+        if command.verb in (KbVerb.GRANT, KbVerb.REVOKE):
+            return await self._change_readers(given, command, caller)
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
                 return await self._form(given, caller, command.base)
@@ -124,6 +133,16 @@ class SlackKnowledge:
             except FootnoteError as error:
                 return text_reply(str(error))
         return await self._to_shown(await self._kb.handle(command, caller), caller)
+
+    async def _change_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> ShownReply | None:
+        """Grant or revoke; where nobody is named, and this is an admin, by a form."""
+        if not command.principals and caller.permissions.is_admin:
+            return await self._readers_form(given, command, caller)
+        try:
+            named = await self._principal_names.resolve(command.principals, given.team)
+        except FootnoteError as error:
+            return text_reply(str(error))
+        return await self._to_shown(await self._kb.handle(replace(command, principals=named), caller), caller)
 
     async def _resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
         """The command with a link into Slack replaced by the thread or file it leads to, and the channel named.
@@ -177,9 +196,13 @@ class SlackKnowledge:
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
-        in_channel = not given.channel.startswith("D")
-        note = await self._waiting(caller)
-        view = kb_blocks.form(names, chosen, channel=in_channel, kept={"form": offer}, note=note)
+        in_channel = bool(given.channel) and not given.channel.startswith("D")
+        note = await self._proposals_waiting(caller)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
+        return await self._open(given, view)
+
+    async def _open(self, given: SlashCommand, view: views.View) -> ShownReply | None:
+        """Open a form; what to say when Slack does not."""
         try:
             await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
@@ -188,9 +211,47 @@ class SlackKnowledge:
             return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
+    async def _readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> ShownReply | None:
+        """Open the form for whom a base is for; what to say when Slack does not."""
+        names = await self._kb.complete("", caller)
+        chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
+        groups = await self._workspace.directory.groups()
+        listed = {group: f"@{handle}" for group, (handle, _) in sorted(groups.items(), key=lambda one: one[1][0])}
+        form = await self.personal_actions.make(caller.person.id, command=command, channel=given.channel)
+        grants = command.verb is KbVerb.GRANT
+        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept=CommandForm(form))
+        return await self._open(given, view)
+
+    async def on_readers_submit(self, body: Body) -> FormResult:
+        """Grant or revoke what the form brings, once."""
+        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
+        kept = await self.personal_actions.read(form, person_id(team, user))
+        if kept is None or kept.command is None:
+            return FormResult({"channels": FORM_EXPIRED})
+        filled = kb_blocks.read_readers(body["view"])
+        principals = (
+            *([EVERYONE] if filled.everyone else []),
+            *(channel_principal(PLATFORM, team, channel) for channel in filled.channels),
+            *(group_principal(team, group) for group in filled.groups),
+            *(user_principal(team, one) for one in filled.people),
+        )
+        if not principals:
+            return FormResult({"channels": NOBODY_PICKED})
+        caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
+        taken = await self.personal_actions.take(kept)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
+        command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
+        return await self._accept(form, {"channels": command}, caller)
+
+    async def open_form(self, given: SlashCommand) -> ShownReply | None:
+        """The form for adding, from wherever; what to say to who is no admin, or when Slack does not open it."""
+        caller = await self._caller(given.place, given.user)
+        return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
+
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
-        (team, user), form = who_sent(body), views.kept_in(body.get("view") or {}).get("form", "")
+        (team, user), form = who_sent(body), form_in(CommandForm, body.get("view") or {}).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
@@ -199,7 +260,7 @@ class SlackKnowledge:
 
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
-        (team, user), form = who_sent(body), views.kept_in(body["view"]).get("form", "")
+        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
@@ -243,7 +304,7 @@ class SlackKnowledge:
 
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
-        if form := views.kept_in(body["view"]).get("form", ""):
+        if form := form_in(CommandForm, body["view"]).form:
             await self.personal_actions.reopen(form, person_id(*who_sent(body)))
 
     async def follow(self, filed: FormResult, user: str) -> None:
@@ -289,8 +350,8 @@ class SlackKnowledge:
         """End the job of a card."""
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
-        if succeeded(result):
-            await self.cards.show_cancelling(press.value, press.person, outcome_text(result))
+        if isinstance(result, CancelRequested):
+            await self.cards.show_cancelling(result.job, press.person)
         else:
             await self._workspace.whisper(press.thread, press.user, outcome_text(result))
 
@@ -321,7 +382,7 @@ class SlackKnowledge:
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
         shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
-        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
+        if thread.channel and await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
@@ -337,9 +398,9 @@ class SlackKnowledge:
         rights = Permissions(await work.is_admin(user), principals)
         person = await work.person(thread.space, user)
         reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
-        return Caller(person, rights, reader, thread, {"user": user, "channel": thread.channel})
+        return Caller(person, rights, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
 
-    async def _waiting(self, caller: Caller) -> str:
+    async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)
 
     async def _to_shown(self, result: KbResult, caller: Caller) -> ShownReply:
@@ -349,7 +410,12 @@ class SlackKnowledge:
         outcome = tuple(await self._announce([result.outcome], caller)) if isinstance(result, ProposalDecided) else ()
         view: KbView = result.remaining if isinstance(result, ProposalDecided) else result
         layout = lay_out(view)
-        parts = [*([Part(outcome)] if outcome else []), *layout.parts]
+        is_admin = caller.permissions.is_admin
+        shown = [
+            replace(one, lines=tuple(await self._principal_names.named(one.lines, is_admin=is_admin)))
+            for one in layout.parts
+        ]
+        parts = [*([Part(outcome)] if outcome else []), *shown]
         row: list[blocks.Block] = []
         if layout.confirm is not None:
             offer = await self._offer(layout.confirm, caller)
@@ -400,6 +466,7 @@ class SlackKnowledge:
             where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
         words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
         words += plain_lines(filter(None, [where]))
+        words = await self._principal_names.named(words, is_admin=caller.permissions.is_admin)
         return [*titles, *dict.fromkeys(words)]  # what holds for all is said once
 
 

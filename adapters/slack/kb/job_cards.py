@@ -9,7 +9,7 @@ over may have to wait for Slack; whose card is still to say so is kept too, for 
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,12 +23,12 @@ from adapters.slack.outbound import blocks
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
-from core.model.records import PERSON, Record
+from core.model.records import PERSON
 from core.service.kb.commands import Caller
+from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
 from core.service.kb.job_wording import job_title
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
-from core.service.pending_card_updates import PendingCardUpdates
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
 MOST_ENDING = 50  # last states that are on their way at once
@@ -41,36 +41,49 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlackJobCard(Record, place="slack/kb/{person}", subject="job-{job}"):
-    """What a job's card shows, to whom, and where: the newest state is kept before it is shown."""
+class SlackJobCard(KeptJobCard, place="slack/kb/{person}", subject="job-{job}"):
+    """What a job's card shows, to whom, and which message it is."""
 
-    person: str = field(metadata=PERSON)  # who asked for the job, by qualified id
-    job: str
+    person: str = field(metadata=PERSON)
     user: str = ""  # the same person's Slack id
     space: str = ""
-    card: str = ""  # the blocks of the newest state, as JSON
-    title: str = ""
-    over: bool = False
-    first: str = ""  # the blocks with which it was posted
     channel: str = ""  # the direct message that it stands in
     ts: str = ""
     closed: bool = False  # Slack takes no direct message of ours there
+    card: str = ""  # the blocks of the newest state and
+    title: str = ""  # what the job does, as an earlier version kept them
+
+    @property
+    def layout(self) -> list[blocks.Block]:
+        """The blocks of the newest state; none where none is kept."""
+        if self.newest is not None:
+            return kb_blocks.card(job_card(self.newest))
+        kept: list[blocks.Block] = json.loads(self.card or "[]")
+        return kept
+
+    @property
+    def text(self) -> str:
+        """What a notification says of it."""
+        return self.title if self.state is None else job_title(self.state)
 
 
 def card_of(job: Job) -> SlackJobCard:
     """The card for a job as it is now, wherever it stands."""
     space = ThreadKey.parse(job.thread).space if job.thread else ""
-    return replace(_card_of(summarize_job(job), job.by.id, job.address.get("user", ""), space), over=job.over)
+    return SlackJobCard(
+        person=job.by.id,
+        job=job.id,
+        user=job.address.asker,
+        space=space,
+        state=summarize_job(job),
+        over=job.over,
+    )
 
 
 def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
     """The card for a job that this caller has just been promised."""
-    return _card_of(job, caller.person.id, caller.address.get("user", ""), caller.thread.space)
-
-
-def _card_of(job: JobSummary, person: str, user: str, space: str) -> SlackJobCard:
-    layout, title = json.dumps(kb_blocks.card(job)), job_title(job)
-    return SlackJobCard(person=person, job=job.id, user=user, space=space, card=layout, title=title)
+    user, space = caller.address.asker, caller.thread.space
+    return SlackJobCard(person=caller.person.id, job=job.id, user=user, space=space, state=job)
 
 
 class JobCards:
@@ -79,7 +92,7 @@ class JobCards:
     def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""
         self._workspace = workspace
-        self._pending_updates = PendingCardUpdates(workspace.message_states, PLATFORM)
+        self._states = JobCardStates(workspace.message_states, PLATFORM)
         self._pace = Pace({"card": EDITS}, EDIT_SECONDS)
         self._ending: set[asyncio.Task[None]] = set()
         self._concluding: set[str] = set()
@@ -90,17 +103,13 @@ class JobCards:
 
         Raises PlatformUnavailable and StoreUnavailable; the next time goes on.
         """
-        for update in await self._pending_updates.outstanding():
-            if update.job in self._concluding:
-                continue
-            card = await self._read(SlackJobCard(person=update.person, job=update.job))
-            if not card.over:  # forgotten with the person it was for
-                await self._pending_updates.mark_shown(update.job)
+        for card in await self._states.unshown(_blank):
+            if card.job in self._concluding:
                 continue
             try:
                 await self._show_last_state(card)
             except Refusal as refusal:
-                log.info("card_not_finished", job=update.job, reason=str(refusal))
+                log.info("card_not_finished", job=card.job, reason=str(refusal))
 
     async def close(self) -> None:
         """End what is still on its way; what it leaves is finished wherever ``finish`` is called next."""
@@ -128,16 +137,16 @@ class JobCards:
     async def _post(self, card: SlackJobCard, channel: str) -> bool:
         """Post it; whether it shows the newest state."""
         place = ThreadKey(PLATFORM, card.space, channel, "")
-        await self._save(SlackJobCard(person=card.person, job=card.job, first=card.card, title=card.title))
+        layout = card.layout
         try:
-            said = await self._workspace.say(place, card.title, json.loads(card.card), part=_part(card.job))
+            said = await self._workspace.say(place, card.text, layout, part=_part(card.job))
             ts = str(said["ts"])
         except Uncertain:
             ts = await self._lost(channel, card.job)
             if not ts:
                 raise
         await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
-        return await self._catch_up(card, card.card)
+        return await self._catch_up(card, layout)
 
     async def direct_message(self, user: str) -> str:
         """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
@@ -151,19 +160,16 @@ class JobCards:
         card = card_of(job)
         if not card.user:
             return
-        await self._save(card)
-        if job.over:  # who dies before this has not done the job: another shows it
-            await self._pending_updates.expect(card.job, card.person)
-        kept = await self._read(card)
+        kept = await self._states.keep(card)
         if kept.closed:
-            await self._pending_updates.mark_shown(card.job)
+            await self._states.mark_shown(card.job)
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif not kept.ts:
             if _age(job) > FORGOTTEN_SECONDS:
                 await self._run_owned(self._adopt(card))
         elif self._pace.allows("card"):
-            await self._edit(kept, card.card, self._workspace.web.eagerly)
+            await self._edit(kept, card.layout, self._workspace.web.eagerly)
 
     async def _conclude(self, card: SlackJobCard, age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
@@ -181,11 +187,11 @@ class JobCards:
     async def _show_last_state(self, card: SlackJobCard) -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
         kept = await self._read(card)
-        if kept.ts and not await self._edit(kept, card.card, self._workspace.web.patiently):
+        if kept.ts and not await self._edit(kept, kept.layout, self._workspace.web.patiently):
             return
         if not kept.ts and not kept.closed and not await self._adopt(card):
             return
-        await self._pending_updates.mark_shown(card.job)
+        await self._states.mark_shown(card.job)
 
     async def _adopt(self, card: SlackJobCard) -> bool:
         """Take over a card that nobody kept: find it, where it was posted just before a crash, or else post it.
@@ -200,12 +206,12 @@ class JobCards:
             ts = await self._lost(channel, card.job)
             if ts:
                 await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
-                return await self._catch_up(card, "")
+                return await self._catch_up(card, [])
             return await self._post(card, channel)
         except Refusal as refusal:
             if not refusal.retry_after:
                 await self._close(card)
-                await self._pending_updates.mark_shown(card.job)
+                await self._states.mark_shown(card.job)
             raise
         finally:
             self._adopting.discard(card.job)
@@ -222,35 +228,34 @@ class JobCards:
 
     # --- when it is cancelled
 
-    async def show_cancelling(self, job_id: str, person: str, words: str) -> None:
+    async def show_cancelling(self, job: JobSummary, person: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
-        kept = await self._read(SlackJobCard(person=person, job=job_id))
-        if not kept.ts or kept.over:
-            return
-        shown = json.loads(kept.card or kept.first or "[]")
-        layout = json.dumps(kb_blocks.being_cancelled(shown, words))
-        await self._save(SlackJobCard(person=person, job=job_id, card=layout))
-        await self._edit(kept, layout, self._workspace.web.patiently)
-        await self._catch_up(kept, layout)
+        kept = await self._states.keep_cancelling(_blank(job.id, person), job)
+        if kept is not None and kept.ts:
+            layout = kept.layout
+            await self._edit(kept, layout, self._workspace.web.patiently)
+            await self._catch_up(kept, layout)
 
     # --- one message
 
-    async def _catch_up(self, card: SlackJobCard, shown: str) -> bool:
+    async def _catch_up(self, card: SlackJobCard, shown: list[blocks.Block]) -> bool:
         """Show the newest state there is, until that is what stands there; False where Slack did not take it."""
         through = True
         kept = await self._read(card)
-        while kept.card and kept.card != shown:
-            shown = kept.card
+        while kept.layout and kept.layout != shown:
+            shown = kept.layout
             through = await self._edit(kept, shown, self._workspace.web.patiently)
             kept = await self._read(card)
         return through
 
-    async def _edit(self, kept: SlackJobCard, layout: str, call: Callable[..., Coroutine[Any, Any, Any]]) -> bool:
+    async def _edit(
+        self, kept: SlackJobCard, layout: list[blocks.Block], call: Callable[..., Coroutine[Any, Any, Any]]
+    ) -> bool:
         """Show this; False where that may be tried again."""
         place = {"channel": kept.channel, "ts": kept.ts}
-        text = blocks.fallback(kept.title)
+        text = blocks.fallback(kept.text)
         try:
-            await call("chat.update", text=text, blocks=json.loads(layout), link_names=False, **place)
+            await call("chat.update", text=text, blocks=layout, link_names=False, **place)
         except Refusal as refusal:
             log.info("card_not_edited", reason=str(refusal))
             return not refusal.retry_after
@@ -275,12 +280,15 @@ class JobCards:
 
     async def _read(self, card: SlackJobCard) -> SlackJobCard:
         """The card as it is kept; with nothing on it where it is not."""
-        blank = SlackJobCard(person=card.person, job=card.job)
-        return await self._workspace.message_states.read(blank) or blank
+        return await self._states.read(_blank(card.job, card.person))
 
     async def _save(self, card: SlackJobCard) -> None:
         """Keep what is said here of the card; the rest of it stays."""
         await self._workspace.message_states.save(card)
+
+
+def _blank(job_id: str, person: str) -> SlackJobCard:
+    return SlackJobCard(person=person, job=job_id)
 
 
 def _part(job_id: str) -> str:

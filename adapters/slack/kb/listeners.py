@@ -44,7 +44,8 @@ class KbListeners:
     def register(self, app: AsyncApp) -> None:
         """Register the command, the form, the menu of bases and the buttons with this app."""
         app.command(KB)(self._command)
-        app.view(kb_blocks.FORM)(self._form)
+        app.view(kb_blocks.FORM)(self._form_listener(self._knowledge.on_submit, "link"))
+        app.view(kb_blocks.READERS_FORM)(self._form_listener(self._knowledge.on_readers_submit, "channels"))
         app.options(kb_blocks.BASE)(self._names)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(re.compile(f"^{action}$"))(self._on_press)
@@ -77,20 +78,27 @@ class KbListeners:
             found = []
         await acknowledge(ack, options=found)
 
-    async def _form(self, ack: Ack, body: Body) -> None:
-        try:
-            async with asyncio.timeout(KEEP_SECONDS):
-                filed = await self._knowledge.on_submit(body)
-        except (Unavailable, TimeoutError) as error:
-            log.warning("form_not_kept", reason=str(error) or "timeout")
-            await acknowledge(ack, errors={"link": TRY_AGAIN})
-            await _honestly(self._knowledge.reopen(body))
-            return
-        if filed.errors:
-            await acknowledge(ack, errors=filed.errors)
-            return
-        await ack()
-        await self._follow(filed, body)
+    def _form_listener(
+        self, submit: Callable[[Body], Awaitable[FormResult]], field: str
+    ) -> Callable[..., Awaitable[None]]:
+        """What happens when a form is sent; below ``field`` stands that it could not be kept."""
+
+        async def listener(ack: Ack, body: Body) -> None:
+            try:
+                async with asyncio.timeout(KEEP_SECONDS):
+                    filed = await submit(body)
+            except (Unavailable, TimeoutError) as error:
+                log.warning("form_not_kept", reason=str(error) or "timeout")
+                await acknowledge(ack, errors={field: TRY_AGAIN})
+                await _honestly(self._knowledge.reopen(body))
+                return
+            if filed.errors:
+                await acknowledge(ack, errors=filed.errors)
+                return
+            await ack()
+            await self._follow(filed, body)
+
+        return listener
 
     async def _follow(self, filed: FormResult, body: Body) -> None:
         await _honestly(self._knowledge.follow(filed, who_sent(body)[1]))

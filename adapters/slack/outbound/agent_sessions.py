@@ -1,9 +1,9 @@
 """The state of agent sessions: best effort, and never in an answer's way."""
 
 import time
-from collections import OrderedDict
 
 import structlog
+from cachetools import TTLCache
 
 from adapters.slack.api.web_client import Refusal, Web
 from adapters.slack.outbound.text import escape, shorten
@@ -26,7 +26,7 @@ class Sessions:
         """Through this Web API."""
         self._web = web
         self._refused_until = 0.0
-        self._refused_in: OrderedDict[str, float] = OrderedDict()  # by channel, until when
+        self._refused_in: TTLCache[str, None] = TTLCache(MOST_CHANNELS, ASK_AGAIN_SECONDS)
 
     @property
     def available(self) -> bool:
@@ -35,7 +35,7 @@ class Sessions:
 
     def available_in(self, channel: str) -> bool:
         """Whether it may act as one in this channel, as far as is known."""
-        return self.available and time.monotonic() >= self._refused_in.get(channel, 0.0)
+        return self.available and channel not in self._refused_in
 
     async def show(self, thread: ThreadKey, status: str, title: str = "") -> None:
         """Set the status of a thread's session, and its title on the first call."""
@@ -54,9 +54,7 @@ class Sessions:
             if refusal.error in NO_AGENT:
                 self._refused_until = time.monotonic() + ASK_AGAIN_SECONDS
             elif refusal.error == NOT_HERE:
-                self._refused_in[thread.channel] = time.monotonic() + ASK_AGAIN_SECONDS
-                while len(self._refused_in) > MOST_CHANNELS:
-                    self._refused_in.popitem(last=False)
+                self._refused_in[thread.channel] = None
             log.debug("session_status_refused", reason=refusal.error)
         except PlatformUnavailable as error:
             log.debug("session_status_lost", reason=str(error))

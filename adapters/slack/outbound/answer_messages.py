@@ -67,9 +67,16 @@ class Spot:
 
     thread: ThreadKey
     asker: Person
+    message: str  # the ``ts`` of the message that is answered
     question: str
     direct: bool
     private: bool
+    suggested: bool = False  # the question was pressed: it stands in no message, so the answer says it
+
+    @property
+    def heading(self) -> list[blocks.Block]:
+        """What stands above the answer: the question, where it stands nowhere else."""
+        return [blocks.asked_line(self.asker.name, self.question)] if self.suggested else []
 
     @property
     def channel(self) -> str:
@@ -135,12 +142,8 @@ class AnswerMessages:
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        since = self.message_state.kept.message.partition(":")[
-            0
-        ]  # a message that somebody else asks about has more to its name
-        return await self._find(
-            "conversations.replies", part, channel=self.spot.channel, ts=self.spot.root, oldest=since
-        )
+        place = {"channel": self.spot.channel, "ts": self.spot.root, "oldest": self.spot.message}
+        return await self._find("conversations.replies", part, **place)
 
     async def whisper(self, layout: list[blocks.Block], text: str) -> bool:
         """Whether the asker alone was shown this where they asked. Raises PlatformUnavailable."""

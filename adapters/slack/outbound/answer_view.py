@@ -129,8 +129,8 @@ class SlackAnswerView:
 
     async def _start_stream(self) -> bool:
         """Whether a stream shows now. When no answer came, one that may have been begun is looked for."""
-        if not self.web.pace.allows("chat.startStream"):
-            return False
+        if self.spot.suggested or not self.web.pace.allows("chat.startStream"):
+            return False  # what stands above the answer, a stream cannot show
         arguments: dict[str, Any] = {
             "channel": self.spot.channel,
             "thread_ts": self.spot.root,
@@ -282,7 +282,8 @@ class SlackAnswerView:
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
-        return blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.kept.message)
+        going = blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.kept.message)
+        return [*self.spot.heading, *going]
 
     # --- the end
 
@@ -292,6 +293,7 @@ class SlackAnswerView:
         foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
+        layouts[0] = [*self.spot.heading, *layouts[0]]
         streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
@@ -299,8 +301,8 @@ class SlackAnswerView:
         await self.workspace.show_session(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A checkpoint's card."""
-        layout = blocks.card(checkpoint, answer, self._notices, trace_id)
+        """Show a checkpoint's card."""
+        layout = [*self.spot.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
         words = escape(checkpoint.message)[:1_500]
         card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)
         await self.message_state.store.save(card, fence=self.message_state.fence)
@@ -312,6 +314,7 @@ class SlackAnswerView:
         """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
+        layout = [*self.spot.heading, *layout]
         layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, AnswerStage.DONE, "")
         await self.workspace.show_session(self.spot.thread, "active")

@@ -7,6 +7,7 @@ https://docs.slack.dev/reference/block-kit/blocks
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingValue
 from adapters.slack.outbound.sanitizer import ActiveContent, permit, permit_as_shown
 from adapters.slack.outbound.sanitizer import markdown as sanitized
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
@@ -24,11 +25,10 @@ TASK = 250
 MOST_SOURCES = 12
 BUTTON = 75
 
-STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE = (
-    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share")
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
+    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
-HELPFUL, UNHELPFUL = "up", "down"
 
 
 def context(text: str) -> Block:
@@ -116,11 +116,25 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
     return split_markdown(safe_markdown(answer.text), PART)
 
 
+def asked_line(name: str, question: str) -> Block:
+    """Who asked what, above an answer whose question stands in no message."""
+    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: “{escape(shorten(question, 300))}”")
+
+
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
     """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
     rows = sources(answer.citations)
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
+    return [*rows, *_follow_ups(answer, trace_id), *_buttons(answer, trace_id, handoff=handoff, private=private)]
+
+
+def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
+    """What could be asked next, a button each; it names the answer and the number of the suggestion."""
+    row = [
+        button(suggested.label, f"{FOLLOW_UP}_{number}", FollowUpValue(trace_id, number).encode())
+        for number, suggested in enumerate(answer.follow_ups, 1)
+    ]
+    return [{"type": "actions", "block_id": "footnote_follow_ups", "elements": row}] if row else []
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:
@@ -165,14 +179,15 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
 def feedback(trace_id: str) -> Block:
     """👍 and 👎."""
 
-    def side(text: str, word: str) -> Block:
-        return {"text": {"type": "plain_text", "text": text, "emoji": True}, "value": f"{word} {trace_id}"}
+    def side(text: str, *, helpful: bool) -> Block:
+        value = RatingValue(helpful, trace_id).encode()
+        return {"text": {"type": "plain_text", "text": text, "emoji": True}, "value": value}
 
     buttons = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
-        "positive_button": side("👍", HELPFUL) | {"accessibility_label": "This helped"},
-        "negative_button": side("👎", UNHELPFUL) | {"accessibility_label": "This did not help"},
+        "positive_button": side("👍", helpful=True) | {"accessibility_label": "This helped"},
+        "negative_button": side("👎", helpful=False) | {"accessibility_label": "This did not help"},
     }
     return {"type": "context_actions", "block_id": "footnote_feedback", "elements": [buttons]}
 
@@ -190,7 +205,12 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
         rows.append(context(f"Found so far:\n{found}"))
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
     buttons = [
-        button(choice.label, f"{CHOOSE}_{number}", f"{checkpoint.id} {choice.id}", style="" if number else "primary")
+        button(
+            choice.label,
+            f"{CHOOSE}_{number}",
+            ChoiceValue(checkpoint.id, choice.id).encode(),
+            style="" if number else "primary",
+        )
         for number, choice in enumerate(checkpoint.choices[:25])
     ]
     quotes = [button("Show quotes", QUOTES, trace_id)] if answer.citations else []

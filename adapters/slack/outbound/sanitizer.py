@@ -19,11 +19,12 @@ What Slack makes active, object by object:
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
+
+from cachetools import LRUCache
 
 from core.model.plain_text import JOINER, defang_domains, defang_schemes, remove_controls
 
@@ -108,7 +109,7 @@ class CallSanitizer:
     def __init__(self) -> None:
         """Before the workspace's own address is known, no message of Slack's own is a link."""
         self.workspace = ""
-        self._endings: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._endings: LRUCache[tuple[str, str], str] = LRUCache(_MOST_STREAMS)
 
     def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
         """The arguments as they may leave."""
@@ -125,7 +126,7 @@ class CallSanitizer:
 
     def remember_stream(self, channel: str, ts: str) -> None:
         """A stream has begun, with no text in it."""
-        self._remember(channel, ts, " ")
+        self._endings[channel, ts] = " "
 
     def _mend_seams(self, call: Payload) -> None:
         """Each text of a stream begins so that it completes nothing that the text before it began."""
@@ -137,13 +138,7 @@ class CallSanitizer:
                 if not before.isspace() and (_COMPLETES.match(text) or (before in ".．。｡" and text[0].isalpha())):
                     chunk["text"] = JOINER + text
                 before = text[-1]
-        self._remember(channel, ts, before)
-
-    def _remember(self, channel: str, ts: str, ending: str) -> None:
-        self._endings[channel, ts] = ending
-        self._endings.move_to_end((channel, ts))
-        while len(self._endings) > _MOST_STREAMS:
-            self._endings.popitem(last=False)
+        self._endings[channel, ts] = before
 
 
 async def acknowledge(
@@ -151,12 +146,15 @@ async def acknowledge(
     *,
     errors: Mapping[str, str] | None = None,
     options: Sequence[Payload] | None = None,
+    view: Payload | None = None,
 ) -> None:
-    """Acknowledge, with what is wrong in a form's fields, or with the lines of a menu."""
+    """Acknowledge, with what is wrong in a form's fields, with the lines of a menu, or with the form that follows."""
     if errors is not None:
         await ack(response_action="errors", errors={field: plain(why) for field, why in errors.items()})
     elif options is not None:
         await ack(options=_value(list(options), NOTHING))
+    elif view is not None:
+        await ack(response_action="update", view=_object(view, NOTHING))
     else:
         await ack()
 

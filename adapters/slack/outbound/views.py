@@ -3,22 +3,19 @@
 Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of private metadata.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
-    HELP,
-    KnowledgeBaseSummary,
     Quotes,
-    SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, REPLY_LABELS
+from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
 
 View = dict[str, Any]
 
@@ -31,21 +28,19 @@ MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
 
-def modal(title: str, rows: list[blocks.Block], *, callback: str = "", submit: str = "", kept: Any = None) -> View:
+def modal(
+    title: str,
+    rows: list[blocks.Block],
+    *,
+    callback: str = "",
+    submit: str = "",
+    kept: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
+) -> View:
     """A modal; ``kept`` comes back with the submission."""
     made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
     if callback:
-        made |= {"callback_id": callback, "private_metadata": json.dumps(kept or {})[:3_000]}
+        made |= {"callback_id": callback, "private_metadata": "{}" if kept is None else encode_form(kept)}
     return made | ({"submit": plain(submit)} if submit else {})
-
-
-def kept_in(view: Mapping[str, Any]) -> dict[str, str]:
-    """What was kept in a view; empty when it is not ours."""
-    try:
-        kept = json.loads(view.get("private_metadata") or "{}")
-    except json.JSONDecodeError:
-        return {}
-    return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, dict) else {}
 
 
 def note(title: str, text: str) -> View:
@@ -67,7 +62,7 @@ def quotes(found: Quotes) -> View:
     return modal("Quotes", rows)
 
 
-def narrow(question: str, kept: Mapping[str, str]) -> View:
+def narrow(question: str, kept: ChoiceForm) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
@@ -75,7 +70,7 @@ def narrow(question: str, kept: Mapping[str, str]) -> View:
     return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
 
 
-def reason(kept: Mapping[str, str], *, correctable: bool = False) -> View:
+def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
     """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = plain("What was wrong, or missing?")
@@ -102,7 +97,7 @@ def typed_value(view: Mapping[str, Any], block: str, action: str = "text") -> st
 
 
 def settings(
-    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: Mapping[str, str]
+    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: SettingsForm
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
     conduct = now.conduct
@@ -116,6 +111,7 @@ def settings(
         one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
         checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
+        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _text_field(
             "languages",
@@ -123,6 +119,8 @@ def settings(
             ", ".join(conduct.languages),
         ),
     ]
+    told = ("yes",) * now.proposal_digest
+    rows.append(checks("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
@@ -135,64 +133,26 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
     def state(name: str) -> Mapping[str, Any]:
         return (values.get(name) or {}).get(name) or {}
 
-    def chosen(name: str) -> str:
+    def selected_value(name: str) -> str:
         return str((state(name).get("selected_option") or {}).get("value") or "")
 
     def many(name: str) -> tuple[str, ...]:
         return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
 
-    handoff = chosen("handoff")
+    handoff = selected_value("handoff")
     values = {
         "bases": ",".join(many("bases")),
-        "profile": chosen("profile"),
-        "behaviour": chosen("behaviour"),
+        "profile": selected_value("profile"),
+        "behaviour": selected_value("behaviour"),
         "checkpoints": ",".join(many("checkpoints")),
         "sources_first": "yes" if many("sources_first") else "no",
-        "reply_style": chosen("reply_style"),
+        "follow_ups": "yes" if many("follow_ups") else "no",
+        "reply_style": selected_value("reply_style"),
         "languages": str(state("languages").get("value") or ""),
+        "proposal_digest": "yes" if many("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
     }
     return ChosenSettings.from_mapping(values)
-
-
-# --- the Home tab
-
-
-def home(
-    knowledge_bases: Sequence[KnowledgeBaseSummary],
-    system_status: SystemStatus | None,
-    told: Sequence[blocks.Block] = (),
-    waiting: Sequence[blocks.Block] = (),
-) -> View:
-    """What it knows, how to ask, and for admins what waits for them and how things are.
-
-    ``told`` is what came of the last press, ``waiting`` the proposals with their buttons.
-    """
-    rows: list[blocks.Block] = [*told]
-    if waiting:
-        rows += [_header("Proposals to look at"), *waiting]
-    rows.append(_header("What I know"))
-    rows += [blocks.section(_base_summary(base_summary)) for base_summary in knowledge_bases[:40]]
-    if not knowledge_bases:
-        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if system_status is not None:
-        rows += [_header("For admins"), blocks.section(_system_status(system_status))]
-        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
-    return {"type": "home", "blocks": rows[:100]}
-
-
-def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
-    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
-    about = f"\n{escape(shorten(base_summary.base.description, 300))}" if base_summary.base.description else ""
-    return f"*{escape(base_summary.base.name)}* · {count}{about}"
-
-
-def _system_status(system_status: SystemStatus) -> str:
-    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
-    usage = system_status.usage
-    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
-    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])
 
 
 # --- elements
@@ -233,15 +193,18 @@ def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[s
     return field(name, label, element)
 
 
-def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
-
-
 def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:
     element: dict[str, Any] = {"type": "multi_static_select"}
     element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
     if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
         element["initial_options"] = initial
+    return field(name, label, element)
+
+
+def several(name: str, label: str, options: Mapping[str, str]) -> blocks.Block:
+    """A menu of which any number is chosen, by value."""
+    element: dict[str, Any] = {"type": "multi_static_select"}
+    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     return field(name, label, element)
 
 

@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler as PlainHandler
 
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
-from adapters.web.routing import MULTIPART, Route, Visitor
+from adapters.web.routing import MULTIPART, Right, Route, Visitor
 from core.model.errors import Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
 from core.ports.audit import Audit
 from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
@@ -48,34 +48,34 @@ class Guard:
     def protect(self, route: Route) -> web.RouteDef:
         """The route as the server takes it, for those only who have its right."""
 
-        async def handled(request: web.Request) -> web.StreamResponse:
+        async def guarded_handler(request: web.Request) -> web.StreamResponse:
             return await self._handle(request, route)
 
-        return web.route(route.method, route.path, self.outermost(handled))
+        return web.route(route.method, route.path, self.outermost(guarded_handler))
 
     def outermost(self, handler: PlainHandler) -> "PlainHandler":
         """A handler whose errors are told in one line, and whose answers carry our headers."""
 
-        async def handled(request: web.Request) -> web.StreamResponse:
+        async def guarded_handler(request: web.Request) -> web.StreamResponse:
             try:
                 self.rules.check_host(request.host)
                 response = await handler(request)
             except web.HTTPException as error:
                 response = error
             except FootnoteError as error:
-                response = self.told(request, str(error), _status(error))
+                response = self.respond(request, str(error), _status(error))
             except Exception:
                 log.exception("page_failed", path=request.path)
-                response = self.told(request, WENT_WRONG, 500)
+                response = self.respond(request, WENT_WRONG, 500)
             if not response.prepared:
                 response.headers.update(SECURITY_HEADERS)
             if isinstance(response, web.HTTPException):
                 raise response
             return response
 
-        return handled
+        return guarded_handler
 
-    def told(self, request: web.Request, message: str, status: int) -> web.Response:
+    def respond(self, request: web.Request, message: str, status: int) -> web.Response:
         """One line that says what is wrong, as a page or as the part of one."""
         if wants_part(request):
             response = self.pages.part("_error.html", message=message)
@@ -92,7 +92,7 @@ class Guard:
         request[VISITOR] = visitor
         if not visitor.may(route.right):
             await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
-            raise Denied("Only admins can see this.", remedy="Ask one of them.")
+            raise _denied(route.right)
         if request.method not in ("GET", "HEAD"):
             await self._check_change(request, visitor)
         response = await route.handler(request, visitor)
@@ -124,6 +124,12 @@ class Guard:
     def set_cookie(self, response: web.StreamResponse, token: str) -> None:
         """Hand the browser its token: no script reads it, no foreign page's form carries it."""
         response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=self.rules.is_secure, path="/")
+
+
+def _denied(right: Right) -> Denied:
+    if right is Right.OPERATOR:
+        return Denied("This is for who runs this machine.", remedy="footnote web prints the link that says so.")
+    return Denied("Only admins can see this.", remedy="Ask one of them.")
 
 
 def check_origin(request: web.Request) -> None:

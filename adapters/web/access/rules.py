@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from core.model.conversation import Audience, Person
 from core.model.errors import ConfigurationError, Denied
+from core.model.principals import Principal, PrincipalKind
 from core.ports.web_sessions import SignInMethod, WebSession
 
-READERS = "web:readers"  # the principal of everybody who has signed in
+READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everybody who has signed in
 _OPERATOR, _USER = "web:operator", "web:user/"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # scrypt as RFC 7914 parametrises it for interactive logins, a little more: 32 MB and about a tenth of a second.
@@ -97,7 +98,11 @@ def audience_of(person: Person) -> Audience:
     """Who somebody at the page is to grants. It follows from who they are alone, so that it is never out of date."""
     if person.id == _OPERATOR:
         return Audience(unrestricted=True)
-    named = {f"web:user:{person.id.removeprefix(_USER)}"} if person.id.startswith(_USER) else set()
+    named = (
+        {str(Principal("web", PrincipalKind.USER, person.id.removeprefix(_USER)))}
+        if person.id.startswith(_USER)
+        else set()
+    )
     return Audience(frozenset({READERS, *named}))
 
 
@@ -108,7 +113,7 @@ def _session(person: Person, method: SignInMethod, *, is_admin: bool = False) ->
 def hash_password(password: str) -> str:
     """The password as a setting may hold it."""
     salt = secrets.token_bytes(16)
-    return "$".join(("scrypt", _text(salt), _text(_derived(password, salt))))
+    return "$".join(("scrypt", _text(salt), _text(_derive_key(password, salt))))
 
 
 def fits(password: str, kept: str) -> bool:
@@ -117,7 +122,7 @@ def fits(password: str, kept: str) -> bool:
     if not parts or len(password) > _LONGEST_PASSWORD:
         return False
     salt, digest = parts
-    return hmac.compare_digest(_derived(password, salt), digest)
+    return hmac.compare_digest(_derive_key(password, salt), digest)
 
 
 def _parts(kept: str) -> tuple[bytes, bytes] | None:
@@ -128,7 +133,7 @@ def _parts(kept: str) -> tuple[bytes, bytes] | None:
         return None
 
 
-def _derived(password: str, salt: bytes) -> bytes:
+def _derive_key(password: str, salt: bytes) -> bytes:
     return hashlib.scrypt(password.encode(), salt=salt, n=_N, r=_R, p=_P, maxmem=_MEMORY, dklen=32)
 
 

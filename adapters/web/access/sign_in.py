@@ -38,7 +38,7 @@ class SignIn:
         )
 
     def routes(self) -> tuple[Route, ...]:
-        """What takes one."""
+        """The routes of signing in and out."""
         return (Route("POST", "/sign-out", self._sign_out),)
 
     async def new_link(self) -> str:

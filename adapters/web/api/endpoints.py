@@ -62,7 +62,7 @@ class _Run:
 
 
 @dataclass(slots=True)
-class _Recording:
+class _Recorder:
     """What is known of a run when it has ended."""
 
     conversation: str
@@ -90,7 +90,7 @@ class _Recording:
 
     @property
     def end(self) -> AnswerReply | Problem:
-        """How it ended."""
+        """The reply at the end of a run."""
         return self.final or problem(500, WENT_WRONG, trace_id=self.trace_id)
 
 
@@ -110,21 +110,21 @@ class Api:
     asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_ASKING))
 
     def routes(self) -> tuple[web.RouteDef, ...]:
-        """Its addresses."""
+        """The routes of ``/v1``."""
         handlers = {
             "/v1/ask": self._ask,
             "/v1/resume": self._resume,
             "/v1/feedback": self._feedback,
             "/v1/search": self._search,
         }
-        posts = [web.post(one.path, self._guarded(handlers[one.path], one.scope)) for one in OPERATIONS]
+        posts = [web.post(one.path, self._guard(handlers[one.path], one.scope)) for one in OPERATIONS]
         return (*posts, web.get("/v1/openapi.json", self._description))
 
     async def _description(self, _request: web.Request) -> web.Response:
         return web.json_response(description(self.version), headers={"Cache-Control": "no-store"})
 
-    def _guarded(self, handler: Handler, scope: TokenScope) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        async def handled(request: web.Request) -> web.StreamResponse:
+    def _guard(self, handler: Handler, scope: TokenScope) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def guarded_handler(request: web.Request) -> web.StreamResponse:
             try:
                 client = await self.clients.authenticate(_bearer(request))
                 client.check(scope)
@@ -141,7 +141,7 @@ class Api:
                 log.exception("api_failed", extra={"path": request.path})
                 return problem_response(problem(500, WENT_WRONG))
 
-        return handled
+        return guarded_handler
 
     # --- asking
 
@@ -187,18 +187,18 @@ class Api:
         if self.asking.locked():
             raise Busy(f"{MOST_ASKING} questions are worked on already.", remedy="Wait a moment, then go on.")
         async with self.asking:
-            recording = _Recording(run.thread.thread)
+            recording = _Recorder(run.thread.thread)
             if EVENT_STREAM in request.headers.get("Accept", ""):
-                response = await self._streamed(request, run, recording)
+                response = await self._stream(request, run, recording)
             else:
                 async with aclosing(run.events) as events:
                     async for event in events:
                         self._take_in(recording, event)
-                response = await _sent(request, recording.end)
+                response = await _send(request, recording.end)
         await self._reflect(run)
         return response
 
-    async def _streamed(self, request: web.Request, run: _Run, recording: _Recording) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, run: _Run, recording: _Recorder) -> web.StreamResponse:
         async with EventStream(request) as stream:
             try:
                 async with aclosing(run.events) as events:
@@ -217,7 +217,7 @@ class Api:
             await stream.send("problem" if isinstance(end, Problem) else "answer", end.model_dump_json())
             return await stream.close()
 
-    def _take_in(self, recording: _Recording, event: AgentEvent) -> None:
+    def _take_in(self, recording: _Recorder, event: AgentEvent) -> None:
         recording.take_in(event)
         if isinstance(event, AgentCompleted | AgentFailed | CheckpointReached):
             self.metrics.count_outcome(PLATFORM, event)
@@ -235,7 +235,7 @@ class Api:
         said = await _body(request, FeedbackRequest)
         thread, person = client.thread(said.conversation, said.user or ""), client.person(said.user or "")
         await self.actions.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
-        return await _sent(request, FeedbackReply())
+        return await _send(request, FeedbackReply())
 
     async def _search(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         wanted = await _body(request, SearchRequest)
@@ -244,7 +244,7 @@ class Api:
         found = await self.reader.search(
             client, wanted.query, base=wanted.knowledge_base or "", source=wanted.source or "", limit=wanted.limit
         )
-        return await _sent(request, SearchReply(hits=[hit_reply(hit) for hit in found.hits]))
+        return await _send(request, SearchReply(hits=[hit_reply(hit) for hit in found.hits]))
 
 
 def _bearer(request: web.Request) -> str:
@@ -262,7 +262,7 @@ async def _body(request: web.Request, kind: type[R]) -> R:
     return kind.model_validate_json(bytes(body))
 
 
-async def _sent(request: web.Request, reply: BaseModel) -> web.StreamResponse:
+async def _send(request: web.Request, reply: BaseModel) -> web.StreamResponse:
     """The reply, on its way before this returns: what follows keeps nobody waiting."""
     if isinstance(reply, Problem):
         response = problem_response(reply)

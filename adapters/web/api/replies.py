@@ -43,7 +43,7 @@ def answer_reply(
 
 
 def citation_reply(source: Citation) -> CitationReply:
-    """A numbered source."""
+    """A citation as ``/v1`` describes it."""
     return CitationReply(
         n=source.n,
         knowledge_base=source.knowledge_base,
@@ -58,7 +58,7 @@ def citation_reply(source: Citation) -> CitationReply:
 
 
 def checkpoint_reply(checkpoint: Checkpoint) -> CheckpointReply:
-    """A question back."""
+    """A checkpoint as ``/v1`` describes it."""
     return CheckpointReply(
         id=checkpoint.id,
         kind=checkpoint.kind,

@@ -18,7 +18,7 @@ class Request(BaseModel):
 
 
 class Reply(BaseModel):
-    """What it gets."""
+    """What every reply of ``/v1`` is made of."""
 
 
 class AskRequest(Request):
@@ -41,7 +41,7 @@ class ResumeRequest(Request):
 
 
 class FeedbackRequest(Request):
-    """Whether an answer helped."""
+    """The body of ``/v1/feedback``."""
 
     answer: str = Field(pattern=r"^[0-9a-f]{16}$", description="The answer's id.")
     conversation: Name
@@ -51,7 +51,7 @@ class FeedbackRequest(Request):
 
 
 class SearchRequest(Request):
-    """Words to look for."""
+    """The body of ``/v1/search``."""
 
     query: str = Field(min_length=1, max_length=2_000)
     knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
@@ -146,7 +146,7 @@ class SearchReply(Reply):
 
 
 class FeedbackReply(Reply):
-    """It is kept."""
+    """That a rating was kept."""
 
     kept: Literal[True] = True
 

@@ -65,18 +65,18 @@ class WebAnswerView:
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """Keep the answer; open pages show it in place of what was streamed."""
-        await self._end(ShownAnswer(trace_id or self._trace_id, answer, notices=self._said()), answer.outcome)
+        await self._end(ShownAnswer(trace_id or self._trace_id, answer, notices=self._lines()), answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Keep the card with its choices."""
-        shown = ShownAnswer(trace_id or self._trace_id, answer, checkpoint, notices=self._said())
+        shown = ShownAnswer(trace_id or self._trace_id, answer, checkpoint, notices=self._lines())
         await self._end(shown, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Keep that it did not work."""
-        await self._end(ShownAnswer(trace_id or self._trace_id, failure=message, notices=self._said()))
+        await self._end(ShownAnswer(trace_id or self._trace_id, failure=message, notices=self._lines()))
 
-    def _said(self) -> tuple[str, ...]:
+    def _lines(self) -> tuple[str, ...]:
         return tuple(self._notices)
 
     async def _end(self, shown: ShownAnswer, outcome: str = "") -> None:

@@ -59,7 +59,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """Keeps the lists."""
+    """The list of a visitor's conversations: titles, order, deletion."""
 
     message_states: MessageStateStore
     clock: Clock
@@ -72,17 +72,16 @@ class Conversations:
             thread=visitor.thread(name),
             text=text,
             asker=visitor.person,
-            address={},
             direct=True,
             private=True,
             bases=bases,
         )
         asked = AskedQuestion(thread=message.thread, message=message.id, person=visitor.person.id, question=message)
         await self.message_states.save(asked)
-        known = await self.message_states.read(_listed(visitor, name))
+        known = await self.message_states.read(_listing_of(visitor, name))
         title = known.entry.title if known is not None else " ".join(text.split())[:LONGEST_TITLE]
         entry = ListEntry(title, now.timestamp())
-        await self.message_states.save(replace(_listed(visitor, name), entry=entry))
+        await self.message_states.save(replace(_listing_of(visitor, name), entry=entry))
         for old in (await self.of(visitor))[MOST_CONVERSATIONS:]:
             await self.remove(visitor, old.name)
         return message
@@ -95,7 +94,7 @@ class Conversations:
         """This visitor's conversations, the latest first."""
         found = [
             Conversation(one.name, one.entry.title, datetime.fromtimestamp(one.entry.at, UTC))
-            for one in await self.message_states.read_entries(_listed(visitor, ""))
+            for one in await self.message_states.read_entries(_listing_of(visitor, ""))
         ]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
@@ -112,9 +111,9 @@ class Conversations:
 
     async def remove(self, visitor: Visitor, name: str) -> None:
         """Take it off the list."""
-        await self.message_states.remove(_listed(visitor, name))
+        await self.message_states.remove(_listing_of(visitor, name))
 
 
-def _listed(visitor: Visitor, name: str) -> ListedConversation:
+def _listing_of(visitor: Visitor, name: str) -> ListedConversation:
     listing, thread = visitor.thread("conversations"), visitor.thread(name)
     return ListedConversation(listing=listing, name=name, thread=thread, person=visitor.person.id)

@@ -26,7 +26,7 @@ class LiveAnswer:
     ended: bool = False  # perhaps: what is kept says for certain
 
     def apply(self, updates: Iterable[AnswerUpdate]) -> None:
-        """Take these in."""
+        """Bring the answer up to these events."""
         for update in updates:
             self._apply(update)
 

@@ -34,7 +34,7 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class AskScreen:
-    """The first screen."""
+    """Asking, following up, choosing, stopping and rating on the page."""
 
     pages: Pages
     conversations: Conversations
@@ -46,7 +46,7 @@ class AskScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of asking."""
         question = "/ask/{name}/{question}"
         return (
             Route("GET", "/", self._home),
@@ -141,7 +141,7 @@ class AskScreen:
         message = await self._message(request, visitor)
         if (await self.turns.one(visitor, message)).working:
             await self.turns.message_states.request_cancel(str(message.thread), message.id, CancelReason.STOPPED)
-        return await self._shown(request, visitor, message)
+        return await self._respond(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
@@ -154,14 +154,16 @@ class AskScreen:
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
         await self._take(visitor, message, checkpoint, choice, words if choice.asks_text else "")
-        return await self._shown(request, visitor, message)
+        return await self._respond(request, visitor, message)
 
     async def _take(
         self, visitor: Visitor, message: IncomingMessage, checkpoint: Checkpoint, choice: Choice, words: str
     ) -> None:
         """Put the choice in line. The same press again is the same delivery, and changes nothing."""
         chosen = f"{choice.label}: {words}" if words else choice.label
-        pressed = IncomingChoice(checkpoint.id, choice.id, visitor.person, message.thread, {}, words, message.id)
+        pressed = IncomingChoice(
+            checkpoint.id, choice.id, visitor.person, message.thread, text=words, subject=message.id
+        )
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
         await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))
@@ -210,7 +212,7 @@ class AskScreen:
             raise NotFound("There is no such question of yours (any more).")
         return message
 
-    async def _shown(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
+    async def _respond(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
         """The question as it stands now: in its place, or its page anew."""
         if not wants_part(request):
             return _back(message)

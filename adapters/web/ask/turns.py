@@ -67,7 +67,7 @@ class Turns:
     actions: AnswerActions
 
     async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[Turn]:
-        """Each of these questions."""
+        """The turns of these questions, in order."""
         return [await self.one(visitor, message) for message in messages]
 
     async def one(self, visitor: Visitor, message: IncomingMessage) -> Turn:

@@ -32,7 +32,7 @@ class GapScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Gaps", "/gaps", Right.ADMIN),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of the report on gaps."""
         return (
             Route("GET", "/gaps", self._overview, Right.ADMIN),
             Route("GET", "/gaps/gaps.csv", self._csv, Right.ADMIN),

@@ -44,7 +44,7 @@ class InspectScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of looking inside."""
         return (
             Route("GET", "/inspect", self._search, Right.ADMIN),
             Route("GET", "/inspect/settings", self._settings, Right.ADMIN),

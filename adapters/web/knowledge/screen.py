@@ -4,7 +4,7 @@ Everything goes through ``KnowledgeCommands``, as in chat: rights, audit and wor
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,10 @@ from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
+from core.model.principals import EVERYONE
 from core.ports.audit import Audit
-from core.service.kb.commands import EVERYONE, MOST_FILES, KbCommand, KbVerb
+from core.ports.setup_guide import LocalFiles
+from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -44,27 +46,33 @@ Files = Callable[[], AsyncIterator[tuple[str, str, bytes]]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeScreen:
-    """``samples`` are the documents of an invented company, for who wants to look around first."""
+    """The knowledge and what is done to it.
+
+    ``samples`` are the documents of an invented company, for who wants to look around first; ``local_files`` are what
+    lies at a path of this machine, for its operator.
+    """
 
     pages: Pages
     kb: KnowledgeService
     audit: Audit
     clock: Clock
     samples: Files
+    local_files: Callable[[str], Awaitable[LocalFiles]]
     menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of the knowledge screens."""
         return (
             Route("GET", "/knowledge", self._overview),
             Route("GET", "/knowledge/bases/{base}", self._base),
             Route("POST", "/knowledge/do", self._do),
             Route("POST", "/knowledge/files", self._files, Right.ADMIN),
+            Route("POST", "/knowledge/folder", self._folder, Right.OPERATOR),
             Route("POST", "/knowledge/samples", self._samples, Right.ADMIN),
             Route("GET", "/knowledge/jobs", self._jobs, Right.ADMIN),
             Route("GET", "/knowledge/jobs/{job}", self._job, Right.ADMIN),
             Route("GET", "/knowledge/proposals", self._proposals, Right.ADMIN),
-            Route("GET", "/knowledge/removed", self._removed, Right.ADMIN),
+            Route("GET", "/knowledge/removed", self._remove, Right.ADMIN),
             Route("GET", "/knowledge/audit", self._audit, Right.ADMIN),
         )
 
@@ -104,7 +112,7 @@ class KnowledgeScreen:
         view = await self._look(visitor, KbCommand(KbVerb.PROPOSALS, page=_page(request)))
         return self._html(request, visitor, "proposals.html", view=view)
 
-    async def _removed(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+    async def _remove(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         view = await self._look(visitor, KbCommand(KbVerb.RESTORE, page=_page(request)))
         return self._html(request, visitor, "removed.html", view=view)
 
@@ -132,22 +140,28 @@ class KnowledgeScreen:
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 await upload.read_fields()
-                result = await self._ingested(visitor, upload.fields.get("base", ""), upload.files())
+                result = await self._ingest(visitor, upload.fields.get("base", ""), upload.files())
         except TimeoutError:
             raise DocumentRejected("The files took too long to arrive.", remedy="Send fewer at once.") from None
         return self._result(request, visitor, result, upload.refused)
 
-    async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        return self._result(request, visitor, await self._ingested(visitor, SAMPLES, self.samples()))
+    async def _folder(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
+        form = await request.post()
+        found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
+        result = await self._ingest(visitor, str(form.get("base", "")).strip()[:_LONGEST], found.read())
+        return self._result(request, visitor, result, list(found.refused))
 
-    async def _ingested(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
+    async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
+
+    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
         """Bring files in, into a base that is made where there is none of that name."""
         caller = visitor.caller()
-        if base and base.casefold() not in {name.casefold() for name in await self.kb.complete(base, caller)}:
-            made = await self.kb.handle(KbCommand(KbVerb.CREATE, base), caller)
-            if not succeeded(made):
-                return made
-        return await self.kb.ingest_bytes(files, base, caller)
+        there = await self.kb.require_base(base, caller) if base else None
+        if isinstance(there, Refused):
+            return there
+        return await self.kb.ingest_bytes(files, there.name if there else "", caller)
 
     def _result(
         self, request: web.Request, visitor: Visitor, result: KbResult, refused: list[str] | None = None

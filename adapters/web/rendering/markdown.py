@@ -28,16 +28,16 @@ LinkTo = Callable[[int], str]  # the address of a source by its number in an ans
 
 def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed: Collection[str] = ()) -> Markup:
     """An answer: ``[n]`` of these numbers becomes a link to its source; of other links only those allowed stay."""
-    tokens = _parsed(text, frozenset(allowed))
+    tokens = _parse(text, frozenset(allowed))
     for token in tokens:
         if token.type == "inline" and token.children is not None:
             token.children = _with_citations(token.children, frozenset(numbers), link_to)
-    return _cleaned(tokens)
+    return _sanitize(tokens)
 
 
 def render_passage(text: str) -> Markup:
     """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
-    return _cleaned(_parsed(text, frozenset()))
+    return _sanitize(_parse(text, frozenset()))
 
 
 def words_of(text: str) -> str:
@@ -52,7 +52,7 @@ def _parser() -> MarkdownIt:
     return parser.enable(["table", "strikethrough"]).disable(["reference"])
 
 
-def _parsed(text: str, allowed: frozenset[str]) -> list[Token]:
+def _parse(text: str, allowed: frozenset[str]) -> list[Token]:
     tokens = _parser().parse(remove_controls(text[:_LONGEST]))
     for token in tokens:
         if token.type == "inline" and token.children is not None:
@@ -115,7 +115,7 @@ def _html(content: str) -> Token:
     return Token("html_inline", "", 0, content=content)
 
 
-def _cleaned(tokens: list[Token]) -> Markup:
+def _sanitize(tokens: list[Token]) -> Markup:
     parser = _parser()
     html = parser.renderer.render(tokens, parser.options, {})
     return Markup(  # noqa: S704 - it has just been cleaned

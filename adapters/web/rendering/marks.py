@@ -29,7 +29,7 @@ def letters_of(text: str) -> Letters:
     return Letters("".join(sign for sign, _ in found), tuple(place for _, place in found))
 
 
-def marked(html: Markup, quote: str) -> Markup:
+def mark_quote(html: Markup, quote: str) -> Markup:
     """The same HTML with the quote in ``<mark>``; as it was where the quote is not found.
 
     ``html`` is what a cleaner wrote: its tags are well-formed. A mark is closed before each tag and opened after it.

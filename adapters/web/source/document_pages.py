@@ -3,14 +3,14 @@
 What is shown is what was indexed, so that a citation always leads somewhere; only pictures need the original.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cachetools import LRUCache
 from markupsafe import Markup
 
 from adapters.web.rendering.markdown import render_passage
-from adapters.web.rendering.marks import letters_of, marked
+from adapters.web.rendering.marks import letters_of, mark_quote
 from core.ingestion.originals import Originals
 from core.model.errors import FootnoteError
 from core.model.knowledge import Document, Passage
@@ -66,7 +66,7 @@ class DocumentPages:
     index: Index
     originals: Originals
     pictures: PagePictures
-    _kept: "OrderedDict[tuple[str, str, int], PagePicture]" = field(default_factory=OrderedDict)
+    _kept: "LRUCache[tuple[str, str, int], PagePicture]" = field(default_factory=lambda: LRUCache(KEPT_PICTURES))
 
     async def cited(self, document: Document, passage_id: str, quote: str, page: int | None = None) -> DocumentView:
         """The document at its cited passage, with the quote marked; at another page of it where that is asked for."""
@@ -107,8 +107,6 @@ class DocumentPages:
             raise FootnoteError("Its file is not kept here.", remedy="Add it again to have it kept.")
         picture = await self.pictures.draw(original.name, original.data, page, quote)
         self._kept[document.id, document.version, page] = picture
-        while len(self._kept) > KEPT_PICTURES:
-            self._kept.popitem(last=False)
         return picture
 
 
@@ -132,7 +130,7 @@ def _text(passages: Sequence[Passage], at: int, quote: str) -> TextView:
         html = render_passage(passage.text)
         begun = () if passage.heading == above else tuple(h for h in passage.heading if h not in above)
         is_cited = n == at and bool(quote)
-        parts.append(Part(begun, marked(html, quote) if is_cited else html, str(passage.locator), is_cited))
+        parts.append(Part(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
         above = passage.heading
     earlier = first - 1 if first else None
     return TextView(tuple(parts), earlier, last if last < len(passages) else None)

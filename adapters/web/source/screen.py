@@ -35,7 +35,7 @@ class SourceScreen:
     menu: tuple[MenuEntry, ...] = ()
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """The routes of reading a document."""
         return (
             Route("GET", "/ask/{name}/{question}/source/{n}", self._source),
             Route("GET", "/documents/{document}", self._document),
@@ -52,7 +52,7 @@ class SourceScreen:
         view = await self.documents.cited(document, citation.passage, citation.quote, _page(request))
         path = f"/ask/{name}/{question}/source/{citation.n}"
         back = f"/ask/{name}#q-{question}"
-        return self._shown(request, visitor, view, path=path, citation=citation, back=back)
+        return self._render_page(request, visitor, view, path=path, citation=citation, back=back)
 
     async def _citation(self, request: web.Request, visitor: Visitor, trace_id: str) -> Citation:
         """The citation of this number: of the sources, or of what came nearest where there are none."""
@@ -70,7 +70,7 @@ class SourceScreen:
         document = await self._visible(visitor, request.match_info["document"])
         view = await self.documents.at(document, _number(request, "from") or 0, _page(request))
         path = f"/documents/{document.id}"
-        return self._shown(request, visitor, view, path=path, citation=None, back="/knowledge")
+        return self._render_page(request, visitor, view, path=path, citation=None, back="/knowledge")
 
     async def _picture(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         document = await self._visible(visitor, request.match_info["document"])
@@ -87,7 +87,7 @@ class SourceScreen:
             raise NotFound(GONE)
         return document
 
-    def _shown(
+    def _render_page(
         self,
         request: web.Request,
         visitor: Visitor,

@@ -22,7 +22,7 @@ class Documents:
 
     @classmethod
     def of(cls, documents: Sequence[Document], now: datetime) -> "Documents":
-        """These."""
+        """These documents, by id."""
         return cls({document.id: document for document in documents}, now)
 
     def reference(self, document_id: str) -> DocumentReference:

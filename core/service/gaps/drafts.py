@@ -57,7 +57,7 @@ class GapDrafts:
         asked = dict.fromkeys(example.question for example in gap.examples)
         parts = [f"# {gap.title}", "", "What the documents should say:", "", "(to be written)", "", "## Asked", ""]
         parts += [f"- {question}" for question in asked]
-        words = [line async for line in self._said(gap)] + [line async for line in self._rated(gap)]
+        words = [line async for line in self._thread_texts(gap)] + [line async for line in self._rated_answers(gap)]
         if words:
             parts += ["", "## Said about it", "", *words]
         if gap.nearest:
@@ -88,7 +88,7 @@ class GapDrafts:
         await self.proposal_store.keep_proposal(proposal)
         return proposal
 
-    async def _said(self, gap: Gap) -> AsyncIterator[str]:
+    async def _thread_texts(self, gap: Gap) -> AsyncIterator[str]:
         """What people said after the question in its thread, where its platform is connected and has it still."""
         asked = {example.question.casefold() for example in gap.examples}
         for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
@@ -106,7 +106,7 @@ class GapDrafts:
                 if text and text.casefold() not in asked:
                     yield f"- **{said.author}**, {said.at:%Y-%m-%d}: {text}"
 
-    async def _rated(self, gap: Gap) -> AsyncIterator[str]:
+    async def _rated_answers(self, gap: Gap) -> AsyncIterator[str]:
         """What people wrote when they rated the answers to these questions, by name."""
         traces = {example.trace_id for example in gap.examples}
         async for word in self.feedback.all():

@@ -44,7 +44,7 @@ def group_by_meaning(vectors: "Vectors", everything: "Vectors | None" = None) ->
         if start:
             groups[part] = _nearest_group(points[part], points[:start], groups[:start], limit)
         left = part[groups[part] < 0]
-        groups[left] = _linked(points[left], limit) + groups.max() + 1
+        groups[left] = _link(points[left], limit) + groups.max() + 1
     return [int(group) for group in groups]
 
 
@@ -66,7 +66,7 @@ def _nearest_group(points: "Vectors", before: "Vectors", groups: "Groups", limit
     return chosen
 
 
-def _linked(points: "Vectors", limit: float) -> "Groups":
+def _link(points: "Vectors", limit: float) -> "Groups":
     """Groups from 0, by average linkage."""
     import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage

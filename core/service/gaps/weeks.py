@@ -25,17 +25,17 @@ def weeks_of(asked: Sequence[LoggedQuestion], disliked: set[str], since: datetim
 
 
 def _week(start: datetime, asked: Sequence[LoggedQuestion], disliked: set[str]) -> Week:
-    def ended(outcome: Outcome) -> int:
+    def ending_of(outcome: Outcome) -> int:
         return sum(one.outcome is outcome for one in asked)
 
     seconds = [one.seconds for one in asked]
     return Week(
         start=start.date(),
         asked=len(asked),
-        answered=ended(Outcome.ANSWERED),
-        abstained=ended(Outcome.ABSTAINED),
-        unanswered=ended(Outcome.PARKED),
-        failed=ended(Outcome.FAILED),
+        answered=ending_of(Outcome.ANSWERED),
+        abstained=ending_of(Outcome.ABSTAINED),
+        unanswered=ending_of(Outcome.PARKED),
+        failed=ending_of(Outcome.FAILED),
         disliked=sum(one.trace_id in disliked for one in asked),
         corrected=sum(one.corrected for one in asked),
         seconds_median=median(seconds) if seconds else 0.0,

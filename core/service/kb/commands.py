@@ -4,32 +4,14 @@ A platform turns its command, its form or its pressed button into a ``KbCommand`
 and audience looked up on its server side, now), gives both to ``KnowledgeCommands`` and renders the ``KbResult``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import FileReference, Permissions
+from core.model.reply_target import IN_THREAD, ReplyTarget
 
 MOST_FILES = 10  # of one command
-
-
-EVERYONE = "everyone"  # as a principal of GRANT: the base is open again
-
-
-PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in capitals stand for their ids
-    "slack:channel:TEAM/CHANNEL",
-    "slack:group:TEAM/GROUP",
-    "slack:user:TEAM/USER",
-    "slack:team:TEAM",
-    "discord:channel:SERVER/CHANNEL",
-    "discord:role:SERVER/ROLE",
-    "discord:user:USER",
-    "discord:guild:SERVER",
-    "api:token:TOKEN",
-    "web:user:NAME",  # as the proxy in front of the page calls them: often an e-mail address
-    "web:readers",  # everybody who has signed in at the page
-)
 
 
 class KbVerb(StrEnum):
@@ -70,8 +52,8 @@ class KbCommand:
     files: tuple[FileReference, ...] = ()  # ingest; ``id`` is what Download is given
     conversation: str = ""  # ingest: the platform's reference to one thread, given to Transcript.conversation
     channel: str = ""  # ingest: the platform's reference to a channel, given to Transcript.conversations
-    principals: tuple[str, ...] = ()  # create, grant, revoke: written as PRINCIPALS are, or EVERYONE
-    every: str = ""  # schedule: daily, weekly or never
+    principals: tuple[str, ...] = ()  # create, grant, revoke: each a Principal as text, or EVERYONE
+    every: str = ""  # schedule: daily, weekly, on-change or never
     limit: int = 0  # ingest of a link: follow it to this many pages; of a channel: this many conversations
     page: int = 1  # list, show, jobs, proposals
     confirmed: bool = False  # remove: set by the button of the first reply
@@ -82,12 +64,12 @@ class KbCommand:
 class Caller:
     """Who calls, from where, and who will read the reply. Everything as looked up now, never as a button said.
 
-    ``address`` is the platform's own, kept with a job so that its card can be shown and edited later.
+    ``address`` is kept with a job so that its card can be shown and edited later.
     """
 
     person: Person
     permissions: Permissions
     audience: Audience  # of the reply: the person's own where it is private, the channel's where it is not
     thread: ThreadKey
-    address: Mapping[str, str] = field(default_factory=dict)
+    address: ReplyTarget = IN_THREAD
     private: bool = True  # only this person will see the reply: admins are then shown bases they are not granted

@@ -19,6 +19,7 @@ from core.ports.platform_capabilities import PlatformCapabilities, Transcript
 from core.ports.web import FetchResult, PageGone, Web
 from core.service.kb.web_links import is_link
 
+MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
 _UNSAFE = re.compile(r"[^\w .-]+")
 
 
@@ -139,13 +140,22 @@ class ItemSources:
         """The files in a place that keeps them; what they hold is read when their turn comes."""
         if self.stores is None:
             raise NotFound("Places that keep files are not read here.")
-        async for file in self.stores.files(job.reference, limit=job.limit):
-            yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url)
+        found = 0
+        async for file in self.stores.files(job.reference, limit=job.limit + 1):
+            found += 1
+            if found > job.limit:
+                more = MORE_FILES.format(limit=job.limit)
+                yield JobItem(ItemKind.DOCUMENT, job.reference, "", state=ItemState.SKIPPED, reason=more)
+                return
+            yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url, etag=file.version)
 
     async def _read_stored(self, job: Job, item: JobItem) -> Material | None:
         if self.stores is None:
             raise NotFound("Places that keep files are not read here.")
-        found = await self.stores.read(item.reference, version=await self._known_etag(job, item))
+        known = await self._known_etag(job, item)
+        if known and known == item.etag:
+            return None  # its place has said so already, when it was listed
+        found = await self.stores.read(item.reference, version=known)
         if found is None:
             return None
         file, data = found

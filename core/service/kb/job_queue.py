@@ -1,5 +1,6 @@
 """From a command to a job in the queue: durable before anybody is told, so that what was accepted is done."""
 
+import asyncio
 import hashlib
 import logging
 import uuid
@@ -25,11 +26,13 @@ from core.ports.schedule_store import Every, Schedule, ScheduleStore
 from core.service.kb.commands import MOST_FILES, Caller, KbCommand
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_runner import job_delivery
+from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.web_links import is_link, redact_link
 
 ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 MOST_PAGES = 500
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
+MOST_STORED = 900  # files of one place; a job has at most 1,000 items
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
 MOST_JOBS = 1_000  # looked through for documents that are about to be written
 _SWEEP = timedelta(hours=1)
@@ -41,8 +44,8 @@ log = logging.getLogger(__name__)
 class JobQueue:
     """Makes jobs, keeps them, and puts them into the inbox, from which one worker at a time takes those of a base.
 
-    What is accepted here is durable before the caller is told. ``orphans`` and ``stores`` are None where there is
-    nothing to sweep, and where no place but the web may be read.
+    What is accepted here is durable before the caller is told. ``orphans``, ``stores`` and ``watch`` are None where
+    there is nothing to sweep, where no place but the web may be read, and where none is watched.
     """
 
     jobs: JobStore
@@ -54,6 +57,7 @@ class JobQueue:
     clock: Clock
     orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
+    watch: PlaceWatch | None = None
     _swept: float = float("-inf")
 
     async def accept(self, job: Job) -> Job:
@@ -118,12 +122,13 @@ class JobQueue:
             raise NotFound(reason, remedy="A link begins with https:// or http://.")
 
     async def ingest_site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
-        """Take in the pages below a link or of a sitemap; once more, to keep up with it. Raises Busy.
+        """Take in the pages below a link, of a sitemap, or the files of a place; once more, to keep up. Raises Busy.
 
-        ``limit`` is in pages: 0 means DEFAULT_PAGES, and no more than MOST_PAGES are taken.
+        ``limit`` is in pages or files: 0 means DEFAULT_PAGES or MOST_STORED, and no more than MOST_PAGES or MOST_STORED
+        are taken.
         """
         made = self.create_job(JobKind.SITE, base, caller, link)
-        return await self.accept(replace(made, reference=link, limit=_page_limit(limit), listed=False))
+        return await self.accept(replace(made, reference=link, limit=_site_limit(link, limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
         """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
@@ -216,15 +221,20 @@ class JobQueue:
     async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
         """Fetch a link again and again, for the first time an interval from now. Raises NotFound where it is none.
 
-        ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES.
+        ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
+        are watched (ON_CHANGE).
         """
         if not is_link(link) and (self.stores is None or self.stores.why_refused(link)):
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
             )
-        limit = limit if is_link(link) else _page_limit(limit)
+        if is_link(link) and every is Every.ON_CHANGE:
+            raise NotFound(
+                "Pages of the web are not watched, only places that keep files.", remedy="Choose daily or weekly."
+            )
+        limit = min(limit, MOST_PAGES) if is_link(link) else _site_limit(link, limit)
         due = self.clock.now() + (every.interval or timedelta())
-        schedule = Schedule(base, link, every, caller.person, due, min(limit, MOST_PAGES) if limit > 1 else 0)
+        schedule = Schedule(base, link, every, caller.person, due, limit if limit > 1 or not is_link(link) else 0)
         await self.schedule_store.save_schedule(schedule)
         return schedule
 
@@ -235,10 +245,11 @@ class JobQueue:
         what cannot be restored any more; passages of versions that never became visible.
         """
         now = self.clock.now()
-        for schedule in await self.schedule_store.schedules():
-            if schedule.next_at > now:
-                break
-            await self._due(schedule)
+        due = [schedule for schedule in await self.schedule_store.schedules() if schedule.next_at <= now]
+        watched = [schedule for schedule in due if schedule.every is Every.ON_CHANGE]
+        for schedule in due:
+            if schedule.every is not Every.ON_CHANGE:
+                await self._due(schedule)
         for decision in await self.proposal_store.unsettled():
             await self.take_up(decision)
         for job in await self.jobs.recent():
@@ -250,6 +261,25 @@ class JobQueue:
             await self.trash.sweep()
         if self.orphans is not None and self.orphans.due:
             await self.orphans.look(await self._unwritten_documents())
+        await asyncio.gather(*(self._look(schedule) for schedule in watched))  # last: a place may take its time
+
+    async def _look(self, schedule: Schedule) -> None:
+        """Look at a place that is watched, and put its sync in line where something is new."""
+        interval = schedule.every.interval or timedelta(minutes=1)
+        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
+        if self.watch is None or await self._is_under_way(schedule):
+            return
+        job_id = await self.watch.due(schedule, self.clock.now())
+        if job_id is not None:
+            with suppress(FootnoteError):
+                await self.accept(self._scheduled_job(job_id, schedule))
+
+    async def _is_under_way(self, schedule: Schedule) -> bool:
+        """Whether a sync of this place has not ended yet: what came since it began is seen a look later."""
+        return any(
+            (job.base, job.reference) == (schedule.base, schedule.link) and not job.over
+            for job in await self.jobs.recent()
+        )
 
     async def _unwritten_documents(self) -> frozenset[str]:
         """The ids of the documents that jobs are about to write: their passages are no orphans."""
@@ -259,8 +289,14 @@ class JobQueue:
     async def _due(self, schedule: Schedule) -> None:
         """Put a refresh in line, once, however many processes look at the clock."""
         marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
-        job = Job(
-            id=hashlib.sha256(marks.encode()).hexdigest()[:12],
+        with suppress(FootnoteError):
+            await self.accept(self._scheduled_job(hashlib.sha256(marks.encode()).hexdigest()[:12], schedule))
+        interval = schedule.every.interval or timedelta(days=1)
+        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
+
+    def _scheduled_job(self, job_id: str, schedule: Schedule) -> Job:
+        return Job(
+            id=job_id,
             kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,
             base=schedule.base,
             by=schedule.by,
@@ -271,14 +307,16 @@ class JobQueue:
             listed=not schedule.limit,
             items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
         )
-        with suppress(FootnoteError):
-            await self.accept(job)
-        interval = schedule.every.interval or timedelta(days=1)
-        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
 
 
 def _page_limit(limit: int) -> int:
     return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
+
+
+def _site_limit(link: str, limit: int) -> int:
+    if is_link(link):
+        return _page_limit(limit)
+    return min(limit, MOST_STORED) if limit > 0 else MOST_STORED
 
 
 def _is_sitemap(link: str) -> bool:

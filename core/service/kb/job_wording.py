@@ -42,12 +42,11 @@ def job_state(job: JobSummary) -> str:
             assert_never(unknown)
 
 
-def job_remarks(job: JobSummary) -> list[str]:
-    """Why it failed as a whole; then of single sources what failed, what was left out and what was noticed."""
-    lines = [job.reason] if job.reason and job.state is not JobState.CANCELLED else []
-    lines += map(source_note_line, job.failed)
+def job_notes(job: JobSummary) -> list[str]:
+    """Of single sources what failed, what was left out and what was noticed."""
+    lines = list(map(source_note_line, job.failed))
     if job.failures > len(job.failed):
-        lines.append(f"• and {job.failures - len(job.failed)} more")
+        lines.append(f"and {job.failures - len(job.failed)} more")
     return [*lines, *map(source_note_line, (*job.skipped, *job.notes))]
 
 
@@ -58,7 +57,7 @@ def job_line(job: JobSummary) -> Line:
 
 def source_note_line(note: SourceNote) -> str:
     """A source, and what is to be said of it."""
-    return f"• {note.source}: {note.text}"
+    return f"{note.source}: {note.text}"
 
 
 def _stage(job: JobSummary) -> str:

@@ -85,7 +85,7 @@ class KnowledgeQueries:
 
     # --- looking ----------------------------------------------------------------------------------------------------
 
-    async def listing(self, command: KbCommand, caller: Caller) -> BaseList | DocumentList:
+    async def list_contents(self, command: KbCommand, caller: Caller) -> BaseList | DocumentList:
         """The bases, or the documents of one."""
         if command.base:
             base = await self.base(command.base, caller)
@@ -162,7 +162,7 @@ class KnowledgeQueries:
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
         shown, page = page_of(await self.job_queue.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
-        base = next((one for one in bases if one.name.casefold() == _wanted("", bases)), KnowledgeBase(DEFAULT_BASE))
+        base = next((one for one in bases if one.name.casefold() == _find_name("", bases)), KnowledgeBase(DEFAULT_BASE))
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
         return ProposalList(summaries, base.name, readers_of(base), page)
 
@@ -187,7 +187,7 @@ class KnowledgeQueries:
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
-        wanted = _wanted(name, bases)
+        wanted = _find_name(name, bases)
         for base in bases:
             if base.name.casefold() == wanted:
                 return base
@@ -219,7 +219,7 @@ class KnowledgeQueries:
         return [job for job in await self.job_queue.jobs.recent(MOST_JOBS) if alone or job.base in visible]
 
 
-def _wanted(name: str, bases: Sequence[KnowledgeBase]) -> str:
+def _find_name(name: str, bases: Sequence[KnowledgeBase]) -> str:
     """The base that is meant, casefolded: without a name the only one there is, or the default one."""
     return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
 

@@ -127,7 +127,7 @@ class JobSummary:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.state in OVER
 
 
@@ -402,9 +402,10 @@ class GrantsChanged:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
-    """CANCEL."""
+    """CANCEL, with the job as it is then: being ended, which may take a moment."""
 
     job_id: str
+    job: JobSummary
     kind: Literal["cancel_requested"] = "cancel_requested"
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from core.service.kb import wording
-from core.service.kb.job_wording import job_line, job_remarks, job_state, job_title
+from core.service.kb.job_cards import job_card, job_id_line
+from core.service.kb.job_wording import job_line
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -56,24 +57,14 @@ def plain_lines(texts: Iterable[str]) -> tuple[Line, ...]:
     return tuple((plain(text),) for text in texts)
 
 
-def job_lines(job: JobSummary) -> tuple[Line, ...]:
-    """What a job's card says above its id."""
-    return ((strong(job_title(job)),), *plain_lines([job_state(job), *job_remarks(job)]))
-
-
-def job_id_line(job_id: str) -> str:
-    """What stands below a job's card, to name it by."""
-    return f"job {job_id}"
-
-
 def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - one arm for each kind of view
     """A result that is looked at; ``commands`` is how the commands are called where it is shown."""
     match view:
         case BaseList(bases=bases):
-            return _list(view, [wording.base_line(base) for base in bases], _waiting(view.waiting, commands))
+            return _list(view, [wording.base_line(base) for base in bases], _waiting_parts(view.waiting, commands))
         case DocumentList(documents=documents, as_of=now):
             rows = [wording.document_line(one, now) for one in documents]
-            return _list(view, rows, _waiting(view.waiting, commands))
+            return _list(view, rows, _waiting_parts(view.waiting, commands))
         case JobList(jobs=jobs):
             return _list(view, map(job_line, jobs))
         case RestorableList(documents=removed):
@@ -114,9 +105,9 @@ def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, com
         case DocumentDetails():
             return TextLayout((Part(_document_lines(view)),), page=view.page)
         case QueueStatus():
-            return TextLayout((Part(_queue_lines(view)), *_waiting(view.waiting, commands)))
+            return TextLayout((Part(_queue_lines(view)), *_waiting_parts(view.waiting, commands)))
         case JobDetails(job=job):
-            return TextLayout((Part((*job_lines(job), *plain_lines([job_id_line(job.id)]))),))
+            return TextLayout((Part(_job_lines(job)),))
         case unknown:
             assert_never(unknown)
 
@@ -137,17 +128,21 @@ def _document_lines(view: DocumentDetails) -> tuple[Line, ...]:
 
 
 def _queue_lines(view: QueueStatus) -> tuple[Line, ...]:
-    running = (line for job in view.running for line in (*job_lines(job), *plain_lines([job_id_line(job.id)])))
+    running = (line for job in view.running for line in _job_lines(job))
     others = ((_BULLET, *job_line(job)) for job in (*view.queued, *view.troubled))
     schedules = plain_lines(map(wording.schedule_line, view.schedules))
     return (*plain_lines([wording.queue_line(view)]), *running, *others, *schedules)
+
+
+def _job_lines(job: JobSummary) -> tuple[Line, ...]:
+    return (*job_card(job).lines, *plain_lines([job_id_line(job.id)]))
 
 
 def _page(page: Page) -> tuple[Line, ...]:
     return plain_lines(filter(None, [wording.page_line(page)]))
 
 
-def _waiting(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
+def _waiting_parts(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
     if waiting is None:
         return ()
     actions = (waiting.look,) if waiting.look is not None else ()

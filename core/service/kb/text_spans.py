@@ -28,7 +28,7 @@ Line = tuple[Span, ...]
 
 
 def plain(text: str) -> Span:
-    """Words as they are."""
+    """A span without any style."""
     return Span(text)
 
 
@@ -58,12 +58,12 @@ def line_text(line: Line) -> str:
 
 
 def count(number: int, name: str) -> str:
-    """``3 documents``, ``1 document``."""
+    """A number with its noun: ``3 documents``, ``1 document``."""
     return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Names in a row."""
+    """Names in a row: ``a, b, c``."""
     return ", ".join(names)
 
 

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from core.model.conversation import Person
 from core.ports.proposal_store import Decision
+from core.ports.schedule_store import Every
 from core.service.kb.job_queue import ADD_AGAIN
 from core.service.kb.results import (
     BaseCreated,
@@ -57,6 +58,7 @@ from core.service.kb.text_spans import (
     principal,
     strong,
 )
+from core.service.kb.web_links import is_link
 
 ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
 
@@ -134,7 +136,7 @@ def readers_phrase(readers: Readers) -> str:
 
 
 def base_line(base: BaseSummary) -> Line:
-    """A base."""
+    """A base in one line: its name, size and description."""
     about = f": {base.description}" if base.description else ""
     size = f"{count(base.documents, 'document')}, {count(base.passages, 'passage')}"
     readers = (plain(", "), *readers_line(base.readers)) if base.readers is not None else ()
@@ -142,7 +144,7 @@ def base_line(base: BaseSummary) -> Line:
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
-    """A document."""
+    """A document in one line: its title, version, age and size."""
     added = age(document.added_at, now)
     facts = [count(document.passages, "passage"), f"version {document.version[:8]}", added and f"added {added}"]
     return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
@@ -155,7 +157,10 @@ def restorable_line(removed: RestorableDocument) -> Line:
 
 def schedule_line(schedule: ScheduleSummary) -> str:
     """A link that is fetched again and again."""
-    pages = f", up to {schedule.limit} pages" if schedule.limit > 1 else ""
+    if schedule.every is Every.ON_CHANGE:
+        return f"• {schedule.link} in {schedule.base}: watched, read when something there changes"
+    what = "pages" if is_link(schedule.link) else "files"
+    pages = f", up to {schedule.limit} {what}" if schedule.limit > 1 else ""
     return f"• {schedule.link} in {schedule.base}: {schedule.every}{pages}, next {schedule.next_at:%Y-%m-%d}"
 
 

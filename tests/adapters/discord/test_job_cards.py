@@ -17,6 +17,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import Permissions
 from core.model.jobs import Job, JobKind, JobState
+from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.kb.commands import Caller
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import plain, principal
@@ -79,18 +80,14 @@ def cards(process: Callable[[], JobCards]) -> JobCards:
 
 @pytest.fixture
 def job(clock: ManualClock) -> Job:
-    address = {
-        "channel": "44",
-        "asker": str(ADA),
-        "token": "t",
-        "message": str(discord.utils.time_snowflake(clock.now())),
-    }
+    pressed = str(discord.utils.time_snowflake(clock.now()))
+    address = ReplyTarget(ReplyMode.PRIVATE, "44", pressed, asker=str(ADA), token="t")
     return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), address=address)
 
 
 def caller_of(job: Job) -> Caller:
     """Who asked for the job, by the interaction in which that was."""
-    thread = ThreadKey("discord", "1", job.address["channel"], "")
+    thread = ThreadKey("discord", "1", job.address.channel, "")
     return Caller(job.by, Permissions(is_admin=True), Audience(), thread, job.address)
 
 
@@ -151,6 +148,19 @@ async def test_what_is_pressed_on_the_card_gives_it_another_quarter_of_an_hour(
     await cards.show(done(job))
     assert len(written.edits) == 1
     assert written.posts == []
+
+
+async def test_a_card_whose_job_is_being_ended_says_so_until_it_has_ended(
+    cards: JobCards, job: Job, written: Written
+) -> None:
+    ending = replace(job, state=JobState.RUNNING, cancelled_by=job.by.id)
+    await cards.remember_message(summarize_job(job), caller_of(job), CARD, cancel="0123456789abcdef01234567")
+    await cards.show_cancelling(summarize_job(ending), job.by.id)
+    ((_, shown),) = written.edits
+    assert f"Cancelling job {job.id}." in shown
+    await cards.show(replace(ending, state=JobState.CANCELLED))
+    await cards.show_cancelling(summarize_job(ending), job.by.id)
+    assert [("Cancelled;" in text) for _, text in written.edits] == [False, True]
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
@@ -214,8 +224,8 @@ async def test_a_card_that_an_earlier_version_kept_as_text_is_shown_as_that(job:
     async def connected() -> None:
         """From the beginning."""
 
-    kept = {"message": str(CARD), **{name: job.address[name] for name in ("channel", "asker", "token")}}
-    kept |= {"token_of": job.address["message"], "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
+    kept = {"message": str(CARD), "channel": "44", "asker": str(ADA), "token": "t"}
+    kept |= {"token_of": job.address.message, "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
     state.records[f"discord/job/{job.id}", "card"] = kept
     state.records["discord/kb", "endings"] = {job.id: job.by.id}
     await JobCards(written, postings, connected, job.created_at.timestamp).finish()

@@ -62,6 +62,7 @@ async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoin
     endpoint.answers_with(lambda request: Fails(401) if request.stream else cooperative(request))
     async with opened(endpoint) as reasoner:
         quoting = ScriptedReasoner("extractive")
+        quoting.always("compose", "Refunds stay open for 30 days. [1]")
         scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
         await scene.knows(FAQ)
         said = await scene.asks(QUESTION)

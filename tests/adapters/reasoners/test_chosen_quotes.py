@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.answer.rendering import cut
-from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.answer.quote_markdown import shorten
+from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.units import befores, in_context, units
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks
@@ -149,8 +149,8 @@ async def test_a_listing_is_shown_whole_or_only_named(reasoner: ExtractiveReason
 
 def test_a_long_stretch_ends_at_a_full_stop_and_never_within_a_link() -> None:
     link = "[the description of everything](https://example.org/a/very/long/address)"
-    assert cut(f"{'It goes on. ' * 45}See {link} for more. {'And on. ' * 40}").endswith(".")
-    endless = cut(f"{'and so on, ' * 52} {link} {'and on ' * 40}")
+    assert shorten(f"{'It goes on. ' * 45}See {link} for more. {'And on. ' * 40}").endswith(".")
+    endless = shorten(f"{'and so on, ' * 52} {link} {'and on ' * 40}")
     assert endless.endswith(" …")
     assert "[" not in endless
 

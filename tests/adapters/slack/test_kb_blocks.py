@@ -7,8 +7,10 @@ import pytest
 
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.line_format import mrkdwn
+from adapters.slack.outbound.payloads import CommandForm
 from core.model.conversation import Person
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
+from core.service.kb.job_cards import JobCard, job_card
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import link as address
 from core.service.kb.text_spans import plain, strong
@@ -50,21 +52,25 @@ def test_a_card_with_many_failures_fits() -> None:
         JobItem(ItemKind.FILE, f"{number} {'name' * 60}", "F", state=ItemState.FAILED, reason="why " * 70)
         for number in range(20)
     )
-    rows = kb_blocks.card(summarize_job(replace(JOB, items=failed, state=JobState.DONE)))
+    rows = kb_blocks.card(job_card_of(replace(JOB, items=failed, state=JobState.DONE)))
     assert block_rules.faults_of_blocks(rows, "message") == []
     assert block_rules.characters_of(rows) < block_rules.MESSAGE_CHARACTERS
 
 
 def test_a_card_has_a_way_to_end_its_job_until_it_is_over() -> None:
-    assert [row["type"] for row in kb_blocks.card(summarize_job(JOB))] == ["section", "context", "actions"]
+    assert [row["type"] for row in kb_blocks.card(job_card_of(JOB))] == ["section", "context", "actions"]
     for ended in (replace(JOB, state=JobState.DONE), replace(JOB, cancelled_by="slack:T/U")):
-        assert [row["type"] for row in kb_blocks.card(summarize_job(ended))] == ["section", "context"]
+        assert [row["type"] for row in kb_blocks.card(job_card_of(ended))] == ["section", "context"]
+
+
+def job_card_of(job: Job) -> JobCard:
+    return job_card(summarize_job(job))
 
 
 @pytest.mark.parametrize("bases", [[], ["one"], [f"base {number}" for number in range(25)]])
 @pytest.mark.parametrize("channel", [True, False])
 def test_the_form_is_one_slack_takes(bases: list[str], channel: bool) -> None:
-    form = kb_blocks.form(bases, bases[0] if bases else "", channel=channel, kept={"form": "f" * 32})
+    form = kb_blocks.form(bases, bases[0] if bases else "", channel=channel, kept=CommandForm("f" * 32))
     assert block_rules.faults_of_view(form, "modal") == []
     assert ("here" in [row["block_id"] for row in form["blocks"]]) is channel
 

@@ -1,7 +1,7 @@
 """The page on a real socket over an assistant in this process, and browsers that are only a cookie and some headers."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,11 +26,13 @@ from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
+from adapters.web.setup.screen import SetupScreen
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health
+from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.answer_actions import AnswerActions
 from core.service.kb.queries import KnowledgeQueries
@@ -51,6 +53,60 @@ class PaperPictures:
         if page == 9:
             raise DocumentRejected("There is no page 9: it has 2.")
         return PagePicture(PNG, 700, 990, 2, (Box(10, 20, 300, 12),) if quote else ())
+
+
+class PaperFiles:
+    """Two files, of which one may not be read."""
+
+    refused: Sequence[str] = ()
+
+    async def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+        yield "handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine."
+        self.refused = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
+
+
+class PaperGuide:
+    """``SetupGuide`` of a Slack that takes one token, and keeps what it is given in memory."""
+
+    works = "xoxb-works"
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+        self.units = 0
+
+    def steps(self, place: Place) -> Sequence[SetupStep]:
+        return (
+            SetupStep("app", "The app", "Make it.", link="https://example.com/new-app"),
+            SetupStep("one", "The first token", token=TokenField("ONE_TOKEN", "first token", "begins with xoxb-")),
+            SetupStep("two", "The second token", token=TokenField("TWO_TOKEN", "second token", "begins with xapp-")),
+        )
+
+    def configured(self) -> frozenset[Place]:
+        return frozenset([Place.SLACK] if self.kept else [])
+
+    async def look(self, place: Place, step: SetupStep) -> StepState:
+        if step.token is None:
+            return StepState(done=bool(self.kept))
+        there = step.token.setting in self.kept
+        return StepState(done=there, origin="/home/ada/.env" if there else "")
+
+    async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
+        if pasted != self.works:
+            return TokenOutcome(kept=False, checks=(Check("Slack bot token", Health.FAILED, "refused: invalid_auth"),))
+        self.kept[setting] = pasted
+        return TokenOutcome(kept=True, file="/home/ada/.env")
+
+    def running(self) -> RunningOptions:
+        return RunningOptions("footnote serve", "/units/footnote.service", self.units > 0, ("systemctl",), ("docker",))
+
+    def write_unit(self) -> str:
+        self.units += 1
+        return "/units/footnote.service"
+
+    async def files(self, path: str) -> PaperFiles:
+        if path != "~/handbook":
+            raise NotFound(f"There is no file or folder {path}.")
+        return PaperFiles()
 
 
 @dataclass
@@ -122,6 +178,7 @@ class PageOffice:
         self.message_states = InProcessMessageStateStore(scene.state)
         self.stream = InProcessAnswerStream()
         self.inbox = InProcessInbox(scene.state, clock=scene.clock)
+        self.guide = PaperGuide()
         self.page = self._page()
         self._server: BaseTestServer | None = None
 
@@ -145,7 +202,8 @@ class PageOffice:
         queries = KnowledgeQueries(scene.catalog, scene.index, room.job_queue)
         screens: list[Screen] = [
             AskScreen(pages, conversations, turns, live, self.inbox, actions, room.kb_service),
-            KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples),
+            KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples, self.guide.files),
+            SetupScreen(pages, self.guide, room.kb_service, room.audit, _examined),
             InspectScreen(
                 pages,
                 room.retriever,

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.e2e
 CARL = frozenset({"web:user:carl"})
 SECRET = "The canary is called Pelagia."
 PATHS = ("/", "/ask", "/knowledge", "/inspect", "/inspect/trace?id=x", "/knowledge/audit", "/documents/x",
-         "/ask/0123456789abcdef", "/ask/0123456789abcdef/1/source/1", "/ask/0123456789abcdef/1/stream")  # fmt: skip
+         "/setup", "/setup/slack", "/ask/0123456789abcdef", "/ask/0123456789abcdef/1/source/1",
+         "/ask/0123456789abcdef/1/stream")  # fmt: skip
 ADMINS_ALONE = ("/knowledge/jobs", "/knowledge/proposals", "/knowledge/removed", "/knowledge/audit", "/inspect",
                 "/inspect/settings", "/inspect/doctor?run=yes", "/inspect/trace?id=x")  # fmt: skip
 PASSWORDS = AccessRules(password_hash=hash_password("long and secret"), reader_password_hash=hash_password("read me"))

@@ -13,7 +13,7 @@ import pytest
 from adapters.web.ask.live_answer import LiveAnswer
 from adapters.web.ask.question_state import WebQuestionState
 from adapters.web.rendering.markdown import render_answer, render_passage, words_of
-from adapters.web.rendering.marks import marked
+from adapters.web.rendering.marks import mark_quote
 from adapters.web.routing import Visitor
 from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, Turn
@@ -80,8 +80,8 @@ def test_an_answer_and_a_passage_render_to_nothing_that_acts(name: str) -> None:
     answer = render_answer(text, (1,), lambda n: f"/ask/a/b/source/{n}", (ALLOWED,))
     assert_harmless(answer, name)
     assert 'href="/ask/a/b/source/1"' in answer or "```" in EVERY[name], "code keeps its brackets"
-    assert_harmless(marked(render_passage(text), "Refunds take 14 days"), name)
-    assert_harmless(f"<p>{marked(render_passage(EVERY[name]), words_of(EVERY[name]))}</p>", name)
+    assert_harmless(mark_quote(render_passage(text), "Refunds take 14 days"), name)
+    assert_harmless(f"<p>{mark_quote(render_passage(EVERY[name]), words_of(EVERY[name]))}</p>", name)
     assert not Elements(render_passage(text)).all("a"), "a document's own links lead nowhere"
 
 

@@ -27,7 +27,7 @@ def asked_of_the_model(step: str, material: str) -> Request:
 def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:
     platform = StopwatchPlatform(Times(9), "scripted")
     thread = ThreadKey("paper", "", "load", "t")
-    message = IncomingMessage("m", thread, question, Person("p"), {})
+    message = IncomingMessage("m", thread, question, Person("p"))
     state = MessageState(InProcessMessageStateStore(), RecordedQuestionState(thread=thread, message="m"))
     return platform, platform.answer_view(message, state, "trace")
 

@@ -11,8 +11,8 @@ from bot.setup import discord, slack
 )
 def test_a_token_may_be_pasted_with_what_stands_around_it(pasted: str) -> None:
     wanted = slack.bot_token()
-    assert wanted.cleaned(pasted) == "xoxb-1-a"
-    assert wanted.mistake("xoxb-1-a") == ""
+    assert wanted.clean(pasted) == "xoxb-1-a"
+    assert wanted.find_mistake("xoxb-1-a") == ""
 
 
 @pytest.mark.parametrize(
@@ -25,19 +25,19 @@ def test_a_token_may_be_pasted_with_what_stands_around_it(pasted: str) -> None:
     ],
 )
 def test_another_token_is_named(pasted: str, said: str) -> None:
-    assert slack.bot_token().mistake(pasted).startswith(said)
+    assert slack.bot_token().find_mistake(pasted).startswith(said)
 
 
 def test_the_bot_token_is_not_taken_for_the_app_token() -> None:
-    assert slack.app_token().mistake("xoxb-1-a").startswith("That is the bot token.")
+    assert slack.app_token().find_mistake("xoxb-1-a").startswith("That is the bot token.")
 
 
 @pytest.mark.parametrize("pasted", ["1234567890123456789", "c2VjcmV0", "xoxb-1-a", "a.b"])
 def test_an_id_or_a_client_secret_is_no_bot_token_of_discord(pasted: str) -> None:
-    assert discord.bot_token().mistake(pasted)
+    assert discord.bot_token().find_mistake(pasted)
 
 
 def test_a_bot_token_of_discord_may_be_pasted_as_a_header() -> None:
     wanted, token = discord.bot_token(), "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.abc_def-ghi"
-    assert wanted.cleaned(f"Bot {token}") == token
-    assert wanted.mistake(token) == ""
+    assert wanted.clean(f"Bot {token}") == token
+    assert wanted.find_mistake(token) == ""

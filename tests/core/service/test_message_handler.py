@@ -73,7 +73,7 @@ class Room:
 
     def message(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
         self._messages += 1
-        said = IncomingMessage(f"m{self._messages}", THREAD, text, by, {}, mentions_us=True)
+        said = IncomingMessage(f"m{self._messages}", THREAD, text, by, mentions_us=True)
         self.said.append(replace(said, **more))  # type: ignore[arg-type]
         return self.said[-1]
 
@@ -275,7 +275,7 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
         (page,) = room.paper.visible
         assert page.checkpoint is not None
         assert "Refund policy" in page.text
-        pressed = IncomingChoice(page.checkpoint.id, "answer", ALICE, THREAD, {})
+        pressed = IncomingChoice(page.checkpoint.id, "answer", ALICE, THREAD)
         await room.arrives(pressed, "press-1")
         await room.settled()
     assert page.text == f"{REFUNDS} [1]"
@@ -299,7 +299,7 @@ async def test_a_press_goes_on_in_the_same_place_with_another_worker(room: Room)
     checkpoint = page.checkpoint
     assert checkpoint is not None
     async with room.working():
-        await room.arrives(IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ALICE, THREAD), "press-1")
         await room.settled()
     assert len(room.paper.visible) == 1
     assert page.text == f"{REFUNDS} [1]"
@@ -310,12 +310,12 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
         page = await parked(room)
         checkpoint = page.checkpoint
         assert checkpoint is not None
-        await room.arrives(IncomingChoice(checkpoint.id, "1", BOB, THREAD, {}), "press-bob")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", BOB, THREAD), "press-bob")
         await room.settled()
         assert room.paper.told == ["Only the person who asked, or an admin, can choose here."]
-        await room.arrives(IncomingChoice(checkpoint.id, "1", ADA, THREAD, {}), "press-ada")
+        await room.arrives(IncomingChoice(checkpoint.id, "1", ADA, THREAD), "press-ada")
         await room.settled()
-        await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD, {}), "press-late")
+        await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD), "press-late")
         await room.settled()
     assert "has been made already" in room.paper.told[-1]
     assert page.text == f"{REFUNDS} [1]"
@@ -523,7 +523,7 @@ async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(
         assert page.checkpoint is not None
         assert room.paper.notices == []  # its own earlier card is no other question that is set aside
         room.scene.script.always("decide", Sufficient())
-        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD, {}), "press-1")
+        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD), "press-1")
         await room.settled()
     assert room.paper.told == []
     assert page.text == f"{REFUNDS} [1]"
@@ -534,7 +534,7 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         page = await parked(room)
         checkpoint = page.checkpoint
         assert checkpoint is not None
-        pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD, {})
+        pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD)
         await room.arrives(pressed, "press-1")
         await room.settled()
     composed = len(room.scene.script.calls_of("compose"))
@@ -670,3 +670,54 @@ async def test_words_of_a_question_that_is_answered_in_private_are_not_logged(
         await room.settled()
     (logged,) = [question async for question in room.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
     assert (logged.question != "", not logged.private) == (kept, kept)
+
+
+async def test_why_explains_the_last_answer_and_asks_no_reasoner(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        await room.asks("Why?")
+        await room.settled()
+    (told,) = room.paper.told
+    assert told.startswith("“How long do refunds take?”")
+    assert "I searched" in told
+    assert len(room.paper.visible) == 1
+    assert len(room.scene.script.calls_of("understand")) == 1
+
+
+async def test_why_that_is_delivered_again_is_told_once(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        why = room.message("why")
+        for number in range(3):
+            await room.arrives(why, f"delivery-{why.id}" if number else "delivery-first")
+            await room.settled()
+        await room.arrives(why, "delivery-first")
+        await room.settled()
+    assert len(room.paper.told) == 2  # of two deliveries, each once
+
+
+async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        for base in await room.scene.catalog.bases():
+            await room.scene.catalog.save_base(replace(base, grants=frozenset({"managers"})))
+        await room.asks("why")
+        await room.settled()
+    assert room.paper.told == ["I have not answered anything here that I could explain."]
+
+
+async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
+    room = Room()
+    room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=ReplyStyle.PRIVATE))
+    await room.scene.knows(REFUNDS, title="Refund policy")
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+        await room.asks("why", BOB)
+        await room.asks("why", ALICE)
+        await room.settled()
+    assert room.paper.told[0] == "I have not answered anything here that I could explain."
+    assert room.paper.told[1].startswith("“How long do refunds take?”")

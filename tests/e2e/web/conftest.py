@@ -37,8 +37,9 @@ def chromium() -> str:
 class PageServer:
     """``footnote web`` in a process of its own, which can be ended and started anew over the same data."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **env: str) -> None:
         self.home = home
+        self._env = env
         self.address = ""
         self.link = ""
         self._process: subprocess.Popen[str] | None = None
@@ -46,7 +47,7 @@ class PageServer:
     def start(self, port: int = 0) -> None:
         """Start it, and read the link that it prints."""
         kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
-        env = kept | {"FOOTNOTE_HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        env = kept | {"FOOTNOTE_HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"} | self._env
         command = [sys.executable, "-m", "bot", "web", "--port", str(port)]
         self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
@@ -149,8 +150,8 @@ def office(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) ->
     assert watched.complaints == []
 
 
-def picture(page: "Page", name: str) -> None:
-    """Picture a screen, where pictures are wanted."""
+def picture(page: "Page", name: str, *, whole: bool = False) -> None:
+    """Picture a screen, or the whole page behind it, where pictures are wanted."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
+        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=whole)

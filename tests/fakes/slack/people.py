@@ -7,6 +7,7 @@ acknowledgement, because a person's screen waits for it too.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from tests.fakes.slack import events, forms
@@ -176,6 +177,7 @@ class Person:
     async def slash(self, command: str, text: str = "", channel: str | Channel | None = None) -> Delivery:
         """Give a slash command; a text in the acknowledgement becomes a message for them alone."""
         room = self._room(channel, None)
+        text = self._escaped(text) if command in self._world.escaped_commands else text
         hook = self._world.add_response_url(self.user.id, room, None)
         payload = {
             "token": "fake-verification-token", "team_id": self._world.team_id, "team_domain": self._world.domain,
@@ -189,6 +191,28 @@ class Person:
         if isinstance(answer, dict) and (answer.get("text") or answer.get("blocks")):
             self._show_answer(room, answer)
         return delivery
+
+    def _escaped(self, text: str) -> str:
+        """What Slack makes of a command with ``should_escape``: channels, people, groups and links with their ids.
+
+        https://docs.slack.dev/interactivity/implementing-slash-commands
+        """
+        world = self._world
+
+        def named(match: re.Match[str]) -> str:
+            sign, name = match[1], match[2]
+            if sign == "#":
+                found = next((one for one in world.channels.values() if one.name == name), None)
+                return f"<#{found.id}|{name}>" if found else match[0]
+            person = next((one for one in world.users.values() if one.name == name), None)
+            group = next((one for one in world.groups.values() if one.handle == name), None)
+            if person is not None:
+                return f"<@{person.id}|{name}>"
+            return f"<!subteam^{group.id}|@{name}>" if group else match[0]
+
+        kept = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        linked = re.sub(r"https?://(?:[^\s&\"“”]|&amp;)+", lambda link: f"<{link[0]}>", kept)
+        return re.sub(r"(?<![\w/<|])([#@])([\w.-]+)", named, linked)
 
     async def shortcut(self, callback_id: str, message: Message | None = None) -> Delivery:
         """Use a message shortcut on this message, or a global one."""

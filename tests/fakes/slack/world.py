@@ -366,6 +366,7 @@ class World:
         self.origin = ""
         self.users: dict[str, User] = {}
         self.channels: dict[str, Channel] = {}
+        self.escaped_commands = {"/kb"}  # those whose manifest says should_escape
         self.groups: dict[str, UserGroup] = {}
         self.files: dict[str, File] = {}
         self.uploads: dict[str, File] = {}

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.answer import Support
+from core.model.markdown_lines import LIST_ITEM, is_table_rule
 from core.model.text import content_words, words
 
 _MARK = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
 _DRESS = re.compile(r"[*_`>#|~\\]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,80}>")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+", re.MULTILINE)
-_RULE = re.compile(r"^[\s|:-]+$", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|can't|won't|doesn't|don't|didn't|isn't|aren't|wasn't|weren't|"
@@ -56,7 +55,7 @@ class Judgement:
 def plain(text: str) -> str:
     """Text without markers, Markdown dress and line wrapping, folded in case: what "verbatim" is decided on."""
     bare = _MARK.sub(" ", text)
-    bare = _RULE.sub(" ", _BULLET.sub(" ", bare))
+    bare = "\n".join(LIST_ITEM.sub(" ", line) for line in bare.splitlines() if not is_table_rule(line))
     bare = _DRESS.sub(lambda found: f" {found.group(1) or ''} " if found.group(1) else " ", bare)
     return " ".join(re.sub(r"\s+([.,;:!?])", r"\1", bare.replace("…", " ")).split()).casefold()
 

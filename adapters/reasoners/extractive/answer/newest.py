@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.answer.rendering import Quotation
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
 from core.ingestion.dates import stated_date
 from core.model.evidence import Evidence

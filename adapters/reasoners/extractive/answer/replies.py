@@ -54,7 +54,7 @@ _PLAIN_HELP = (
 def reply_to(kind: Kind, thread: Thread) -> Reply:
     """The reply to a message of this kind."""
     if kind in _SMALL_TALK:
-        return Reply(_SMALL_TALK[kind], "small talk: no search needed")
+        return Reply(_SMALL_TALK[kind], "small talk: no search needed", small_talk=True)
     if thread.last is None:
         return Reply(
             "We have not talked about anything yet here. What would you like to know?", "an empty conversation"

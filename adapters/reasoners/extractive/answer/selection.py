@@ -1,6 +1,6 @@
 """Which units of the evidence are quoted for one need, by words, meaning and kind of answer, and what completes them.
 
-How they look is ``rendering``'s business; what leads from one to the next is ``name_trail``'s.
+How they look is ``quote_markdown``'s business; what leads from one to the next is ``name_trail``'s.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.rendering import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
 from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.answer.rendering import Quotation
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation

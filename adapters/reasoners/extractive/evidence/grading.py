@@ -1,4 +1,4 @@
-"""Grades a passage from 1 to 10: ten times the chance that its best sentence answers (``answering``).
+"""Grades a passage from 1 to 10: ten times the chance that its best sentence answers (``answer_odds``).
 
 From the loop's cutoff on a passage counts as evidence.
 """

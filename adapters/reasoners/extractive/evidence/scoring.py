@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.name_trail import in_range
-from adapters.reasoners.extractive.evidence.numbered import contradicts
+from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.units import (
     Form,
     Near,

@@ -1,7 +1,7 @@
 """Parts a passage into quotable units and says how well each meets a question.
 
 A unit is verbatim but for line wrapping: a sentence, a list item, a table row with its header. How units become an
-answer is ``composing``'s.
+answer is ``composer``'s.
 """
 
 import math
@@ -16,6 +16,7 @@ from itertools import pairwise, zip_longest
 from adapters.reasoners.extractive import weights
 from core.agent.languages import small_words_of
 from core.model.knowledge import Passage
+from core.model.markdown_lines import FENCE, LIST_ITEM, fenced_runs, is_table_rule
 from core.model.text import content_words, sentences, words
 
 
@@ -47,11 +48,8 @@ Near = Mapping[str, Mapping[str, float]]
 """For a stem, the stems of like meaning and how much they count for it, in (0, 1)."""
 NOTHING_NEAR: Near = {}
 
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])|(?<=[?]\*\*)\s+")  # a sentence that opens with markup
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
 _SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
 _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
@@ -97,13 +95,13 @@ def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
     """The sentence right before a list, table or code that ends in a colon."""
     if not found or found[-1].form is not Form.SENTENCE or not found[-1].text.rstrip("*_ ").endswith(":"):
         return ""
-    return found[-1].text if _ITEM.match(part[0]) or _FENCE.match(part[0]) or _table_line(part[0]) else ""
+    return found[-1].text if LIST_ITEM.match(part[0]) or FENCE.match(part[0]) or _table_line(part[0]) else ""
 
 
 def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
     """A block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
     coded = sum(bool(_CODED.search(line)) for line in block)
-    if _FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
+    if FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
         yield "", block
         return
     width = max(map(len, block))
@@ -111,7 +109,7 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
     under, part = "", list[str]()
     for at, line in enumerate(block):
         if not alone[at]:
-            if part and width > _WRAPPED and not _ITEM.match(line):
+            if part and width > _WRAPPED and not LIST_ITEM.match(line):
                 yield under, part
                 part = []
             part.append(line)
@@ -130,10 +128,10 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
 def _stands_alone(line: str, following: str, width: int) -> bool:
     """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
     words = following.split()
-    numbered = _NUMBERED_HEADING.match(line) and not (_ITEM.match(following) or following.startswith(" "))
-    if not words or (_ITEM.match(line) and not numbered):
+    numbered = _NUMBERED_HEADING.match(line) and not (LIST_ITEM.match(following) or following.startswith(" "))
+    if not words or (LIST_ITEM.match(line) and not numbered):
         return False
-    if not line.startswith(" ") and (_ITEM.match(following) or following.startswith("  ")):
+    if not line.startswith(" ") and (LIST_ITEM.match(following) or following.startswith("  ")):
         return len(line.split()) <= _HEADING_WORDS and not _SENTENCE_END.search(line)
     fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
     opens = following.lstrip(' *_`"“‘([')[:1]
@@ -143,26 +141,23 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
 
 def _blocks(text: str) -> list[list[str]]:
     """Runs of lines that belong together: a paragraph, a list, a table, a fenced block."""
+    blocks: list[list[str]] = []
+    for fenced, lines in fenced_runs(text.splitlines()):
+        blocks.extend([lines, []] if fenced else _prose_blocks(lines))
+    return [block for block in blocks if block]
+
+
+def _prose_blocks(lines: Sequence[str]) -> list[list[str]]:
     blocks: list[list[str]] = [[]]
-    fenced = False
-    for line in text.splitlines():
-        if _FENCE.match(line):
-            fenced = not fenced
-            if fenced:
-                blocks.append([line])
-            else:
-                blocks[-1].append(line)
-                blocks.append([])
-        elif fenced:
-            blocks[-1].append(line)
-        elif not line.strip() or (_HEADING.match(line) and not _table_line(line)):
+    for line in lines:
+        if not line.strip() or (_HEADING.match(line) and not _table_line(line)):
             blocks.append([])
         else:
             kind_changes = blocks[-1] and _table_line(line) != _table_line(blocks[-1][-1])
             if kind_changes:
                 blocks.append([])
             blocks[-1].append(line)
-    return [block for block in blocks if block]
+    return blocks
 
 
 def _table_line(line: str) -> bool:
@@ -170,7 +165,7 @@ def _table_line(line: str) -> bool:
 
 
 def _block_units(block: list[str], number: int) -> list[Unit]:
-    if _FENCE.match(block[0]):
+    if FENCE.match(block[0]):
         return [Unit("\n".join(block), Form.CODE, number)]
     if all(_table_line(line) for line in block):
         return _rows(block, number)
@@ -180,7 +175,7 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
     prose: list[str] = []
     item: list[str] = []
     for line in block:
-        if _ITEM.match(line):
+        if LIST_ITEM.match(line):
             found.extend(_flush(prose, item, number))
             prose, item = [], [line]
         elif item:
@@ -211,10 +206,10 @@ def _flush(prose: list[str], item: list[str], number: int) -> list[Unit]:
 
 def _rows(block: list[str], number: int) -> list[Unit]:
     lines = [line.strip() for line in block]
-    if len(lines) > 1 and _RULE.match(lines[1]):
+    if len(lines) > 1 and is_table_rule(lines[1]):
         head = (lines[0], lines[1])
-        return [Unit(line, Form.ROW, number, head) for line in lines[2:] if not _RULE.match(line)]
-    return [Unit(line, Form.ROW, number) for line in lines if not _RULE.match(line)]
+        return [Unit(line, Form.ROW, number, head) for line in lines[2:] if not is_table_rule(line)]
+    return [Unit(line, Form.ROW, number) for line in lines if not is_table_rule(line)]
 
 
 _LOOKS_BACK = re.compile(

@@ -159,7 +159,7 @@ class Phrase:
 
     @property
     def stems(self) -> frozenset[str]:
-        """Its content, for comparing."""
+        """The stems of its content words, for comparing."""
         return frozenset(stem(word) for word in words(self.text) if word.casefold() not in STOPWORDS)
 
     @property

@@ -2,7 +2,9 @@
 
 import socket
 import stat
+import subprocess
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,11 +32,11 @@ def s3_server() -> Iterator[str]:
 
 
 @contextmanager
-def sftp_server(root: Path) -> Iterator[int]:
+def sftp_server(root: Path, key: Any = None) -> Iterator[int]:
     """The port of an SFTP server that shows this folder to anybody with the password."""
     import paramiko
 
-    key = paramiko.ECDSAKey.generate()
+    key = key or paramiko.ECDSAKey.generate()
     listening = socket.create_server(("127.0.0.1", 0))
     listening.settimeout(0.2)
     over = threading.Event()
@@ -111,3 +113,58 @@ def _files_below(root: Path) -> Any:
             return handle
 
     return Files
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+@contextmanager
+def gcs_server(bucket: str) -> Iterator[str]:
+    """The address of a Google Cloud Storage server with this bucket, for STORAGE_EMULATOR_HOST."""
+    from gcp_storage_emulator.server import create_server
+
+    port = free_port()
+    server = create_server("127.0.0.1", port, in_memory=True, default_bucket=bucket)
+    server.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.stop()
+
+
+_AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+@contextmanager
+def azure_server(program: str, folder: Path) -> Iterator[str]:
+    """The connection string of an Azure Blob Storage server (azurite), with the account that it documents."""
+    port = free_port()
+    process = subprocess.Popen(
+        [program, "--blobHost", "127.0.0.1", "--blobPort", str(port), "--silent", "--skipApiVersionCheck",
+         "--location", str(folder)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        _wait_for_port(port, process)
+        yield (
+            f"DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={_AZURITE_KEY};"
+            f"BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
+        )
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for_port(port: int, process: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"{process.args!r} does not listen")

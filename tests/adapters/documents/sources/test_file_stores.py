@@ -3,167 +3,29 @@
 Each kind of place is a real one: memory, a folder, an S3 server (moto), an SFTP server (paramiko), a git repository.
 """
 
-import os
+import base64
+import importlib.util
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
 from adapters.documents.sources.address import public_link, why_not_allowed
+from adapters.documents.sources.connections import Peer, connection_options
 from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
 from core.ports.web import PageGone
-from tests.adapters.documents.sources.servers import PASSWORD, s3_server, sftp_server
-
-
-class Place(Protocol):
-    """A place of one kind: its address, and how its files are written and removed."""
-
-    address: str
-    allow_private: frozenset[str]
-
-    def write(self, name: str, data: bytes) -> None: ...
-
-    def remove(self, name: str) -> None: ...
-
-
-class Folder:
-    allow_private: frozenset[str] = frozenset()
-
-    def __init__(self, root: Path, address: str = "") -> None:
-        self.root = root / "docs"
-        self.address = address or f"file://{self.root}"
-
-    def write(self, name: str, data: bytes) -> None:
-        file = self.root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        before = file.stat().st_mtime if file.exists() else 0.0
-        file.write_bytes(data)
-        os.utime(file, (before + 10, before + 10))
-
-    def remove(self, name: str) -> None:
-        (self.root / name).unlink()
-
-
-class Memory:
-    allow_private: frozenset[str] = frozenset()
-    address = "memory://handbook/docs"
-
-    def write(self, name: str, data: bytes) -> None:
-        import fsspec
-
-        fsspec.filesystem("memory").pipe_file(f"/handbook/docs/{name}", data)
-
-    def remove(self, name: str) -> None:
-        import fsspec
-
-        fsspec.filesystem("memory").rm_file(f"/handbook/docs/{name}")
-
-
-class Bucket:
-    allow_private: frozenset[str] = frozenset()
-    address = "s3://handbook/docs"
-
-    def __init__(self, endpoint: str) -> None:
-        import boto3
-
-        self.client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-        self.client.create_bucket(Bucket="handbook")
-
-    def write(self, name: str, data: bytes) -> None:
-        self.client.put_object(Bucket="handbook", Key=f"docs/{name}", Body=data)
-
-    def remove(self, name: str) -> None:
-        self.client.delete_object(Bucket="handbook", Key=f"docs/{name}")
-
-
-class Server(Folder):
-    def __init__(self, root: Path, port: int) -> None:
-        super().__init__(root, f"sftp://127.0.0.1:{port}/docs")
-        self.allow_private = frozenset({f"127.0.0.1:{port}"})
-
-
-class Repository:
-    """A branch that is not checked out."""
-
-    allow_private: frozenset[str] = frozenset()
-
-    def __init__(self, root: Path) -> None:
-        from dulwich.repo import Repo
-
-        self.repo = Repo.init(str(root))
-        self.files: dict[str, bytes] = {}
-        self.address = f"git://{root}@team%2Fmain/docs"
-
-    def _commit(self) -> None:
-        from dulwich.index import commit_tree
-        from dulwich.objects import Blob, Commit
-
-        blobs = []
-        for name, data in self.files.items():
-            blob = Blob.from_string(data)
-            self.repo.object_store.add_object(blob)
-            blobs.append((f"docs/{name}".encode(), blob.id, 0o100644))
-        commit = Commit()
-        commit.tree = commit_tree(self.repo.object_store, blobs)
-        commit.author = commit.committer = b"Ada <ada@acme.example>"
-        commit.author_time = commit.commit_time = 0
-        commit.author_timezone = commit.commit_timezone = 0
-        commit.encoding, commit.message = b"UTF-8", b"Write it down"
-        self.repo.object_store.add_object(commit)
-        self.repo.refs[b"refs/heads/team/main"] = commit.id
-
-    def write(self, name: str, data: bytes) -> None:
-        self.files[name] = data
-        self._commit()
-
-    def remove(self, name: str) -> None:
-        del self.files[name]
-        self._commit()
-
-
-KINDS = (
-    "memory",
-    "file",
-    "git",
-    pytest.param("s3", marks=pytest.mark.e2e),
-    pytest.param("sftp", marks=pytest.mark.e2e),
-)
+from tests.adapters.documents.sources.github import Repository, github
+from tests.adapters.documents.sources.places import KINDS, Place, open_place
+from tests.adapters.documents.sources.servers import PASSWORD, sftp_server
 
 
 @pytest.fixture(params=KINDS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    match request.param:
-        case "memory":
-            memory = Memory()
-            yield memory
-            import fsspec
-
-            with suppress(FileNotFoundError):
-                fsspec.filesystem("memory").rm("/handbook", recursive=True)
-        case "file":
-            yield Folder(tmp_path)
-        case "git":
-            pytest.importorskip("dulwich")
-            yield Repository(tmp_path)
-        case "s3":
-            pytest.importorskip("s3fs")
-            pytest.importorskip("moto")
-            monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-            monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-            with s3_server() as endpoint:
-                monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-                yield Bucket(endpoint)
-        case _:
-            pytest.importorskip("paramiko")
-            import fsspec
-
-            monkeypatch.setitem(fsspec.config.conf, "sftp", {"username": "ada", "password": PASSWORD})
-            with sftp_server(tmp_path) as port:
-                yield Server(tmp_path, port)
+    with open_place(request.param, tmp_path, monkeypatch) as opened:
+        yield opened
 
 
 def stores(place: Place) -> FsspecFileStores:
@@ -197,6 +59,19 @@ async def test_what_has_not_changed_is_not_brought_again(place: Place) -> None:
     assert second is not None
     assert second[1] == b"# Two"
     assert second[0].version != file.version
+
+
+@pytest.mark.parametrize(
+    "name", ["Travel costs.md", "Über uns/C & A.md", "100% sure.md", "a+b=c.md", "No. #1.md", "Why?.md"]
+)
+async def test_a_file_is_read_whatever_people_call_it(place: Place, name: str) -> None:
+    place.write(name, b"# One")
+    place.write("b.md", b"# Two")
+    address = f"{place.address}/{name}"
+    assert set(await listed(place)) == {address, f"{place.address}/b.md"}
+    found = await stores(place).read(address)
+    assert found is not None
+    assert (found[0].name, found[1]) == (name.rpartition("/")[2], b"# One")
 
 
 async def test_what_was_removed_is_gone(place: Place) -> None:
@@ -238,9 +113,17 @@ async def test_only_what_the_installation_names_may_be_read(address: str, why: s
 
 
 def test_a_scheme_or_a_beginning_allows_what_is_below_it() -> None:
-    allowed = ["s3://handbook", "sftp://", "github://acme:"]
-    for address in ("s3://handbook", "s3://handbook/a/b.md", "sftp://files.example/docs", "S3://handbook/a.md"):
-        assert why_not_allowed(address, allowed) is None
+    allowed = ["s3://handbook", "sftp://", "github://acme:", "github://else:wiki", "git:///srv/wiki@", "ftp://files"]
+    for address in (
+        "s3://handbook", "s3://handbook/a/b.md", "sftp://files.example/docs", "S3://handbook/a.md",
+        "github://acme:wiki@main/docs", "github://else:wiki@v2/docs", "git:///srv/wiki@main/docs", "ftp://files/a",
+    ):  # fmt: skip
+        assert why_not_allowed(address, allowed) is None, address
+    for address in (
+        "github://acme2:wiki@main", "github://else:wiki2@main", "git:///srv/wiki2@main", "ftp://files@evil.example/a",
+        "ftp://files.evil.example/a", "ftp://files:21@evil.example/a",
+    ):  # fmt: skip
+        assert why_not_allowed(address, allowed) is not None, address
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "localhost", "2130706433"])
@@ -249,6 +132,7 @@ async def test_a_host_inside_ones_own_network_is_not_asked(host: str) -> None:
         await FsspecFileStores(["sftp://"]).read(f"sftp://{host}/docs/a.md")
 
 
+@pytest.mark.skipif(importlib.util.find_spec("adlfs") is not None, reason="the azure extra is installed")
 async def test_a_driver_that_is_not_installed_is_named() -> None:
     with pytest.raises(FetchRefused, match="abfs:// need a package") as refused:
         await FsspecFileStores(["abfs://"]).read("abfs://docs/a.md")
@@ -267,3 +151,145 @@ async def test_a_driver_that_is_not_installed_is_named() -> None:
 )
 def test_a_file_has_the_link_that_people_open(address: str, remote: str, link: str | None) -> None:
     assert public_link(address, remote) == link
+
+
+@pytest.mark.e2e
+async def test_a_name_that_leads_inside_the_second_time_is_not_looked_up_a_second_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DNS rebinding: the driver would ask again. The connection goes to what was checked, which nobody answers at."""
+    pytest.importorskip("paramiko")
+    answers = iter([["192.88.98.1"], ["127.0.0.1"]])
+    asked: list[str] = []
+
+    async def resolve(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return next(answers)
+
+    connected: list[str] = []
+    sys.addaudithook(lambda event, given: connected.append(str(given[1])) if event == "socket.connect" else None)
+    monkeypatch.setattr("adapters.documents.sources.connections.CONNECT_SECONDS", 0.5)
+    with sftp_server(tmp_path) as port, pytest.raises(FetchRefused, match=r"could not be read|did not answer"):
+        await FsspecFileStores(["sftp://"], resolve=resolve).read(f"sftp://rebinding.example:{port}/docs/a.md")
+    assert asked == ["rebinding.example"]
+    assert connected == [str(("192.88.98.1", port))]
+
+
+@pytest.mark.e2e
+async def test_the_connection_that_was_checked_is_the_one_that_is_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("paramiko")
+    import fsspec
+
+    monkeypatch.setitem(fsspec.config.conf, "sftp", {"username": "ada", "password": PASSWORD})
+    (tmp_path / "a.md").write_text("# One")
+    with sftp_server(tmp_path) as port:
+        options = connection_options("sftp", Peer("files.example", port, ("127.0.0.1",)))
+        system, path = fsspec.core.url_to_fs(f"sftp://files.example:{port}/a.md", skip_instance_cache=True, **options)
+        assert system.cat_file(path) == b"# One"
+        system.client.close()
+
+
+@pytest.mark.parametrize("kind", ["ftp", "smb", "webhdfs"])
+async def test_a_driver_that_looks_hosts_up_itself_reads_only_hosts_that_the_installation_names(kind: str) -> None:
+    with pytest.raises(FetchRefused, match="only where SOURCE_ADDRESSES names it"):
+        await FsspecFileStores([f"{kind}://"]).read(f"{kind}://files.example/docs/a.md")
+    with pytest.raises(FetchRefused, match="private"):
+        await FsspecFileStores([f"{kind}://10.1.2.3"]).read(f"{kind}://10.1.2.3/docs/a.md")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("known", "policy", "why"),
+    [
+        ("this", "auto_add", None),
+        ("another", "auto_add", "shows another key"),
+        ("none", "auto_add", None),
+        ("this", "reject", None),
+        ("none", "reject", "not in known_hosts"),
+    ],
+)
+async def test_a_servers_key_is_held_against_known_hosts(
+    known: str, policy: str, why: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paramiko = pytest.importorskip("paramiko")
+    import fsspec
+
+    conf = {"username": "ada", "password": PASSWORD, "host_key_policy": policy}
+    monkeypatch.setitem(fsspec.config.conf, "sftp", conf)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# One")
+    key = paramiko.ECDSAKey.generate()
+    with sftp_server(tmp_path, key) as port:
+        shown = {"this": key, "another": paramiko.ECDSAKey.generate()}.get(known)
+        if shown is not None:
+            (tmp_path / ".ssh").mkdir()
+            line = f"[127.0.0.1]:{port} {shown.get_name()} {shown.get_base64()}\n"
+            (tmp_path / ".ssh" / "known_hosts").write_text(line)
+        stores = FsspecFileStores(["sftp://"], allow_private=frozenset({f"127.0.0.1:{port}"}))
+        if why is None:
+            assert await stores.read(f"sftp://127.0.0.1:{port}/docs/a.md") is not None
+        else:
+            with pytest.raises(FetchRefused, match=why):
+                await stores.read(f"sftp://127.0.0.1:{port}/docs/a.md")
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    """GitHub with one repository."""
+    pytest.importorskip("requests")
+    repository = Repository({}, "main")
+    with github(repository) as (proxy, authority):
+        for name, value in (("HTTPS_PROXY", proxy), ("https_proxy", proxy), ("REQUESTS_CA_BUNDLE", authority)):
+            monkeypatch.setenv(name, value)
+        yield repository
+
+
+@pytest.mark.e2e
+async def test_files_at_github_are_read_with_the_link_that_people_open(hub: Repository) -> None:
+    hub.files.update({"README.md": b"# No", "docs/a b.md": b"# One", "docs/travel/ü.md": b"# Zwei"})
+    stores = FsspecFileStores(["github://acme:"])
+    found = [file async for file in stores.files("github://acme:wiki@main/docs", limit=10)]
+    assert [(file.name, file.url) for file in found] == [
+        ("a b.md", "https://github.com/acme/wiki/blob/main/docs/a%20b.md"),
+        ("ü.md", "https://github.com/acme/wiki/blob/main/docs/travel/%C3%BC.md"),
+    ]
+    assert len(hub.asked) == 3, "one request for each folder"
+    for file, text in zip(found, ["# One", "# Zwei"], strict=True):
+        read = await stores.read(file.address)
+        assert read is not None
+        assert (read[0].version, read[1].decode()) == (file.version, text)
+
+
+@pytest.mark.e2e
+async def test_a_used_up_limit_of_requests_is_said_with_what_raises_it(hub: Repository) -> None:
+    hub.files["docs/a.md"] = b"# One"
+    hub.left = 0
+    with pytest.raises(FetchRefused, match="limit of requests is used up") as refused:
+        await FsspecFileStores(["github://"]).read("github://acme:wiki@main/docs/a.md")
+    assert "FSSPEC_GITHUB_TOKEN" in str(refused.value)
+
+
+@pytest.mark.e2e
+async def test_what_is_not_at_github_is_gone(hub: Repository) -> None:
+    hub.files["docs/a.md"] = b"# One"
+    for address in ("github://acme:wiki@main/docs/b.md", "github://acme:other@main/docs", "github://acme:wiki@v9/docs"):
+        with pytest.raises(PageGone):
+            await FsspecFileStores(["github://"]).read(address)
+
+
+@pytest.mark.e2e
+async def test_a_token_for_github_comes_from_the_environment(hub: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec
+
+    hub.files["docs/a.md"] = b"# One"
+    hub.authorization = "Basic " + base64.b64encode(b"ada:ghp_secret").decode()
+    address = "github://acme:wiki@main/docs/a.md"
+    with pytest.raises(PageGone):  # as GitHub says of private repositories
+        await FsspecFileStores(["github://"]).read(address)
+    conf: dict[str, dict[str, str]] = {}
+    fsspec.config.set_conf_env(conf, {"FSSPEC_GITHUB_USERNAME": "ada", "FSSPEC_GITHUB_TOKEN": "ghp_secret"})
+    monkeypatch.setitem(fsspec.config.conf, "github", conf["github"])
+    assert await FsspecFileStores(["github://"]).read(address) is not None

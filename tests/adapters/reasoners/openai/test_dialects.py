@@ -27,7 +27,7 @@ async def played(name: str) -> tuple[Told, int]:
         return row.reply(request, MODEL(request))
 
     server = ScriptedEndpoint(supports=row.supports, names_refusals=row.names_refusals)
-    seconds = 0.4 if name in IMPATIENT else 8.0
+    seconds = 1.5 if name in IMPATIENT else 20.0
     async with server as endpoint, opened(endpoint, seconds=seconds) as reasoner:
         endpoint.answers_with(reply)
         quoting = ExtractiveReasoner(HashingEncoder())

@@ -1,7 +1,7 @@
 """The week's digest: when, where, once, and nothing that its channel may not know."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -28,6 +28,9 @@ class Board:
     async def readers(self, channel: ThreadKey) -> Audience:
         assert channel == CHANNEL
         return self.audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        return any(text.startswith(beginning) for text in self.posted)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
         await asyncio.sleep(0)

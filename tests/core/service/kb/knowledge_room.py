@@ -1,7 +1,7 @@
 """An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -28,6 +28,7 @@ from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, ParsedDocument
+from core.model.principals import PRINCIPAL_FORMS, PrincipalForm, PrincipalKind
 from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
@@ -35,11 +36,13 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
-from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_cards import job_card
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.results import (
     JobSummary,
     KbOutcome,
@@ -52,7 +55,7 @@ from core.service.kb.results import (
 )
 from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import summarize_job
-from core.service.kb.text_layout import job_id_line, job_lines, lay_out
+from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
@@ -138,14 +141,16 @@ class RecordedPlatform:
 
 
 class Stores(FsspecFileStores):
-    """Files in memory, at memory://; reading one of ``away`` fails. ``brought`` lists what was."""
+    """Files at these addresses; reading one of ``away`` fails. ``asked`` and ``brought`` list them."""
 
-    def __init__(self) -> None:
-        super().__init__(["memory://"])
+    def __init__(self, allowed: Iterable[str] = ("memory://",), allow_private: frozenset[str] = frozenset()) -> None:
+        super().__init__(allowed, allow_private=allow_private)
         self.away: set[str] = set()
+        self.asked: list[str] = []
         self.brought: list[str] = []
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
+        self.asked.append(address)
         if address in self.away:
             raise FetchRefused("This place could not be read.")
         found = await super().read(address, version=version)
@@ -156,7 +161,7 @@ class Stores(FsspecFileStores):
 class Room:
     """Everything, with the means to say what someone does and to let the worker work."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: Stores | None = None) -> None:
         self.clock = ManualClock(datetime.now(UTC))
         self.admins = {ADMIN}
         self.index, self.encoder, self.catalog = InProcessIndex(), HashingEncoder(), InProcessCatalog()
@@ -166,6 +171,7 @@ class Room:
         self.proposal_store = InProcessProposalStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
+        self.stores = Stores() if stores is None else stores
         self.assemble()
 
     def assemble(self) -> None:
@@ -190,7 +196,6 @@ class Room:
             originals=self.originals,
         )
         self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
-        self.stores = Stores()
         self.job_queue = JobQueue(
             self.jobs,
             self.inbox,
@@ -201,6 +206,7 @@ class Room:
             self.clock,
             self.orphans,
             self.stores,
+            PlaceWatch(self.stores, self.site_store),
         )
         self.kb_service = KnowledgeService(
             self.catalog,
@@ -209,7 +215,7 @@ class Room:
             self.job_queue,
             self.site_store,
             self.audit,
-            (*PRINCIPALS, "paper:channel:T/CHANNEL"),
+            (*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
             IndexRepair(self.consistency, self.originals, self.job_queue),
         )
 
@@ -310,14 +316,17 @@ def words(result: KbResult) -> str:
         return f"{words(result.outcome)}\n{words(result.remaining)}"
     if not isinstance(result, KbOutcome):
         return "\n".join(line_text(line) for part in lay_out(result).parts for line in part.lines)
-    cards = [line for job in accepted_jobs(result) for line in (*map(line_text, job_lines(job)), job_id_line(job.id))]
-    return "\n".join([*cards, *outcome_lines(result)])
+    return "\n".join([*map(_card_text, accepted_jobs(result)), *outcome_lines(result)])
 
 
 def card_words(job: Job) -> str:
     """All that a person reads on a job's card."""
-    summary = summarize_job(job)
-    return "\n".join([*map(line_text, job_lines(summary)), job_id_line(job.id)])
+    return _card_text(summarize_job(job))
+
+
+def _card_text(job: JobSummary) -> str:
+    card = job_card(job)
+    return "\n".join([*map(line_text, card.lines), card.footer])
 
 
 def denied(result: KbResult) -> bool:

@@ -31,6 +31,7 @@ STORES = (
     "proposal_store",
     "blobs",
     "site",
+    "stores",
     "parser",
     "encoder",
     "index",

@@ -10,6 +10,7 @@ import pytest
 from core.model.errors import Busy, Denied
 from core.model.incoming_events import FileReference
 from core.model.json_codec import to_json
+from core.model.reply_target import ReplyTarget
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import KbOutcome, KbView, RefusalReason, Refused
 from core.service.kb.text_spans import age, count, duration
@@ -40,7 +41,7 @@ async def room() -> Room:
     room = Room()
     await room.says(KbVerb.CREATE, base="handbook")
     room.site.pages[LINK] = "# Guide\n\nThe guide."
-    caller = replace(room.caller(ADMIN), address={"token": SECRET, "channel": "C"})
+    caller = replace(room.caller(ADMIN), address=ReplyTarget(token=SECRET, channel="C"))
     for command in (
         KbCommand(KbVerb.SCHEDULE, "handbook", LINK, every="daily"),
         KbCommand(KbVerb.INGEST, "handbook", f"https://docs.example/gone?token={SECRET}"),

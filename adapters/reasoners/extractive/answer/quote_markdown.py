@@ -10,11 +10,11 @@ from itertools import groupby
 
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
+from core.model.markdown_lines import LIST_ITEM
 from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
@@ -77,7 +77,7 @@ def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -
     said = ""
     for at, unit in enumerate(members):
         adjoining = at == 0 or everything.index(unit) == everything.index(members[at - 1]) + 1
-        marked = f"{cut(unit.text)} {mark}" if _states(unit.text) else unit.text
+        marked = f"{shorten(unit.text)} {mark}" if _states(unit.text) else unit.text
         said = f"{said}{' ' if adjoining else ' … '}{marked}"
     return said.strip()
 
@@ -96,8 +96,8 @@ def _list_lines(members: Sequence[Unit], mark: str) -> str:
 
 def _item(unit: Unit, mark: str) -> str:
     """A list item with a marker after each of its sentences: each is a claim of its own."""
-    text = cut(unit.text)
-    bullet = _BULLET.match(text)
+    text = shorten(unit.text)
+    bullet = LIST_ITEM.match(text)
     start = bullet.end() if bullet else 0
     return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
 
@@ -124,7 +124,7 @@ def without_links(text: str) -> str:
     return _LINK.sub(r"\1", text)
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
     text = without_links(text)
     if len(text) <= _LONG:

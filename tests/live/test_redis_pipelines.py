@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import DataError, ResponseError
 
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.redis.pipelining import in_order, lua
+from adapters.redis.pipelines import in_order, lua
 
 pytestmark = pytest.mark.live
 

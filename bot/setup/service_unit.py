@@ -5,29 +5,32 @@ import shutil
 import sys
 from pathlib import Path
 
-from bot.setup.dialogue import Dialogue
 from core.model.errors import ConfigurationError
+from core.model.setup_steps import RunningOptions
 
 UNIT = "footnote.service"
+START = "footnote serve"
+UNIT_COMMANDS = (
+    "systemctl --user daemon-reload",
+    "systemctl --user enable --now footnote",
+    "loginctl enable-linger",
+)
 
 
-def offer(dialogue: Dialogue, home: Path) -> None:
-    """Say how to start it now, and write the unit where systemd is there and it is wanted."""
-    dialogue.heading("Start it")
-    dialogue.say("  footnote serve")
-    if shutil.which("systemctl"):
-        path = unit_path()
-        dialogue.say(f"systemd can keep it running, with {path}.")
-        if dialogue.confirm("Write that file?"):
-            write_unit(path, home)
-            dialogue.say("Written. These start it, also after you log out and after a restart:")
-            dialogue.say("  systemctl --user daemon-reload")
-            dialogue.say("  systemctl --user enable --now footnote")
-            dialogue.say("  loginctl enable-linger")
-    dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")
-    dialogue.say(f"  cp {home / '.env'} .env")
-    dialogue.say('  echo "REDIS_PASSWORD=$(openssl rand -hex 24)" >> .env')
-    dialogue.say("  docker compose up -d")
+def options(home: Path) -> RunningOptions:
+    """How it is started now, by systemd where that is there, and by Docker."""
+    unit = unit_path() if shutil.which("systemctl") else None
+    return RunningOptions(
+        start=START,
+        unit=str(unit or ""),
+        unit_written=unit is not None and unit.is_file() and unit.read_text(encoding="utf-8") == unit_text(home),
+        unit_commands=UNIT_COMMANDS,
+        compose_commands=(
+            f"cp {home / '.env'} .env",
+            'echo "REDIS_PASSWORD=$(openssl rand -hex 24)" >> .env',
+            "docker compose up -d",
+        ),
+    )
 
 
 def unit_path() -> Path:
@@ -56,9 +59,9 @@ Wants=network-online.target
 After=network-online.target
 
 [Service]
-Environment={_quoted(f"FOOTNOTE_HOME={home}")}
-WorkingDirectory={_escaped(str(folder))}
-ExecStart={_quoted(sys.executable)} -m bot serve
+Environment={_quote(f"FOOTNOTE_HOME={home}")}
+WorkingDirectory={_escape(str(folder))}
+ExecStart={_quote(sys.executable)} -m bot serve
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=35
@@ -69,11 +72,11 @@ WantedBy=default.target
 """
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """As systemd reads a word with spaces: https://www.freedesktop.org/software/systemd/man/systemd.syntax.html."""
-    inside = _escaped(text).replace("\\", "\\\\").replace('"', '\\"')
+    inside = _escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'

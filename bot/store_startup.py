@@ -11,7 +11,7 @@ RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one again and again
 log = logging.getLogger(__name__)
 
 
-class Opening:
+class StoreStartup:
     """What the start waits for, by the name of the store, as of its last try."""
 
     def __init__(self, *, patient: bool) -> None:

@@ -7,7 +7,7 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 from collections.abc import Iterator, Sequence
 
 from adapters.reasoners.extractive.answer.newest import newest
-from adapters.reasoners.extractive.answer.rendering import Quotation, render, render_quotation
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables import TableAnswer, compute_answer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.setup.running import unit_path, unit_text, write_unit
+from bot.setup.service_unit import unit_path, unit_text, write_unit
 
 
 def test_the_unit_starts_this_python_with_the_same_data_and_settings(

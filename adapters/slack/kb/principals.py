@@ -1,0 +1,97 @@
+"""Whom a base is for, both ways: what was typed or picked as the principal that is kept, and that by name.
+
+Slack sends ``<#C1|general>``, ``<@U1|ada>`` and ``<!subteam^S1|ops>`` for what is picked while a command is typed
+(``should_escape``). https://docs.slack.dev/interactivity/implementing-slash-commands
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from adapters.slack.api.web_client import Refusal
+from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
+from adapters.slack.inbound.event_listener import PLATFORM
+from core.model.errors import NotFound, PlatformUnavailable
+from core.model.principals import EVERYONE, Principal, PrincipalKind, channel_principal
+from core.service.kb.text_spans import Line, Span, Style
+
+PRIVATE = "a private channel"
+EVERY_MEMBER = "everybody in this workspace"
+_PICKED = re.compile(r"<(?P<kind>#|@|!subteam\^)(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>")
+_EVERYBODY = re.compile(r"<!(?:everyone|channel|here)(?:\|[^>]*)?>|@?everyone|@?everybody", re.IGNORECASE)
+
+
+def principal_of(written: str, team: str) -> str:
+    """The principal that a word of a command stands for; the word itself where it is no mention."""
+    if _EVERYBODY.fullmatch(written):
+        return EVERYONE
+    if (picked := _PICKED.fullmatch(written)) is None:
+        return written
+    match picked["kind"]:
+        case "#":
+            return channel_principal(PLATFORM, team, picked["id"])
+        case "@":
+            return user_principal(team, picked["id"])
+        case _:
+            return group_principal(team, picked["id"])
+
+
+class PrincipalNames:
+    """Looks up principals by name and names by principal, in one workspace."""
+
+    def __init__(self, workspace: SlackWorkspace) -> None:
+        """Ask this workspace's directory."""
+        self._directory = workspace.directory
+
+    async def resolve(self, written: Iterable[str], team: str) -> tuple[str, ...]:
+        """The principals that the words of a command stand for. Raises NotFound for a bare name nobody can place."""
+        return tuple([await self._resolve(principal_of(word, team), team) for word in written])
+
+    async def _resolve(self, word: str, team: str) -> str:
+        if not word.startswith(("#", "@")):
+            return word
+        for group, (handle, _) in (await self._directory.groups()).items():
+            if word.startswith("@") and handle.casefold() == word[1:].casefold():
+                return group_principal(team, group)
+        raise NotFound(
+            f"I cannot tell who “{word[:80]}” is.",
+            remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
+        )
+
+    async def named(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
+        """The lines with principals by name. A private channel's name is told to admins alone."""
+        return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
+
+    async def _named(self, span: Span, *, is_admin: bool) -> Span:
+        us = self._directory.known
+        if span.style is not Style.PRINCIPAL or us is None:
+            return span
+        try:
+            principal = Principal.parse(span.text)
+        except ValueError:
+            return span
+        return Span(await self._name(principal, us.team, is_admin=is_admin) or span.text, Style.PRINCIPAL)
+
+    async def _name(self, principal: Principal, team: str, *, is_admin: bool) -> str:
+        """What people call it; empty where Slack does not say, or where it is none of this workspace."""
+        match principal:
+            case Principal(platform="slack", kind=PrincipalKind.TEAM, id=found) if found == team:
+                return EVERY_MEMBER
+            case Principal(platform="slack", kind=PrincipalKind.USER, id=found, space=space) if space == team:
+                name = await self._directory.name(found)
+                return f"@{name}" if name != found else ""
+            case Principal(platform="slack", kind=PrincipalKind.GROUP, id=found, space=space) if space == team:
+                handle, _ = (await self._directory.groups()).get(found, ("", frozenset()))
+                return f"@{handle}" if handle else ""
+            case Principal(platform="slack", kind=PrincipalKind.CHANNEL, id=found, space=space) if space == team:
+                return await self._channel_name(found, is_admin=is_admin)
+            case _:
+                return ""
+
+    async def _channel_name(self, channel: str, *, is_admin: bool) -> str:
+        try:
+            room = await self._directory.room(channel)
+        except (Refusal, PlatformUnavailable):
+            return ""
+        if room.private and not is_admin:
+            return PRIVATE
+        return f"#{room.name}" if room.name else ""

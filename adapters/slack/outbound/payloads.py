@@ -1,0 +1,122 @@
+"""What our buttons and forms in Slack carry through a client: ids and nothing that is relied on, each as a type.
+
+A button's value is a short text, a form's state is JSON in its ``private_metadata``. Both are written and read here
+alone, in the forms of the first version, whose buttons stand in channels for years.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from core.model.json_codec import from_json, to_json
+
+LONGEST_STATE = 3_000  # characters of ``private_metadata``
+_HELPFUL, _UNHELPFUL = "up", "down"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceValue:
+    """A choice of a checkpoint."""
+
+    checkpoint: str
+    choice: str
+
+    def encode(self) -> str:
+        """As a button carries it."""
+        return f"{self.checkpoint} {self.choice}"
+
+    @classmethod
+    def decode(cls, value: str) -> Self:
+        """What a button carried; of what was never ours, ids of nothing."""
+        checkpoint, _, choice = value.partition(" ")
+        return cls(checkpoint, choice)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingValue:
+    """What somebody thinks of the answer of this trace."""
+
+    helpful: bool
+    trace_id: str
+
+    def encode(self) -> str:
+        """As a button carries it."""
+        return f"{_HELPFUL if self.helpful else _UNHELPFUL} {self.trace_id}"
+
+    @classmethod
+    def decode(cls, value: str) -> Self:
+        """What a button carried."""
+        word, _, trace_id = value.partition(" ")
+        return cls(word == _HELPFUL, trace_id)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpValue:
+    """A question that is suggested below the answer of this trace, by its number from 1."""
+
+    trace_id: str
+    number: int
+
+    def encode(self) -> str:
+        """As a button carries it."""
+        return f"{self.trace_id} {self.number}"
+
+    @classmethod
+    def decode(cls, value: str) -> Self:
+        """What a button carried; number 0 where it named none."""
+        trace_id, _, number = value.partition(" ")
+        return cls(trace_id, int(number) if number.isdecimal() and len(number) < 4 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceForm:
+    """The text field of a choice, with the card that it was pressed on."""
+
+    checkpoint: str = ""
+    choice: str = ""
+    channel: str = ""
+    root: str = ""
+    card: str = ""  # the ``ts`` of its message
+    ephemeral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonForm:
+    """What was wrong with an answer. ``shown`` is its message, ``form`` the kept action that lets it be sent once."""
+
+    channel: str = ""
+    root: str = ""
+    trace: str = ""
+    shown: str = ""
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsForm:
+    """The settings of a channel."""
+
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandForm:
+    """A form of ``/kb``; ``form`` is the kept action that lets it be sent once."""
+
+    form: str = ""
+
+
+Form = TypeVar("Form", bound=ChoiceForm | ReasonForm | SettingsForm | CommandForm)
+
+
+def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> str:
+    """As a view carries it."""
+    return to_json(form)[:LONGEST_STATE]
+
+
+def form_in(kind: type[Form], view: Mapping[str, Any]) -> Form:
+    """What a view carried; an empty one where it carried none of ours."""
+    try:
+        form: Form = from_json(kind, str(view.get("private_metadata") or "{}"))
+    except ValueError:
+        return kind()
+    return form

@@ -1,0 +1,88 @@
+"""What ``doctor`` says of the models, found out in a process of its own.
+
+Importing what computes them takes most of the doctor's time and nothing in this process can interrupt it: another one
+uses another core meanwhile, and can be ended when the time is over.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+
+from adapters.encoders.reranker import CrossEncoderReranker
+from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.observability import logs
+from core.model.errors import FootnoteError
+from core.model.health import Check, Health
+from core.model.json_codec import from_json
+
+EMBEDDING, RERANKER = "embedding model", "reranker"
+_SHOW_WHY = "LOG_LEVEL=debug footnote search anything shows why."
+_DOWNLOADED = "It is downloaded the first time; until it is there, ranking does without."
+
+
+async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
+    """Load both models elsewhere and say how that went; what is not over when this is cancelled is ended.
+
+    ``embedding`` is empty for the packaged model.
+    """
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot.model_checks", embedding, reranker,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    missing = [EMBEDDING, RERANKER]
+    try:
+        assert child.stdout is not None
+        async for line in child.stdout:
+            check: Check = from_json(Check, line)
+            missing.remove(check.name)
+            yield check
+            if not missing:
+                return
+        yield Check(missing[0], Health.FAILED, f"the process that loads it ended with {await child.wait()}", _SHOW_WHY)
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+
+
+def late_check(last: str, remedy: str) -> Check:
+    """What is said when the time is over and ``last``, if any, is all that was found."""
+    if last == EMBEDDING:
+        return Check(RERANKER, Health.NOTE, "it is still loading", _DOWNLOADED)
+    return Check(EMBEDDING, Health.NOTE, "it is still loading", remedy)
+
+
+async def _report(embedding: str, reranker: str) -> None:
+    """One line of JSON for each model, as soon as it is known."""
+    for check in (_embedding(embedding), _reranker(reranker)):
+        sys.stdout.write(f"{json.dumps(_fields(await check))}\n")
+        sys.stdout.flush()
+
+
+def _fields(check: Check) -> dict[str, str]:
+    return {"name": check.name, "health": check.health, "detail": check.detail, "remedy": check.remedy}
+
+
+async def _embedding(name: str) -> Check:
+    try:
+        encoder = SentenceTransformerEncoder(name)
+        await encoder.open()
+    except FootnoteError as error:
+        return Check(EMBEDDING, Health.FAILED, error.args[0], error.remedy or "")
+    return Check(EMBEDDING, Health.OK, f"{encoder.name}, {encoder.dimension} dimensions")
+
+
+async def _reranker(name: str) -> Check:
+    reranker = CrossEncoderReranker(name)
+    await reranker.open()
+    if reranker.available:
+        return Check(RERANKER, Health.OK, name)
+    remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
+    return Check(RERANKER, Health.NOTE, f"{name} is not available; ranking without it", remedy)
+
+
+if __name__ == "__main__":
+    logs.configure("critical", "text")
+    asyncio.run(_report(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,116 @@
+"""The setup of this installation, as terminal and page both lead through it: the rules stand here once.
+
+What is done is read from what is set and from what the platforms say, so that whoever stops goes on where they were.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.setup import discord, service_unit, slack
+from bot.setup.credentials import Credential, works
+from bot.setup.files_on_disk import FilesOnDisk, files_on_disk
+from bot.setup.saved_settings import SavedSettings
+from core.model.errors import FootnoteError, NotFound
+from core.model.health import Check, Health
+from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenField, TokenOutcome
+
+LOOK_SECONDS = 45.0  # for all that a platform is asked for one step
+
+
+class InstallationSetup:
+    """``SetupGuide`` over the ``.env`` of a data directory."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._saved = SavedSettings(home)
+        self._platforms = {
+            Place.SLACK: slack.platform_setup(),
+            Place.DISCORD: discord.platform_setup(),
+        }
+
+    def steps(self, place: Place) -> Sequence[SetupStep]:
+        """What there is to do at a platform, in order."""
+        return self._platforms[place].steps
+
+    def configured(self) -> frozenset[Place]:
+        """The platforms that have a token, whether it works or not."""
+        return frozenset(place for place, one in self._platforms.items() if self._saved.value(one.first_setting))
+
+    async def look(self, place: Place, step: SetupStep) -> StepState:
+        """How this step stands, by asking the platform."""
+        platform = self._platforms[place]
+        if step.token is not None:
+            return await self._look_at_token(platform.credentials[step.token.setting], step.token)
+        token = self._saved.value(platform.first_setting)
+        find = platform.findings.get(step.id)
+        if find is None or not token:
+            return StepState(done=bool(token))
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                found = await find(token)
+        except (FootnoteError, TimeoutError) as error:
+            return StepState(done=False, checks=(_unanswered(step.title, error),))
+        if found is None:
+            return StepState(done=False, checks=(Check(step.title, Health.FAILED, "it could not be asked"),))
+        return StepState(done=found.check.health is Health.OK, checks=(found.check,), link=found.link)
+
+    async def _look_at_token(self, credential: Credential, token: TokenField) -> StepState:
+        known = self._saved.value(token.setting)
+        if not known:
+            return StepState(done=False)
+        checks = await _check_token(credential, known)
+        return StepState(
+            done=works(checks),
+            checks=checks,
+            origin=self._saved.origin(token.setting),
+            fixed=not self._saved.can_save(token.setting),
+        )
+
+    async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
+        """Try a token, as somebody pasted it, and keep it where it works."""
+        known = {name: one for platform in self._platforms.values() for name, one in platform.credentials.items()}
+        if (credential := known.get(setting)) is None:
+            raise NotFound("No step of the setup asks for that.")
+        if not self._saved.can_save(setting):
+            where = self._saved.origin(setting)
+            return TokenOutcome(
+                kept=False, mistake=f"{setting} is set in {where}, which wins over what I could write: change it there."
+            )
+        value = credential.clean(pasted)
+        if mistake := credential.find_mistake(value):
+            return TokenOutcome(kept=False, mistake=mistake)
+        checks = await _check_token(credential, value)
+        if not works(checks):
+            return TokenOutcome(kept=False, checks=checks)
+        await asyncio.to_thread(self._saved.save, setting, value)
+        return TokenOutcome(kept=True, checks=checks, file=str(self._saved.file))
+
+    def running(self) -> RunningOptions:
+        """How it is kept running on this machine."""
+        return service_unit.options(self._home)
+
+    def write_unit(self) -> str:
+        """Write the systemd unit; its path."""
+        path = service_unit.unit_path()
+        service_unit.write_unit(path, self._home)
+        return str(path)
+
+    async def files(self, path: str) -> FilesOnDisk:
+        """What lies at a path of this machine."""
+        return await asyncio.to_thread(files_on_disk, path)
+
+
+async def _check_token(credential: Credential, value: str) -> tuple[Check, ...]:
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return tuple(await credential.check(value))
+    except (FootnoteError, TimeoutError) as error:
+        return (_unanswered(credential.field.name, error),)
+
+
+def _unanswered(name: str, error: FootnoteError | TimeoutError) -> Check:
+    """A platform that could not be asked."""
+    if isinstance(error, FootnoteError):
+        return Check(name, Health.FAILED, error.args[0], error.remedy or "")
+    return Check(name, Health.FAILED, f"no answer within {LOOK_SECONDS:.0f} seconds", "Try again in a while.")

@@ -1,0 +1,46 @@
+"""What a line of Markdown is, as CommonMark and GFM define it: a fence, a heading, a list item, the rule of a table.
+
+For text that is read line by line and stays as it is written: passages, drafts, messages. What is set as a page goes
+through a Markdown parser, in the adapter that shows it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+
+HEADING = re.compile(r"^ {0,3}(?P<level>#{1,6})\s+(?P<text>.+?)\s*#*\s*$")
+LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
+# GFM's delimiter row: below a table's header, hyphens for each column. Possessive, since lines come from anybody.
+_TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+$")
+
+
+def is_table_rule(line: str) -> bool:
+    """Whether a line can stand below a table's header. Hyphens alone, without a bar, are a rule across the page."""
+    return "|" in line and bool(_TABLE_RULE.match(line))
+
+
+def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Each line with the number of its fenced block, whose own marks are of it: 1 for the first, 0 outside of any.
+
+    A block ends at a mark of its own kind that is at least as long and has nothing behind it, or with the text.
+    """
+    opened, number = "", 0
+    for line in lines:
+        match = FENCE.match(line)
+        number += bool(match and not opened)
+        yield line, number if opened or match else 0
+        if match is None:
+            continue
+        mark = match["mark"]
+        if not opened:
+            opened = mark
+        elif mark[0] == opened[0] and len(mark) >= len(opened) and not match["info"].strip():
+            opened = ""
+
+
+def fenced_runs(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
+    """The lines in runs: each fenced block whole, and what stands between two of them; whether it is a block."""
+    for block, run in groupby(with_fences(lines), key=itemgetter(1)):
+        yield bool(block), [line for line, _ in run]

@@ -1,0 +1,45 @@
+"""What leads somebody through the setup: its steps, how each stands, and the tokens that are brought."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenOutcome
+
+
+class LocalFiles(Protocol):
+    """Files below a folder of this machine, or one file; ``refused`` says which were left out so far, and why."""
+
+    @property
+    def refused(self) -> Sequence[str]:
+        """One line each."""
+
+    def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+        """(source, name, bytes) of each, by the same source as the terminal's."""
+
+
+class SetupGuide(Protocol):
+    """The setup of this installation. A token that is given is kept, and never given back."""
+
+    def steps(self, place: Place) -> Sequence[SetupStep]:
+        """What there is to do at a platform, in order."""
+
+    def configured(self) -> frozenset[Place]:
+        """The platforms that have a token, whether it works or not."""
+
+    async def look(self, place: Place, step: SetupStep) -> StepState:
+        """How this step stands, by asking the platform. What is wrong there is a check; nothing is raised for it."""
+
+    async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
+        """Try a token, as somebody pasted it, and keep it where it works.
+
+        Raises NotFound for a setting that no step asks for, and ConfigurationError where the file cannot be written.
+        """
+
+    def running(self) -> RunningOptions:
+        """How it is kept running on this machine."""
+
+    def write_unit(self) -> str:
+        """Write the systemd unit; its path. Raises ConfigurationError where that cannot be done."""
+
+    async def files(self, path: str) -> LocalFiles:
+        """What lies there, recursively. Raises NotFound where there is nothing that could be read."""

@@ -1,0 +1,159 @@
+"""What could be asked next: at most two questions below an answer, each of which the evidence at hand answers.
+
+They are made of what was found for a question and not used in its answer: of headings, without a model. A question is
+suggested only where the reasoner that quotes, which costs no tokens, grades its passage as an answer to it. A press is
+looked up by the answer's trace and the number of the suggestion, and asked as a question of whoever presses.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.agent.choice_labels import short_label
+from core.agent.languages import language_of
+from core.agent.run import WEAK, Run
+from core.model.answer import Answer, FollowUp, Outcome
+from core.model.errors import FootnoteError
+from core.model.events import AgentCompleted, TracedEvent
+from core.model.evidence import Evidence
+from core.model.inquiry import Investigate
+from core.model.knowledge import Passage
+
+MOST = 2
+TRIED = 5  # passages that are looked at
+SECONDS = 3.0  # what looking may hold the answer up at most; it takes some 20 ms
+LONGEST_TOPIC = 70  # characters of a heading that still names a topic
+FEWEST_CHARACTERS = 60  # of a passage, below which it says hardly anything
+_NUMBERING = re.compile(r"^(?:§\s*\d+(?:\.\d+)*|\d+(?:\.\d+)+|\d+(?=[.):]))[.):]?\s+")
+_LEANS_ON_TITLE = re.compile(  # "Who can see it": the heading of a document that is in view says enough, of another not
+    r"(?i)(?:who|what|where|when|how|why|wer|was|wo|wann|wie|warum|qui|que|où|quand|comment|qué|dónde|cuándo|cómo)\b"
+)
+_OF_NO_TOPIC = frozenset(
+    {
+        *("overview", "introduction", "summary", "note", "notes", "general", "contents", "background", "about"),
+        *("other", "details", "miscellaneous", "faq", "appendix", "references", "conclusion", "changelog"),
+        *("überblick", "übersicht", "einleitung", "einführung", "zusammenfassung", "allgemeines", "inhalt", "anhang"),
+        *("aperçu", "résumé", "généralités", "sommaire", "annexe"),
+        *("resumen", "introducción", "generalidades", "contenido", "anexo"),
+    }
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """How a topic is asked about: ``question`` with the document's title and the topic, ``label`` with the topic."""
+
+    question: str
+    label: str
+
+
+_WORDINGS = {
+    "en": _Wording("What does “{title}” say about “{topic}”?", "More on: {topic}"),
+    "de": _Wording("Was steht in „{title}“ zu „{topic}“?", "Mehr zu: {topic}"),
+    "fr": _Wording("Que dit « {title} » sur « {topic} » ?", "En savoir plus : {topic}"),
+    "es": _Wording("¿Qué dice «{title}» sobre «{topic}»?", "Más sobre: {topic}"),
+}
+
+
+async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
+    """The suggestions below an answer that has just been made; none where they are switched off, or nothing is left.
+
+    What keeps them from being made is logged: the answer comes without them.
+    """
+    if not run.inquiry.conduct.follow_ups or answer.outcome is not Outcome.ANSWERED or not answer.citations:
+        return ()
+    found: list[FollowUp] = []
+    try:
+        async with asyncio.timeout(SECONDS):
+            for item in _unused(run, answer)[:TRIED]:
+                suggested = follow_up_on(item.passage)
+                if suggested not in found and await _is_answered_by(run, suggested.question, item):
+                    found.append(suggested)
+                if len(found) == MOST:
+                    break
+    except (FootnoteError, TimeoutError) as error:
+        log.warning("no_follow_ups", extra={"trace_id": run.inquiry.id, "reason": str(error) or "timeout"})
+    return tuple(found)
+
+
+def follow_ups_in(trace: Sequence[TracedEvent]) -> tuple[FollowUp, ...]:
+    """The suggestions below the answer that a trace ended with."""
+    answers = [one.event.answer for one in trace if isinstance(one.event, AgentCompleted)]
+    return answers[-1].follow_ups if answers else ()
+
+
+def follow_up_on(passage: Passage) -> FollowUp:
+    """The question that a passage with a heading answers; a heading that asks is the question itself."""
+    topic = _topic(passage)
+    if topic.endswith("?"):
+        return FollowUp(short_label(topic), topic)
+    wording = _WORDINGS[language_of(passage.text)]
+    asked = wording.question.format(title=passage.title, topic=topic)
+    return FollowUp(short_label(wording.label.format(topic=topic)), asked)
+
+
+def _unused(run: Run, answer: Answer) -> Sequence[Evidence]:
+    """What was found and neither this answer nor an earlier one is from, a passage a section.
+
+    Documents that the answer cites come first, then what fits the question best; of another document only what is near
+    the question, below a heading that is understood without its title.
+    """
+    library = run.inquiry.library
+    cited = {one.evidence for one in answer.citations}
+    used = {item.passage.section for item in library if item.id in cited}
+    used |= {item.passage.section for item in library if item.passage.id in _cited_before(run)}
+    documents = {item.passage.document for item in library if item.id in cited}
+
+    def is_near(item: Evidence) -> bool:
+        graded = item.grade.score if item.grade else 0
+        return item.passage.document in documents or (graded >= WEAK and _stands_alone(item.passage))
+
+    ranked = sorted(
+        (
+            item
+            for item in library.items_found()
+            if item.passage.section not in used and _names_topic(item.passage) and is_near(item)
+        ),
+        key=lambda item: (
+            item.passage.document not in documents,
+            -(item.grade.score if item.grade else 0),
+            -item.hit.score,
+        ),
+    )
+    return list({item.passage.section: item for item in reversed(ranked)}.values())[::-1]
+
+
+def _cited_before(run: Run) -> frozenset[str]:
+    return frozenset(one.passage for turn in run.thread.turns for one in turn.citations)
+
+
+def _names_topic(passage: Passage) -> bool:
+    """Whether a passage stands below a heading that says what it is about, and says something itself."""
+    topic = _topic(passage)
+    plain = topic.casefold().strip(" .:")
+    named = bool(plain) and plain not in _OF_NO_TOPIC and plain != passage.title.casefold()
+    wordy = any(letter.isalpha() for letter in plain) and len(topic) <= LONGEST_TOPIC
+    return named and wordy and len(passage.text) >= FEWEST_CHARACTERS
+
+
+def _stands_alone(passage: Passage) -> bool:
+    """Whether a heading says what it is about without the title of its document."""
+    topic = _topic(passage)
+    return topic.endswith("?") or _LEANS_ON_TITLE.match(topic) is None
+
+
+def _topic(passage: Passage) -> str:
+    heading = passage.heading[-1] if passage.heading else ""
+    return _NUMBERING.sub("", " ".join(heading.split())).strip(" :")
+
+
+async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
+    """Whether this passage answers the question, as the reasoner that needs no model grades it."""
+    grader = run.deps.floor or run.deps.reasoner
+    asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), attempt=False)
+    (grade,) = await grader.grade(asked, [item], run.meter)
+    return grade.score >= asked.cutoff

@@ -1,0 +1,148 @@
+"""What a model of 1.5 billion parameters did with real questions: nobody is worse off for it than with quotes."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.fallback import FallbackReasoner
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.control_claim import control_claim
+from adapters.reasoners.openai.reasoner import MOST_NODS, OpenAIReasoner
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel, blocks_in
+from adapters.testing.scripted_reasoner import ScriptedReasoner
+from core.model.answer import Claim, Outcome, Support
+from core.model.errors import ModelFailure, ModelMisbehaved
+from core.model.events import RetrievalStarted
+from core.model.inquiry import AnswerPolicy, Insufficient, Profile, SearchKnowledge, Sufficient
+from tests.adapters.reasoners.scene import inquiry, library, meter, opened
+from tests.core.scene import Scene
+
+TRIAL = "The trial of the planner lasts 21 days and asks for no card. After it, the account is read-only."
+FAQ = "Does a reset delete the readings?\nYes, a reset deletes the readings of the hub for good."
+
+
+class WeakModel(ObedientModel):
+    """Writes what it is given, plans a search for anything in the asker's words, and calls everything supported."""
+
+    def __init__(self, draft: str = "") -> None:
+        super().__init__()
+        self._draft = draft
+
+    def __call__(self, request: Request) -> Says:
+        if request.task.startswith(prompts.COMPOSE) and self._draft:
+            return Says(self._draft)
+        return super().__call__(request)
+
+    def _understand(self, request: Request) -> Says:
+        message = next(block.text for block in blocks_in(request.user) if block.kind == "message")
+        return Says(json.dumps({"action": "search", "question": message, "queries": [message], "reason": "a fact"}))
+
+    def _check(self, request: Request) -> Says:
+        asked = [block for block in blocks_in(request.user) if block.kind == "sentence"]
+        verdicts = [{"n": n, "reason": "it says yes", "verdict": "supported"} for n in range(1, len(asked) + 1)]
+        return Says(json.dumps({"verdicts": verdicts}))
+
+
+@asynccontextmanager
+async def office(model: ObedientModel, *texts: str) -> AsyncIterator[Scene]:
+    async with ScriptedEndpoint() as endpoint, opened(endpoint, seconds=20.0) as reasoner:
+        endpoint.answers_with(model)
+        quoting = ExtractiveReasoner(HashingEncoder())
+        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
+        for number, text in enumerate(texts, 1):
+            await scene.knows(text, title=f"Document {number}")
+        yield scene
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+async def test_a_figure_of_something_else_is_not_said_of_what_was_asked_for(profile: Profile) -> None:
+    weak = WeakModel("The trial period for new colleagues lasts 21 days [1].")
+    async with office(weak, TRIAL) as scene:
+        said = await scene.asks("How long is the trial period for new colleagues?", conduct=AnswerPolicy(profile))
+    assert "colleagues lasts" not in said.text
+
+
+async def test_a_check_that_calls_nonsense_supported_is_named_for_whoever_runs_the_model() -> None:
+    async with office(
+        WeakModel("The trial of every planner lasts about 21 days and costs nothing [1]."), TRIAL
+    ) as scene:
+        said = await scene.asks("How long does the trial of the planner last?")
+    assert said.outcome is Outcome.ANSWERED
+    assert "costs nothing" not in said.text
+    assert any("calls supported what no document says" in cause for cause in said.answer.causes)
+
+
+@pytest.mark.parametrize(
+    "draft", ["Does a reset delete the readings? [1]", "Does a reset delete the readings? [1]\n\nReset [1]."]
+)
+async def test_a_question_with_a_mark_is_no_answer(draft: str) -> None:
+    async with office(WeakModel(draft), FAQ) as scene:
+        said = await scene.asks("does a reset delete the readings?")
+    assert said.answer.written_by == "quotes from the documents"
+    assert "Yes, a reset deletes the readings of the hub for good." in said.text
+
+
+@pytest.mark.parametrize("message", ["hi there, how are you?", "thanks a lot!", "good morning"])
+async def test_small_talk_that_it_would_search_for_gets_a_reply(message: str) -> None:
+    async with office(WeakModel("Our customers deliver most in two periods [1]."), TRIAL) as scene:
+        said = await scene.asks(message)
+        assert said.outcome is Outcome.ANSWERED
+        assert said.answer.spent.searches == 0
+        assert said.answer.written_by == "quotes from the documents"
+        assert not said.answer.citations
+
+
+async def test_a_follow_up_that_it_leaves_as_it_is_is_resolved_by_rules() -> None:
+    async with office(WeakModel(), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as scene:
+        await scene.asks("How long does the trial of the planner last?")
+        said = await scene.asks("does it ask for a card?")
+    asked = [event.query for event in said.all(RetrievalStarted)]
+    assert any("trial" in query and "card" in query for query in asked), asked
+    assert "no card" in said.text
+
+
+async def test_a_model_that_nods_a_few_times_in_a_row_is_not_asked_to_check_any_more(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    endpoint.answers_with(WeakModel())
+    for _ in range(MOST_NODS + 2):
+        with pytest.raises(ModelMisbehaved) as raised:
+            await reasoner.check(inquiry(library=library()), [Claim("Refunds stay open [1].", (1,))], meter())
+        assert raised.value.kind is ModelFailure.UNRELIABLE
+    assert len(endpoint.requests) == MOST_NODS
+
+
+async def test_a_model_that_reads_is_believed(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
+    endpoint.says(
+        {"verdicts": [{"n": 1, "verdict": "supported"}, {"n": 2, "verdict": "unsupported", "correction": ""}]}
+    )
+    claims = [Claim("Refunds stay open [1].", (1,))]
+    (verdict,) = await reasoner.check(inquiry(library=library()), claims, meter())
+    assert verdict.support is Support.SUPPORTED
+
+
+def test_the_control_says_what_the_documents_have_no_word_of() -> None:
+    ferry = "Passengers of the night ferry get a folding bicycle; the same holds for groups."
+    claims = [Claim("Bicycles are free [3].", (3,))]
+    assert "ferry" in control_claim(claims, ["Refunds stay open."]).text
+    assert "ferry" not in control_claim(claims, [ferry]).text
+    assert control_claim(claims, [ferry]).evidence == (3,)
+
+
+async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.always("grade", 2)
+    model.enqueue("decide", *(Insufficient("more", (SearchKnowledge(f"planner {n}"),)) for n in range(2)))
+    model.always("decide", Sufficient())
+    quoting.enqueue("decide", Insufficient("its card", (SearchKnowledge("trial card"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    said = await scene.asks("How long does the trial of the planner last?")
+    assert said.outcome is Outcome.ANSWERED, "no question back after its own first search"
+    assert said.answer.written_by == "quotes"

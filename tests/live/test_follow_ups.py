@@ -1,0 +1,30 @@
+"""What is suggested below an answer, with the packaged model and the sample documents: each of them is answered."""
+
+import pytest
+
+from bot.container import Footnote
+from core.model.answer import Outcome
+from tests.measure.follow_ups import ask, is_from
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+QUESTIONS = (
+    "How long do refunds take?",
+    "How long is parental leave?",
+    "How much is paid for a week on call?",
+    "How long are driver positions kept?",
+)
+
+
+async def test_what_is_suggested_below_an_answer_is_answered(footnote: Footnote) -> None:
+    pressed = []
+    for question in QUESTIONS:
+        answer = await ask(footnote, question, question)
+        assert answer is not None
+        assert answer.follow_ups, question
+        pressed += [(one, await ask(footnote, one.question, question)) for one in answer.follow_ups]
+    assert len({one.question for one, _ in pressed}) == len(pressed)
+    for suggested, answer in pressed:
+        assert answer is not None
+        assert answer.outcome is Outcome.ANSWERED, suggested
+        assert is_from(answer, suggested.question), suggested
