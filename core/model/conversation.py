@@ -41,6 +41,10 @@ class Person:
     name: str = ""
 
 
+# Stands where somebody who was forgotten is named in work that goes on without them: a job, a decision, a schedule.
+FORGOTTEN = Person("forgotten", "someone who was forgotten since")
+
+
 @dataclass(frozen=True, slots=True)
 class Audience:
     """Who will be able to read an answer, as the principals that grants may name.

@@ -66,5 +66,6 @@ class Memory(Protocol):
         """Remove every turn this person asked, and all else that holds their words; how many turns.
 
         As ``forget_thread``, but theirs alone and in all threads; also the summaries of threads they spoke in, their
-        feedback, feedback of others on their questions, and proposals of theirs that wait.
+        feedback, feedback of others on their questions, proposals of theirs that wait, and their sessions on the page.
+        Jobs, decisions, schedules, removals and tokens go on, with nobody's name in them. The audit is not touched.
         """

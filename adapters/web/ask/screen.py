@@ -107,8 +107,8 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        told = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
-        lines = [line.removeprefix("• ") for line in told.splitlines()[1:]]
+        explanation = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
+        lines = (*explanation.steps, f"Trace {explanation.trace_id}.")
         if wants_part(request):
             return self.pages.part("_why.html", lines=lines, turn=turn, visitor=visitor)
         return self.pages.html(request, visitor, "why.html", lines=lines, turn=turn, name=message.thread.thread)
@@ -201,7 +201,7 @@ class AskScreen:
         raise web.HTTPSeeOther("/ask")
 
     async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        text = await self.actions.forget_person(visitor.person)
+        text = f"{await self.actions.forget_person(visitor.person)} You are signed out of this page."
         return self.pages.html(request, visitor, "said.html", text=text)
 
     # --- finding
