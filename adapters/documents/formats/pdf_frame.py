@@ -36,7 +36,8 @@ class PageFrame:
     def of(cls, page: "pypdfium2.PdfPage", text: "pypdfium2.PdfTextPage") -> "PageFrame":
         """The frame of a page: its crop box as far as it lies on the page."""
         turned, exact = _direction(text)
-        return cls(*page.get_bbox(), page.get_rotation() if turned is None else turned, exact)
+        left, bottom, right, top = page.get_bbox()
+        return cls(left, bottom, right, top, page.get_rotation() if turned is None else turned, exact)
 
     @property
     def height(self) -> float:

@@ -81,8 +81,8 @@ def turned(data: bytes, degrees: int, *, rounded: bool = False, said: bool = Tru
     width, height = float(page.mediabox.width), float(page.mediabox.height)
     matrix = {90: (0, 1, -1, 0, height, 0), 180: (-1, 0, 0, -1, width, height), 270: (0, -1, 1, 0, 0, width)}[degrees]
     sine, cosine = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
-    matrix = (cosine, sine, -sine, cosine, *matrix[4:]) if rounded else matrix
-    page.add_transformation(pypdf.Transformation(matrix))
+    computed = (cosine, sine, -sine, cosine, *matrix[4:])
+    page.add_transformation(pypdf.Transformation(computed if rounded else matrix))
     if degrees != 180:
         page.mediabox = page.cropbox = pypdf.generic.RectangleObject((0, 0, height, width))
     page.rotate(degrees if said else 0)
