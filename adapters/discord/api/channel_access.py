@@ -11,6 +11,7 @@ from adapters.discord.api.permissions import (
     Members,
     channel_principals,
     is_admin,
+    is_moderator,
     is_public,
     may_view,
     person_principals,
@@ -82,7 +83,9 @@ class Readers:
         member = await self.members.get(guild, user_id(person))
         if member is None:
             return Permissions(principals=frozenset({person.id}))
-        return Permissions(is_admin(member), person_principals(member))
+        channel = await self._channel(thread)
+        moderates = channel is not None and is_moderator(channel, member)
+        return Permissions(is_admin(member), person_principals(member), is_moderator=moderates)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""

@@ -56,6 +56,12 @@ def is_admin(member: discord.Member | None) -> bool:
     return allowed.administrator or allowed.manage_guild
 
 
+def is_moderator(channel: discord.abc.GuildChannel, member: discord.Member) -> bool:
+    """Whether someone looks after a channel: may remove messages there, or close threads."""
+    allowed = channel.permissions_for(member)
+    return allowed.manage_messages or allowed.manage_threads
+
+
 def person_principals(member: discord.Member) -> frozenset[str]:
     """What one member has in one server: themselves, the server, and each of their roles."""
     guild = member.guild.id

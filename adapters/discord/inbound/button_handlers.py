@@ -53,6 +53,7 @@ from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerAc
 from core.service.text_splitting import split_markdown
 
 ANSWER_LIMIT = 3_800
+PLACE_FIELDS = {"languages": "languages", "confidence": "auto_answer"}  # of a place, by the form that they are typed in
 
 THANKS = "Thank you. That helps me to get better."
 KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
@@ -180,8 +181,8 @@ class DiscordButtonHandlers:
             if match["kind"] == "files":
                 await self._add_files(press, match["rest"], uploaded_files(data))
                 return
-            if match["kind"] == "languages":
-                await self._set_place(press, "languages", match["rest"], [words])
+            if match["kind"] in PLACE_FIELDS:
+                await self._set_place(press, PLACE_FIELDS[match["kind"]], match["rest"], [words])
                 return
             checkpoint_id, _, choice_id = match["rest"].partition(":")
             found = await self._find_choice(press, checkpoint_id, choice_id)
@@ -251,7 +252,7 @@ class DiscordButtonHandlers:
                 case "why":
                     await press.response.defer(ephemeral=True, thinking=True)
                     told = await self._answer_actions.why(shown.thread, await self.audience(press), trace_id)
-                    await tell(press, markdown(told))
+                    await tell(press, markdown(told.text))
                 case "helpful":
                     await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)

@@ -128,7 +128,7 @@ class ButtonHandlers:
         """How the answer came about, for the one who asks: as far as they may read what it is made of."""
         reader = await self.workspace.reader(press.thread, press.user)
         try:
-            told = await self.workspace.answer_actions.why(press.thread, reader, press.value)
+            told = (await self.workspace.answer_actions.why(press.thread, reader, press.value)).text
         except FootnoteError as error:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))

@@ -10,12 +10,18 @@ from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
-from core.model.channel_settings import ChannelSettings, ChosenSettings
+from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
     Quotes,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
+from core.service.channel_settings import (
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 View = dict[str, Any]
 
@@ -23,7 +29,8 @@ NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_setti
 PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
-REPLIES = {style.value: label for style, label in REPLY_LABELS.items()}
+REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
+OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
@@ -113,6 +120,7 @@ def settings(
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
         checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
+        _auto_answer(now.auto_answer),
         _text_field(
             "languages",
             "Languages to answer in, separated by commas (empty: the asker's)",
@@ -124,6 +132,16 @@ def settings(
     if groups:
         rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
+
+
+def _auto_answer(threshold: float) -> blocks.Block:
+    """Whether questions are answered that do not mention us; a number that was chosen elsewhere is offered as well."""
+    options = {threshold_name(value): label for value, label in THRESHOLD_LABELS.items()}
+    options |= {f"{value:g}": f"When I am at least {value:g} sure" for value in OTHER_THRESHOLDS}
+    now = threshold_name(threshold)
+    options.setdefault(now, f"When I am at least {now} sure")
+    hint = "A question in the channel is then answered in its thread, or with silence. Never where answers are private."
+    return one("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 
 def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
@@ -151,6 +169,7 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "languages": str(state("languages").get("value") or ""),
         "proposal_digest": "yes" if many("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
+        "auto_answer": selected_value("auto_answer"),
     }
     return ChosenSettings.from_mapping(values)
 
@@ -175,13 +194,13 @@ def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") 
     return made | ({"hint": plain(hint)} if hint else {})
 
 
-def one(name: str, label: str, options: Mapping[str, str], chosen: str) -> blocks.Block:
+def one(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
     """A menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
     element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     if chosen in options:
         element["initial_option"] = option(chosen, options[chosen])
-    return field(name, label, element)
+    return field(name, label, element, hint=hint)
 
 
 def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:

@@ -107,8 +107,8 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        told = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
-        lines = [line.removeprefix("• ") for line in told.splitlines()[1:]]
+        explanation = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
+        lines = (*explanation.steps, f"Trace {explanation.trace_id}.")
         if wants_part(request):
             return self.pages.part("_why.html", lines=lines, turn=turn, visitor=visitor)
         return self.pages.html(request, visitor, "why.html", lines=lines, turn=turn, name=message.thread.thread)

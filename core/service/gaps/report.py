@@ -79,6 +79,7 @@ class DocumentUse:
 
     document: DocumentReference
     cited: int
+    last_cited: datetime | None = None
     dated: str = ""
     aged: int | None = None
 
