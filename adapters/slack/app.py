@@ -113,6 +113,7 @@ class SlackPlatform(SlackThreads):
             inbox=inbox,
             message_states=message_states,
             places=places,
+            stop=workspace.stop,
             allowed_bots=frozenset(allowed_bots),
         )
         self._look_back = LookBack(connection, self._event_listener, places)
