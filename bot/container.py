@@ -62,6 +62,7 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
@@ -130,6 +131,7 @@ class Footnote:
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
+    daily_budget: DailyBudget | None
     lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
 
     async def all_bases(self) -> frozenset[str]:
@@ -182,6 +184,10 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
+
+    def gap_overview(self) -> GapOverview:
+        """The same in a few lines, for an admin."""
+        return GapOverview(self.gaps(), self.catalog, self.audit)
 
     def proposal_digest(self) -> ProposalDigest:
         """What tells admins once a day, where they chose it, that proposals wait."""
@@ -269,11 +275,12 @@ async def _open_search(
     )
 
 
-def _agent(settings: Settings, search: _Search, stack: AsyncExitStack) -> tuple[Reasoner, Agent]:
+def _agent(
+    settings: Settings, search: _Search, stack: AsyncExitStack, budget: DailyBudget | None
+) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
     extractive = ExtractiveReasoner(search.encoder)
-    budget = _daily_budget(settings, search.redis, search.clock)
-    reasoner = _reasoner(settings, extractive, search.clock, stack, budget)
+    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
     deps = AgentDeps(
         reasoner=reasoner,
         retriever=search.retriever,
@@ -338,7 +345,8 @@ def _knowledge_stack(
 
 def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Footnote:
     redis = search.redis
-    reasoner, agent = _agent(settings, search, stack)
+    budget = _daily_budget(settings, redis, search.clock)
+    reasoner, agent = _agent(settings, search, stack, budget)
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
     memory = VisibleMemory(RedisMemory(redis), search.catalog)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
@@ -372,6 +380,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         ingestor=ingestor,
         knowledge_stack=knowledge,
         conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
+        daily_budget=budget,
     )
 
 
@@ -476,7 +485,7 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
 
 
-def _reasoner(
+def model_with_standby(
     settings: Settings,
     extractive: ExtractiveReasoner,
     clock: Clock,

@@ -165,6 +165,7 @@ class _ServedPlatform:
             platforms={platform.name: platform for platform in self._connected},
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),
+            daily_budget=footnote.daily_budget,
         )
         lanes = self._settings.workers
         worker = Worker(

@@ -24,7 +24,7 @@ from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 from core.ports.message_state import CancelReason
 from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion, QuestionLog
@@ -64,6 +64,19 @@ class InProcessMemory(Memory):
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread; an empty record when it is new."""
         return self._state.threads.get(str(key), ThreadRecord())
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """What this person asked, the newest first."""
+        found = {
+            key: [
+                AskedQuestion(ThreadKey.parse(key), turn.question, turn.at)
+                for turn in record.turns
+                if turn.asker.id == person_id
+            ]
+            for key, record in self._state.threads.items()
+        }
+        newest = sorted(filter(None, found.values()), key=lambda asked: asked[-1].at, reverse=True)[:threads]
+        return sorted((one for asked in newest for one in asked), key=lambda one: one.at, reverse=True)
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None

@@ -77,8 +77,8 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             assert_never(event)
 
 
-def steps_of(events: Sequence[TracedEvent]) -> tuple[str, ...]:
-    """A sentence each: how the question was understood, what was searched and found, and how it ended."""
+def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
+    """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
     lines: list[str] = []
     for traced in events:
         match traced.event:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
-from core.model.event_text import steps_of
+from core.model.event_text import explanation_steps
 from core.ports.memory import Memory
 from core.ports.trace_store import TraceStore
 
@@ -25,7 +25,7 @@ def asks_why(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How an answer came about, in steps of a sentence each; every client sets them in its own way."""
+    """How the answer of a trace came about: a sentence for each step."""
 
     question: str
     steps: tuple[str, ...]
@@ -33,8 +33,8 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """For a message: the question and a list of the steps."""
-        return "\n".join((f"“{self.question}”", *(f"• {step}" for step in self.steps), f"• Trace {self.trace_id}."))
+        """All of it, for a client that shows lines."""
+        return "\n".join([f"“{self.question}”", *(f"• {step}" for step in (*self.steps, f"Trace {self.trace_id}."))])
 
 
 async def explain_answer(
@@ -59,7 +59,7 @@ async def explain_answer(
     if not readable:
         raise NotFound(NOTHING_ANSWERED)
     last = readable[-1]
-    steps = steps_of(await trace_store.trace(last.trace_id))
+    steps = explanation_steps(await trace_store.trace(last.trace_id))
     if not steps:
         raise NotFound(NO_TRACE)
     return Explanation(last.question, steps, last.trace_id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.service import leases as leasing
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import Channel, FakeDiscord, Interaction, Message, Person

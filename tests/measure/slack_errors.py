@@ -24,7 +24,7 @@ import structlog
 from adapters.slack.api.web_client import Pace
 from adapters.testing.inbox import InProcessInbox
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from tests.e2e.driver import Running
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver

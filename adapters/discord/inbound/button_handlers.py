@@ -54,6 +54,7 @@ from core.service.answer_buttons import AnswerAction
 from core.service.text_splitting import split_markdown
 
 ANSWER_LIMIT = 3_800
+PLACE_FIELDS = {"languages": "languages", "confidence": "auto_answer"}  # of a place, by the form that they are typed in
 
 THANKS = "Thank you. That helps me to get better."
 KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
@@ -181,8 +182,8 @@ class DiscordButtonHandlers:
             if match["kind"] == "files":
                 await self._add_files(press, match["rest"], uploaded_files(data))
                 return
-            if match["kind"] == "languages":
-                await self._set_place(press, "languages", match["rest"], [words])
+            if match["kind"] in PLACE_FIELDS:
+                await self._set_place(press, PLACE_FIELDS[match["kind"]], match["rest"], [words])
                 return
             checkpoint_id, _, choice_id = match["rest"].partition(":")
             found = await self._find_choice(press, checkpoint_id, choice_id)

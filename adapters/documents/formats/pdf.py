@@ -19,7 +19,7 @@ from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -71,7 +71,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
-    pictures = tuple(i + 1 for i, content in empty.items() if content is PageContent.PICTURE)
+    pictures = tuple(PicturePage(i + 1) for i, content in empty.items() if content is PageContent.PICTURE)
     if not any(pages) and not pictures:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):

@@ -175,9 +175,8 @@ def _read(address: str, peer: Peer | None, version: str) -> tuple[StoredFile, by
             return None
         if (info.get("size") or 0) > MAX_BYTES:
             raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, more than is read from one file.")
-        return file, system.cat_file(
-            quote(path) if scheme_of(address) == "github" else path
-        )  # goes into a URL as it is
+        in_url = scheme_of(address) == "github"  # its driver puts the path into a URL as it stands
+        return file, system.cat_file(quote(path) if in_url else path)
     finally:
         _close(system)
 

@@ -107,7 +107,7 @@ class AskScreen:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
         explanation = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
-        steps = explanation.steps
+        steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
         if wants_part(request):
             return self.pages.part("_why.html", steps=steps, turn=turn, visitor=visitor)
         return self.pages.html(request, visitor, "why.html", steps=steps, turn=turn, name=message.thread.thread)
@@ -200,7 +200,7 @@ class AskScreen:
         raise web.HTTPSeeOther("/ask")
 
     async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        text = await self.actions.forget_person(visitor.person)
+        text = f"{await self.actions.forget_person(visitor.person)} You are signed out of this page."
         return self.pages.html(request, visitor, "said.html", text=text)
 
     # --- finding

@@ -84,3 +84,14 @@ async def test_files_that_are_too_many_or_too_large_are_left_out_and_named(monke
 @pytest.mark.parametrize("given", ["../../etc/a.md", "..\\..\\a.md", "/a.md", "C:\\a.md", "\u202ea.md", "x/\x00a.md"])
 def test_a_files_name_leads_into_no_folder(given: str) -> None:
     assert file_name(given) == "a.md"
+
+
+async def test_why_tells_the_steps_alone_whatever_the_question_looks_like() -> None:
+    async with PageOffice().open() as office:
+        await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
+        browser = await office.operator()
+        question = await office.asked(browser, "How long do\n• refunds take?")
+        told = (await browser.get(f"{question}/why", **{"HX-Request": "true"})).text
+        assert "I searched" in told
+        assert "<li>Trace " in told
+        assert "refunds take?”" not in told.partition("I searched")[0]

@@ -9,7 +9,7 @@ import pytest
 from adapters.documents.formats.pdf import characters
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
+from core.model.parsed_document import ParsedDocument, PicturePage
 
 if TYPE_CHECKING:
     import pypdf
@@ -172,12 +172,12 @@ def test_a_pdf_without_text_says_what_it_is_instead(make: Callable[[], bytes], r
 def test_pages_without_text_are_named_for_what_they_are_and_blank_ones_not_at_all() -> None:
     data = raw_pdf((b"", said("Text", 50, 700)), (b"", b""), SHOWS_PICTURE, (b"", b"9 9 m 99 99 l S"), more=(PICTURE,))
     parsed = read("a.pdf", data)
-    assert (parsed.notes, parsed.picture_pages) == (("page 4 of 4 drawn, without text",), (3,))
+    assert (parsed.notes, parsed.picture_pages) == (("page 4 of 4 drawn, without text",), (PicturePage(3),))
 
 
 def test_a_scan_is_no_text_but_pictures_that_may_still_be_read() -> None:
     parsed = read("a.pdf", raw_pdf((b"", b""), SHOWS_PICTURE, more=(PICTURE,)))
-    assert (parsed.blocks, parsed.picture_pages) == ((), (2,))
+    assert (parsed.blocks, parsed.picture_pages) == ((), (PicturePage(2),))
 
 
 def test_bytes_behind_the_end_of_a_file_do_not_make_it_unreadable() -> None:

@@ -17,10 +17,11 @@ from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
 from core.model.knowledge import KnowledgeBase
+from core.model.principals import EVERYONE
 from core.ports.encoder import Vectors
 from core.ports.index import Scope
 from core.ports.question_log import LoggedQuestion
-from core.service.kb.commands import EVERYONE, KbVerb
+from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_PAGES
 from core.service.kb.results import (
     BaseList,
