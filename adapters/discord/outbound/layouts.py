@@ -57,11 +57,6 @@ def plainly(shown: SanitizedView) -> SanitizedView:
     return layout(Text(texts.clip(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
-def shown_text(text: str) -> str:
-    """Core's Markdown, as much of it as one message takes beside some small print."""
-    return texts.clip(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
-
-
 def progress_layout(
     steps: Mapping[str, Step],
     written: str,
