@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_reply import CheckpointReply, understood_as
+from core.agent.checkpoint_reply import TypedChoice, match_typed_choice
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
@@ -156,9 +156,9 @@ class QuestionService:
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
     ) -> AsyncGenerator[AgentEvent, None]:
-        understood = understood_as(question.text, parked.checkpoint)
+        understood = match_typed_choice(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, CheckpointReply) and mine:
+        if isinstance(understood, TypedChoice) and mine:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
