@@ -6,7 +6,7 @@ Deliberately simple, because it is said aloud what was understood, and a wrong g
 import re
 from dataclasses import dataclass
 
-from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice, ChoiceId
 from core.model.text import content_words, words
 
 LONGEST_ANSWER = 10  # words; more is a question of its own
@@ -16,12 +16,12 @@ _ASKS = re.compile(
     r"(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must|tell|show"
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
-_SAID_OTHERWISE = {
-    "keep": r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",
-    "answer": r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
-    "stop": r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
-    "caveats": r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
-    "show": r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
+_SAID_OTHERWISE: dict[str, str] = {
+    ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",
+    ChoiceId.ANSWER: r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
+    ChoiceId.STOP: r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
+    ChoiceId.CAVEATS: r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
+    ChoiceId.SHOW: r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
 }
 
 
@@ -55,7 +55,7 @@ def _own_words(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
     if not content_words(message):
         return None
     if checkpoint.kind is CheckpointKind.NOTHING_RELEVANT:
-        return TypedChoice(Choice("own-terms", f"Try “{message}”", message))
+        return TypedChoice(Choice(ChoiceId.OWN_TERMS, f"Try “{message}”", message))
     narrow = next((choice for choice in checkpoint.choices if choice.asks_text), None)
     return TypedChoice(narrow, message) if narrow else None
 

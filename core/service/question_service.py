@@ -32,7 +32,7 @@ from core.model.events import (
     Noticed,
     TracedEvent,
 )
-from core.model.inquiry import AnswerPolicy, Choice, Inquiry
+from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
 from core.model.knowledge import KnowledgeBase
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
@@ -247,7 +247,9 @@ class QuestionService:
             inquiry = replace(inquiry, searches=(), missing="")
         record = opened.record if opened is not None else await self._memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
-        events = self._shown_sources(inquiry, fence) if choice.id == "show" else self._pursue(inquiry, thread, fence)
+        events = (
+            self._shown_sources(inquiry, fence) if choice.id == ChoiceId.SHOW else self._pursue(inquiry, thread, fence)
+        )
         async with aclosing(events) as stream:
             async for event in stream:
                 yield event

@@ -75,7 +75,7 @@ class _Run:
     shown_at: float = 0.0
 
     def report_progress(self, stage: JobStage, done: int, total: int) -> None:
-        """Take note of what the ingestor reports, from one batch to the next. Raises JobCancelled between two of them."""
+        """Take note of what the ingestor reports after each batch. Raises JobCancelled between two of them."""
         if self.job.cancelled_by:
             raise JobCancelled("It was cancelled.")
         now = replace(self.job.progress, stage=stage, done=done, total=total)
