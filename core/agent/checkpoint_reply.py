@@ -17,7 +17,8 @@ _ASKS = re.compile(
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
 _SAID_OTHERWISE: dict[str, str] = {
-    ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",
+    ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)"
+    r"\b",
     ChoiceId.ANSWER: r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
     ChoiceId.STOP: r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
     ChoiceId.CAVEATS: r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
