@@ -292,9 +292,7 @@ async def test_what_was_encoded_before_a_deadline_is_there_when_it_is_asked_for_
 
 
 def test_a_numbered_heading_over_its_paragraph_is_no_item_of_a_list() -> None:
-    text = (
-        "5. Yield\nWe guarantee 85 % of it.\n\n6. Insurance\nStorm, fire and hail are covered, with an excess of £150."
-    )
+    text = "5. Yield\nWe guarantee 85 % of it.\n\n6. Insurance\nStorm, fire and hail are covered, but for £150."
     assert [(unit.under, unit.text) for unit in units(text)] == [
         ("5. Yield", "We guarantee 85 % of it."),
         ("6. Insurance", "Storm, fire and hail are covered, but for £150."),
