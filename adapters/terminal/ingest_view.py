@@ -37,6 +37,7 @@ from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState, pen
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import KbResult, accepted_jobs
+from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.model.knowledge import Document
@@ -131,7 +132,7 @@ class _Bar:
         words = "Waiting" if job.state is JobState.QUEUED else f"Reading {shown:<{SHOWN}} {within(job.progress)}"
         passages = sum(one.passages for one in self.results) + sum(item.passages for item in job.items)
         self.progress.update(
-            self.task, description=words, completed=len(self.results) + over, passages=f"{passages:,} passages"
+            self.task, description=words, completed=len(self.results) + over, passages=count(passages, "passage")
         )
 
     def wait(self, base: str) -> None:
@@ -322,7 +323,7 @@ def report(console: Console, results: Sequence[IngestResult]) -> None:
             f", {counts[Change.UPDATED]} updated, {counts[Change.UNCHANGED]} unchanged, ",
             f"{counts[Change.SKIPPED]} without text, " if counts[Change.SKIPPED] else "",
             (f"{counts[Change.FAILED]} failed", "red" if counts[Change.FAILED] else ""),
-            f"; {passages:,} passages.",
+            f"; {count(passages, 'passage')}.",
         )
     )
     for result in results:
